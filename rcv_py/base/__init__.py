@@ -1,0 +1,1 @@
+"""Words every layer needs: errors, problems, progress, colours, settings, number formatting."""

@@ -1,0 +1,174 @@
+"""Every colour: one table of names, in light and dark, and presets that replace some of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Pair(NamedTuple):
+    """A colour in the light and in the dark theme, each `#rrggbb`."""
+
+    light: str
+    dark: str
+
+
+ROLES = {
+    "window": Pair("#f3f4f6", "#1b1d21"),
+    "base": Pair("#ffffff", "#212429"),
+    "alternate": Pair("#f6f7f9", "#262a30"),
+    "raised": Pair("#e9ebef", "#2d3138"),
+    "line": Pair("#d5d9df", "#3a3f47"),
+    "text": Pair("#1c2128", "#e3e6ea"),
+    "muted": Pair("#5b6570", "#9aa4af"),
+    "accent": Pair("#0b63ce", "#5aa9ff"),
+    "accent_soft": Pair("#d3e5fb", "#1f3d60"),
+    "hover": Pair("#e6eefa", "#2b3a4d"),
+    "canvas": Pair("#fbfbfc", "#191b1f"),
+    "grid": Pair("#e2e5ea", "#2c3037"),
+    "warning": Pair("#a35a00", "#f0b429"),
+    "error": Pair("#c2281d", "#ff7b72"),
+    "good": Pair("#1a7f37", "#56d364"),
+    "measure": Pair("#8a3ffc", "#c4a5ff"),
+    "range": Pair("#0b63ce", "#5aa9ff"),
+    "stall": Pair("#c92a2a", "#ff6b6b"),
+    "issue": Pair("#2b8a3e", "#51cf66"),
+    "idle": Pair("#868e96", "#868e96"),
+    "search": Pair("#b35900", "#ffd43b"),
+}
+
+TOKEN_KINDS = {
+    "NONE": Pair("#868e96", "#7d8590"),
+    "SMEM": Pair("#1b4f9c", "#6f9dff"),
+    "SALU": Pair("#2f86d0", "#8ecbff"),
+    "VMEM": Pair("#a56d00", "#e8a317"),
+    "FLAT": Pair("#8a6d1f", "#f5d76e"),
+    "LDS": Pair("#d9480f", "#ff7a45"),
+    "VALU": Pair("#2b9348", "#69d483"),
+    "JUMP": Pair("#6a29d9", "#a78bfa"),
+    "NEXT": Pair("#a35fe0", "#d3b8ff"),
+    "IMMED": Pair("#7b838d", "#8b949e"),
+    "TRAP": Pair("#c2185b", "#ff6b9d"),
+    "MSG": Pair("#495057", "#c3c9d1"),
+    "BVH": Pair("#ad1457", "#f783ac"),
+    "MATRIX": Pair("#0b5d36", "#2ea56b"),
+}
+
+WAVE_STATES = {
+    "EMPTY": Pair("#ffffff", "#212429"),
+    "IDLE": Pair("#868e96", "#7d8590"),
+    "EXEC": Pair("#2b9348", "#4cc26f"),
+    "WAIT": Pair("#b98300", "#f2c744"),
+    "STALL": Pair("#d6293e", "#ff5c6c"),
+}
+
+STALL_REASONS = {
+    "NONE": Pair("#868e96", "#7d8590"),
+    "FETCH": Pair("#a56d00", "#f0c432"),
+    "ALU_DEPENDENCY": Pair("#0b5d36", "#2ea56b"),
+    "WAITCNT": Pair("#a35fe0", "#d3b8ff"),
+    "INTERNAL": Pair("#495057", "#c3c9d1"),
+    "BARRIER": Pair("#6b2fb3", "#b18cff"),
+    "ARBITER_LOST": Pair("#2b9348", "#8fe3a3"),
+    "PIPE_STALLED": Pair("#d9480f", "#ff7a45"),
+    "OTHER": Pair("#2f5fe0", "#86a8ff"),
+    "SLEEPING": Pair("#2f86d0", "#8ecbff"),
+}
+
+KERNELS = (
+    Pair("#2f6fd0", "#6aa5ff"),
+    Pair("#c2571a", "#ff9a5c"),
+    Pair("#2b8a4b", "#5fd08a"),
+    Pair("#9b3fb5", "#d98cf0"),
+    Pair("#b3261e", "#ff7f78"),
+    Pair("#0f7f8a", "#4fd1dc"),
+    Pair("#8a6d00", "#e3c34a"),
+    Pair("#5b4fc9", "#a79bff"),
+    Pair("#b0316f", "#ff8fbf"),
+    Pair("#4f7a1c", "#a5d65c"),
+    Pair("#7a4b2a", "#d9a37c"),
+    Pair("#3d6673", "#93c3d2"),
+)
+
+ARROWS = (
+    Pair("#0b7a3b", "#4cd07d"),
+    Pair("#1f5fd6", "#6fa8ff"),
+    Pair("#c92a2a", "#ff7b7b"),
+    Pair("#7a5195", "#c79be8"),
+    Pair("#6b7280", "#a9b1bc"),
+    Pair("#b96a00", "#ffb347"),
+    Pair("#007f99", "#4fd0e6"),
+    Pair("#7b2fd0", "#bd93ff"),
+    Pair("#0f8f6f", "#54dfb8"),
+    Pair("#5f8700", "#b4dc4a"),
+    Pair("#c2188f", "#ff86d2"),
+    Pair("#8a7000", "#f2d544"),
+    Pair("#2a7f9e", "#86d3f2"),
+)
+
+SYNTAX = {
+    "keyword": Pair("#8a2be2", "#c792ea"),
+    "name": Pair("#1c2128", "#e3e6ea"),
+    "function": Pair("#0550ae", "#82aaff"),
+    "string": Pair("#0a6b3d", "#a5d6a7"),
+    "number": Pair("#9a4a00", "#f6b26b"),
+    "comment": Pair("#656f7a", "#8b949e"),
+    "operator": Pair("#4a5561", "#b6bec8"),
+}
+
+# What the reference viewer paints; its light colours are too pale for small things on white, which is
+# why they are a preset and not the default.
+REFERENCE_KINDS = {
+    "NONE": Pair("#a8a8a8", "#707070"),
+    "SMEM": Pair("#f0ff00", "#e0f000"),
+    "SALU": Pair("#a0ffa0", "#a0f0a0"),
+    "VMEM": Pair("#ffc432", "#f0c432"),
+    "FLAT": Pair("#80d0f8", "#80d0f0"),
+    "LDS": Pair("#ff7000", "#f07000"),
+    "VALU": Pair("#00a000", "#00a000"),
+    "JUMP": Pair("#5038ff", "#5038f0"),
+    "NEXT": Pair("#8020ff", "#8020f0"),
+    "IMMED": Pair("#404040", "#282828"),
+    "TRAP": Pair("#ff0804", "#f00020"),
+    "MSG": Pair("#101010", "#080000"),
+    "BVH": Pair("#ff0804", "#f00804"),
+    "MATRIX": Pair("#006000", "#006000"),
+}
+
+REFERENCE_STATES = {
+    "EMPTY": Pair("#ffffff", "#cccccc"),
+    "IDLE": Pair("#707070", "#595959"),
+    "EXEC": Pair("#00fe00", "#00cc00"),
+    "WAIT": Pair("#fefe00", "#cccc00"),
+    "STALL": Pair("#ff0000", "#cc0000"),
+}
+
+PRESETS = {
+    "rcv": {"token_kinds": TOKEN_KINDS, "wave_states": WAVE_STATES},
+    "reference": {"token_kinds": REFERENCE_KINDS, "wave_states": REFERENCE_STATES},
+}
+
+
+def rgb(color: str) -> tuple[int, int, int]:
+    """Return the channels of `#rrggbb`."""
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def mixed(color: str, other: str, share: float) -> str:
+    """Return `color` with `share` of it replaced by `other`, channel by channel."""
+    channels = (round(a + (b - a) * share) for a, b in zip(rgb(color), rgb(other), strict=True))
+    return "#" + "".join(f"{channel:02x}" for channel in channels)
+
+
+def luminance(color: str) -> float:
+    """Return the relative luminance of WCAG 2, 0 for black and 1 for white."""
+    linear = [
+        value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4
+        for value in (channel / 255 for channel in rgb(color))
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(color: str, other: str) -> float:
+    """Return the contrast ratio of WCAG 2, from 1 to 21."""
+    high, low = sorted((luminance(color), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)

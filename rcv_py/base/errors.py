@@ -1,0 +1,85 @@
+"""Errors whose text is a sentence for the user.
+
+RcvError
+├── TraceError           the folder or one of its files cannot be used
+│   ├── NotATrace        the path holds no capture
+│   ├── BrokenFile       a file is there but does not say what it should
+│   └── MissingFile      a file the index names is not there
+├── ExportError          a picture or a table cannot be written
+├── UsageError           the command line or a search text asks for something that cannot be
+└── Cancelled            the user stopped it
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class RcvError(Exception):
+    """What happened (`str(error)`), what to do (`hint`) and what a bug report needs (`detail`)."""
+
+    def __init__(self, text: str, hint: str = "", detail: str = "") -> None:
+        super().__init__(text)
+        self.hint = hint
+        self.detail = detail
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions cross process borders; the default would call __init__ with the text alone,
+        # which breaks the whole pool for a subclass that takes other arguments.
+        return (_rebuild, (type(self), str(self), dict(self.__dict__)))
+
+
+def _rebuild(kind: type[RcvError], text: str, state: dict[str, Any]) -> RcvError:
+    error = kind.__new__(kind)
+    Exception.__init__(error, text)
+    error.__dict__.update(state)
+    return error
+
+
+class TraceError(RcvError):
+    """The folder or one of its files cannot be used."""
+
+
+class NotATrace(TraceError):
+    """The path holds no capture."""
+
+    def __init__(self, path: object, reason: str = "it has no filenames.json") -> None:
+        super().__init__(
+            f"{path} is not a decoded thread trace: {reason}.",
+            hint="Choose a ui_output_agent_*_dispatch_* folder, or the folder that holds several of them.",
+        )
+
+
+class BrokenFile(TraceError):
+    """A file of the trace is there but does not say what it should."""
+
+    def __init__(self, name: str, problem: str, detail: str = "") -> None:
+        super().__init__(
+            f"{name} is damaged: {problem}.",
+            hint="Record the trace again, or copy the folder again if it was moved.",
+            detail=detail,
+        )
+        self.name = name
+
+
+class MissingFile(TraceError):
+    """A file the index names is not there."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} is missing.", hint="Copy the whole capture folder, not a part of it.")
+        self.name = name
+
+
+class ExportError(RcvError):
+    """A picture or a table cannot be written."""
+
+
+class UsageError(RcvError):
+    """The command line or a search text asks for something that cannot be."""
+
+
+class Cancelled(RcvError):
+    """The user stopped it."""
+
+    def __init__(self) -> None:
+        super().__init__("Stopped.")

@@ -1,0 +1,48 @@
+"""Progress of long work, and the way to stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rcv_py.base.errors import Cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A named step of long work; `total` 0 means its length is unknown."""
+
+    name: str
+    done: int = 0
+    total: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.done:,} of {self.total:,}" if self.total else self.name
+
+
+Report = Callable[[Stage], None]
+
+
+def silent(stage: Stage) -> None:
+    """Ignore progress."""
+
+
+class CancelFlag:
+    """Set by one thread, looked at by another; `check` raises `Cancelled` once it is set."""
+
+    def __init__(self) -> None:
+        self._set = False
+
+    def set(self) -> None:
+        """Ask the work to stop at its next check."""
+        self._set = True
+
+    @property
+    def is_set(self) -> bool:
+        """Whether somebody asked the work to stop."""
+        return self._set
+
+    def check(self) -> None:
+        """Raise `Cancelled` if somebody asked the work to stop."""
+        if self._set:
+            raise Cancelled

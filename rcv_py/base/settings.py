@@ -1,0 +1,45 @@
+"""Every option: one table of name, type, default, bounds and a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting of the viewer.  `choices` limits text, `low` and `high` limit numbers."""
+
+    name: str
+    default: bool | int | str
+    text: str
+    low: int = 0
+    high: int = 0
+    choices: tuple[str, ...] = ()
+
+    def accepts(self, value: object) -> bool:
+        """Whether the value has the right type and lies within the bounds."""
+        if type(value) is not type(self.default):
+            return False
+        if isinstance(value, int) and not isinstance(value, bool):
+            return self.low <= value <= self.high
+        return not self.choices or value in self.choices
+
+
+OPTIONS = (
+    Option("look.theme", "system", "Colours of the window.", choices=("system", "light", "dark")),
+    Option("look.preset", "rcv", "Colours of token kinds and states.", choices=("rcv", "reference")),
+    Option("look.font_size", 10, "Size of code and numbers, in points.", 7, 24),
+    Option("look.animate", True, "Scroll smoothly when a selection moves the view."),
+    Option("timeline.row_height", 18, "Height of a wave row, in pixels.", 6, 48),
+    Option("timeline.global_row_height", 6, "Height of a row of the global timeline, in pixels.", 2, 32),
+    Option("timeline.units", "cycles", "Unit of the time axis.", choices=("cycles", "ns")),
+    Option("isa.bar_scale", "sqrt", "Scale of cost bars.", choices=("linear", "sqrt", "log")),
+    Option("isa.show_idle", True, "Count the idle time in front of an instruction in its cost bar."),
+    Option("hotspot.bins", 32, "Number of bars of the hotspot histogram.", 4, 100),
+    Option("load.workers", 2, "Processes that read wave files.", 1, 16),
+    Option(
+        "load.budget_gb", 4, "Memory for waves, in gigabytes; more are read when they are looked at.", 1, 256
+    ),
+)
+
+BY_NAME = {option.name: option for option in OPTIONS}

@@ -1,0 +1,76 @@
+"""Numbers, names and places as text for people."""
+
+from __future__ import annotations
+
+import re
+
+_UNITS = ("", "K", "M", "G", "T")
+_BYTES = ("B", "KB", "MB", "GB", "TB")
+
+
+def count(value: int) -> str:
+    """Return a whole number grouped by thousands: `12,345`."""
+    return f"{value:,}"
+
+
+def short_count(value: float) -> str:
+    """Return a number in at most five characters: `812`, `12.3K`, `4.01M`."""
+    size = abs(value)
+    step = 0
+    while size >= 999.5 and step < len(_UNITS) - 1:
+        size /= 1000
+        value /= 1000
+        step += 1
+    if step == 0:
+        return f"{value:.0f}"
+    digits = 2 if size < 9.995 else 1 if size < 99.95 else 0
+    return f"{value:.{digits}f}{_UNITS[step]}"
+
+
+def percent(part: float, whole: float) -> str:
+    """Return a share such as `18.2 %`; an empty string when the whole is zero."""
+    if not whole:
+        return ""
+    value = 100.0 * part / whole
+    return f"{value:.1f} %" if value >= 0.05 or value == 0 else "<0.1 %"
+
+
+def byte_size(value: float) -> str:
+    """Return a size with its unit: `19.2 MB`."""
+    step = 0
+    while value >= 1000 and step < len(_BYTES) - 1:
+        value /= 1000
+        step += 1
+    return f"{value:.0f} {_BYTES[step]}" if step == 0 else f"{value:.1f} {_BYTES[step]}"
+
+
+def nanoseconds(value: float) -> str:
+    """Return a duration with three significant digits: `812 ns`, `52.1 µs`, `3.41 ms`."""
+    for unit, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if abs(value) >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value:.3g} ns"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """Return `1 wave`, `32 waves`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def elide_left(text: str, width: int) -> str:
+    """Keep the last `width` characters, with an ellipsis in front of what was cut."""
+    return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
+
+
+def elide_right(text: str, width: int) -> str:
+    """Keep the first `width` characters, with an ellipsis behind what was cut."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def short_kernel(name: str) -> str:
+    """Return a kernel's name without arguments, template arguments and return type."""
+    plain = name.removesuffix(".kd").split("(")[0].strip() or name
+    depth_free = re.sub(r"<[^<>]*>", "", plain)
+    while depth_free != plain:
+        plain, depth_free = depth_free, re.sub(r"<[^<>]*>", "", depth_free)
+    return plain.split(" ")[-1].removesuffix(".kd") or name

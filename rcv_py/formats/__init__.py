@@ -1,0 +1,1 @@
+"""Bytes on disk to model tables and back."""

@@ -1,0 +1,1 @@
+"""The ui_output folder, a module a file of it."""

@@ -1,0 +1,1 @@
+"""Tables and ids of a trace: immutable numpy columns, no files, no algorithms."""

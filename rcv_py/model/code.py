@@ -1,0 +1,84 @@
+"""The instructions of the kernels: one row an ISA line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A run of code lines that belongs to one kernel."""
+
+    name: str  # raw symbol
+    demangled: str  # for people; equals `name` if nothing better is known
+    first: int  # first row of the code table, its label
+    stop: int  # row behind the last one
+
+
+@dataclass(frozen=True, eq=False)
+class CodeTable:
+    """One row an ISA line, in program order.  Totals are sums over all traced waves of all SEs.
+
+    A line's source is a chain of places, innermost first: row i owns `chain_first[i]:chain_first[i + 1]`
+    of `chain_file` (index into `Trace.sources`) and `chain_line` (1-based; 0 if the compiler made it up).
+    """
+
+    text: tuple[str, ...]
+    number: np.ndarray  # int64, the file's LineNumber; only a key, -1 if it was unusable
+    codeobj: np.ndarray  # int64, code object id
+    address: np.ndarray  # uint64, bytes, inside the code object
+    hits: np.ndarray  # int64, executions
+    latency: np.ndarray  # int64, cycles: stall + busy
+    stall: np.ndarray  # int64, cycles
+    idle: np.ndarray  # int64, cycles in front of it
+    is_label: np.ndarray  # bool
+    kind: np.ndarray  # uint8, TokenKind by mnemonic
+    kernel: np.ndarray  # int32, row of `kernels`; -1 before the first label
+    chain_first: np.ndarray  # int32 [n + 1]
+    chain_file: np.ndarray  # int32
+    chain_line: np.ndarray  # int32
+    kernels: tuple[Kernel, ...] = ()
+    samples_issued: np.ndarray | None = None  # int64, PC samples that issued
+    samples_stalled: np.ndarray | None = None  # int64, PC samples that did not
+    stall_reasons: np.ndarray | None = None  # int64 [n, k], stalled samples by StallReason
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def chain(self, row: int) -> list[tuple[int, int]]:
+        """(file, line) places of a code line, innermost first."""
+        part = slice(int(self.chain_first[row]), int(self.chain_first[row + 1]))
+        return list(zip(self.chain_file[part].tolist(), self.chain_line[part].tolist(), strict=True))
+
+    @cached_property
+    def leaf(self) -> np.ndarray:
+        """Index into the chain columns of each row's innermost place, -1 if it has none; int32."""
+        has = self.chain_first[1:] > self.chain_first[:-1]
+        return np.where(has, self.chain_first[:-1], -1).astype(np.int32)
+
+    @cached_property
+    def row_of_number(self) -> np.ndarray:
+        """Rows by LineNumber, int32, -1 where there is none; the first of duplicates wins."""
+        usable = (self.number >= 0) & (self.number < max(4 * len(self.number), 1 << 22))
+        rows = np.flatnonzero(usable)
+        size = int(self.number[rows].max()) + 1 if len(rows) else 0
+        table = np.full(size, -1, dtype=np.int32)
+        table[self.number[rows[::-1]]] = rows[::-1]
+        return table
+
+    @cached_property
+    def mapped_rows(self) -> int:
+        """How many lines, labels aside, have a source place."""
+        return int(np.count_nonzero((self.leaf >= 0) & ~self.is_label))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A source file that code lines refer to."""
+
+    path: str  # exactly as the debug information spells it
+    lines: tuple[str, ...] | None  # the copy made when recording; None if there is none
+    note: str = ""  # why `lines` is None

@@ -1,0 +1,130 @@
+"""What happened on the whole device: waves everywhere, dispatches, events, counters, shader data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaveEvents:
+    """A wave began or ended, on any compute unit of the traced shader engines; sorted by (time, is_start)."""
+
+    time: np.ndarray  # int64, cycles, aligned
+    se: np.ndarray  # int16
+    sa: np.ndarray  # int16, shader array
+    cu: np.ndarray  # int16
+    simd: np.ndarray  # int16
+    slot: np.ndarray  # int16
+    is_start: np.ndarray  # bool
+    kernel: np.ndarray  # int32, kernel id, key of `names`
+    me: np.ndarray  # int16, -1 if unknown
+    pipe: np.ndarray  # int16, -1 if unknown
+    workgroup: np.ndarray  # int64, -1 if unknown
+    cluster: np.ndarray  # int64, -1 if unknown
+    names: Mapping[int, str] = field(default_factory=dict)  # kernel id to symbol
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HardwareEvents:
+    """Events of the command processor and the trace unit; sorted by time."""
+
+    time: np.ndarray  # int64, cycles, aligned
+    se: np.ndarray  # int16
+    kind: np.ndarray  # int16, EventKind; unknown numbers are kept
+    me: np.ndarray  # int16
+    pipe: np.ndarray  # int16
+    flags: np.ndarray  # int32
+    payload: np.ndarray  # uint64
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """One launch of a kernel as the trace saw it."""
+
+    time: int  # cycles, aligned
+    se: int
+    kernel: int
+    name: str
+    me: int = 0
+    pipe: int = 0
+    vgprs: int = 0
+    sgprs: int = 0
+    user_sgprs: int = 0
+    lds_size: int = 0
+    workgroup_size: tuple[int, int, int] = (0, 0, 0)
+    address: int = 0
+    code_object: int = 0
+    flags: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CounterSamples:
+    """Streamed hardware counters of one shader engine, in file order."""
+
+    se: int
+    time: np.ndarray  # int64, cycles, aligned
+    value: np.ndarray  # int32 [n, 4], counts since the sample before
+    cu: np.ndarray  # int16
+    bank: np.ndarray  # int16: value column c is counter 4 * bank + c
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpmSeries:
+    """One streamed performance monitor: a counter at one place."""
+
+    counter: str
+    se: int
+    instance: int
+    time: np.ndarray  # int64
+    value: np.ndarray  # float64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OtherSimd:
+    """Memory instructions that the sibling SIMD issued (gfx11 and later); no code lines."""
+
+    se: int
+    cu: int
+    simd: int  # the sibling, -1 if unknown
+    time: np.ndarray  # int64, cycles, aligned
+    duration: np.ndarray  # int64
+    kind: np.ndarray  # uint8, TokenKind
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShaderData:
+    """Values the kernel wrote with s_ttracedata, one shader engine, in file order."""
+
+    se: int
+    time: np.ndarray  # int64, cycles, aligned
+    value: np.ndarray  # uint32
+    cu: np.ndarray  # int16
+    simd: np.ndarray  # int16
+    slot: np.ndarray  # int16
+    flags: np.ndarray  # int16: bit 0 immediate form, bit 1 privileged
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerName:
+    """A row of the dictionary that names shader data."""
+
+    codeobj: int
+    marker: int
+    kind: str  # "function", "kernel", "scope" or "point"
+    name: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateCurve:
+    """How many traced waves were in one state, as the writer counted (clocks not aligned)."""
+
+    state: int
+    time: np.ndarray  # int64, cycles
+    waves: np.ndarray  # int32

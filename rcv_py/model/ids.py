@@ -1,0 +1,44 @@
+"""Small, frozen, ordered names of things in a trace."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_WAVE = re.compile(r"se(\d+)/simd(\d+)/slot(\d+)/wv(\d+)")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WaveId:
+    """Names a traced wave: shader engine, SIMD, slot and the how-manieth wave of that slot."""
+
+    se: int
+    simd: int
+    slot: int
+    wid: int
+
+    def __str__(self) -> str:
+        return f"se{self.se}/simd{self.simd}/slot{self.slot}/wv{self.wid}"
+
+    @classmethod
+    def parse(cls, text: str) -> WaveId:
+        """Read back what `str` wrote; raise ValueError for anything else."""
+        match = _WAVE.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} does not name a wave")
+        return cls(*map(int, match.groups()))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SlotId:
+    """A place on the device where one wave at a time lives."""
+
+    se: int
+    sa: int
+    cu: int
+    simd: int
+    slot: int
+
+    def __str__(self) -> str:
+        array = f" SA{self.sa}" if self.sa else ""
+        return f"SE{self.se}{array} CU{self.cu} {self.simd}-{self.slot}"

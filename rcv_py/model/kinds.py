@@ -1,0 +1,94 @@
+"""The enumerations of a trace and what their values mean."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class TokenKind(IntEnum):
+    """What unit a token belongs to; the number is the one in the files (MATRIX is ours)."""
+
+    NONE = 0
+    SMEM = 1
+    SALU = 2
+    VMEM = 3
+    FLAT = 4
+    LDS = 5
+    VALU = 6
+    JUMP = 7
+    NEXT = 8
+    IMMED = 9
+    TRAP = 10
+    MSG = 11
+    BVH = 12
+    MATRIX = 13
+
+
+KIND_COUNT = 14
+
+KIND_TEXT = {
+    TokenKind.NONE: "unknown",
+    TokenKind.SMEM: "scalar memory",
+    TokenKind.SALU: "scalar arithmetic",
+    TokenKind.VMEM: "vector memory (buffer, image)",
+    TokenKind.FLAT: "vector memory (global, flat, scratch)",
+    TokenKind.LDS: "local data share",
+    TokenKind.VALU: "vector arithmetic",
+    TokenKind.JUMP: "branch taken",
+    TokenKind.NEXT: "branch not taken",
+    TokenKind.IMMED: "wait, barrier, nop",
+    TokenKind.TRAP: "context save or restore",
+    TokenKind.MSG: "message, end of program",
+    TokenKind.BVH: "ray tracing",
+    TokenKind.MATRIX: "matrix arithmetic",
+}
+
+MATRIX_PREFIXES = ("v_mfma", "v_smfma", "v_wmma", "v_swmma")
+
+
+class WaveState(IntEnum):
+    """What a wave is doing during a segment of its timeline."""
+
+    EMPTY = 0
+    IDLE = 1
+    EXEC = 2
+    WAIT = 3
+    STALL = 4
+
+
+class StallReason(IntEnum):
+    """Why a PC sample did not issue (stochastic sampling)."""
+
+    NONE = 0
+    FETCH = 1
+    ALU_DEPENDENCY = 2
+    WAITCNT = 3
+    INTERNAL = 4
+    BARRIER = 5
+    ARBITER_LOST = 6
+    PIPE_STALLED = 7
+    OTHER = 8
+    SLEEPING = 9
+
+
+class EventKind(IntEnum):
+    """Hardware events of an occupancy file of version 3.1."""
+
+    NONE = 0
+    CS_PARTIAL_FLUSH = 1
+    BOTTOM_OF_PIPE_TS = 2
+    SAVE_CONTEXT = 3
+    DISPATCH_END = 4
+    CACHE_FLUSH = 5
+    PACKET_LOSS = 6
+    CODE_OBJECT_LOAD = 7
+    CODE_OBJECT_UNLOAD = 8
+    TT_STALL_BEGIN = 9
+    TT_STALL_END = 10
+    TT_FLUSH = 11
+    DIDT_STALL_BEGIN = 12
+    DIDT_STALL_END = 13
+    CLUSTER_BARRIER = 14
+    RESERVED = 15
+    GC_RINSE = 16
+    SPM_SAMPLE = 17

@@ -1,0 +1,30 @@
+"""Choices of what a cost means, shared by analyses, panels and commands."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class LatencyMode(Enum):
+    """Which number the cost columns show."""
+
+    SUM_ALL = "Sum (all waves)"
+    MEAN_ALL = "Mean (all waves)"
+    ITERATION = "Iteration (selected)"
+    SUM_WAVE = "Sum (wave)"
+    MEAN_WAVE = "Mean (wave)"
+    MAX_WAVE = "Max (wave)"
+
+
+class SourceCost(Enum):
+    """How a code line's cost is charged to the places of its source chain."""
+
+    SELF = "self"  # the innermost place only
+    INCLUSIVE = "inclusive"  # every place of the chain, each once
+
+
+class ReferenceRule(Enum):
+    """Whether a compared function follows our rule or the reference viewer's."""
+
+    OURS = "ours"
+    REFERENCE = "reference"

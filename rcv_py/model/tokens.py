@@ -1,0 +1,112 @@
+"""The instructions of one wave, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.model.window import TimeWindow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """The instructions one wave issued, one row each, sorted by start.  15 to 21 bytes a row.
+
+    Starts are kept relative to `base` so that 32 bits do; all columns are read-only.
+    """
+
+    base: int  # cycles, aligned: what `offset` counts from
+    offset: np.ndarray  # int32 (int64 if it must), cycles: start of the first attempt to issue
+    stall: np.ndarray  # int32 (int64 if it must), cycles it had to wait
+    busy: np.ndarray  # int32 (int64 if it must), cycles issuing (gfx9) or executing (gfx10 and later)
+    kind: np.ndarray  # uint8, TokenKind; numbers we do not know are kept
+    line: np.ndarray  # int16 or int32, row of the code table; -1 if none matched
+    lane: np.ndarray | None = None  # uint8, sub-row for tokens that overlap; None if none do
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+    @property
+    def start(self) -> np.ndarray:
+        """Starts in aligned cycles, int64."""
+        return self.offset.astype(np.int64) + self.base
+
+    @property
+    def duration(self) -> np.ndarray:
+        """Stall plus busy, int64: what the screen calls latency."""
+        return self.stall.astype(np.int64) + self.busy
+
+    @property
+    def end(self) -> np.ndarray:
+        """Ends in aligned cycles, int64."""
+        return self.start + self.duration
+
+    def span(self, row: int) -> TimeWindow:
+        """The cycles of one token, stall included."""
+        begin = self.base + int(self.offset[row])
+        return TimeWindow(begin, begin + int(self.stall[row]) + int(self.busy[row]))
+
+    def at(self, time: int) -> int:
+        """Row of the last token that started at or before `time`; -1 before the first one."""
+        return int(np.searchsorted(self.offset, time - self.base, side="right")) - 1
+
+    def rows_in(self, window: TimeWindow) -> slice:
+        """The rows that may touch the window: exact without lanes, a superset with them."""
+        reach = 0 if self.lane is None else self.longest
+        first = int(np.searchsorted(self.offset, window.begin - self.base - reach, side="right")) - 1
+        last = int(np.searchsorted(self.offset, window.end - self.base, side="left"))
+        return slice(max(0, first), max(0, last))
+
+    @property
+    def longest(self) -> int:
+        """Cycles of the longest token."""
+        return int(self.duration.max()) if len(self) else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class States:
+    """The wave-state timeline of one wave: segment i lasts from offset[i] to offset[i + 1].
+
+    Segments of no length and neighbours in the same state are kept as they were recorded.
+    """
+
+    base: int  # cycles, aligned
+    offset: np.ndarray  # int32 or int64 [n], cycles since base
+    state: np.ndarray  # uint8 [n], WaveState
+    length: int  # cycles from base to the end of the last segment
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    @property
+    def duration(self) -> np.ndarray:
+        """Cycles of each segment, int64."""
+        return np.diff(self.offset.astype(np.int64), append=self.length)
+
+    @property
+    def start(self) -> np.ndarray:
+        """Starts in aligned cycles, int64."""
+        return self.offset.astype(np.int64) + self.base
+
+    def at(self, time: int) -> int:
+        """Row of the segment that holds the cycle; -1 outside."""
+        if not 0 <= time - self.base < self.length:
+            return -1
+        return int(np.searchsorted(self.offset, time - self.base, side="right")) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waits:
+    """Which wait waited for which instructions, one row an executed wait, in execution order."""
+
+    line: np.ndarray  # int32 [n], row of the code table of the wait; -1 if none matched
+    first: np.ndarray  # int32 [n + 1], where the row's producers begin in `depends_on`
+    depends_on: np.ndarray  # int32, rows of the code table; -1 if none matched
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def producers(self, row: int) -> np.ndarray:
+        """Rows of the code table that the given wait waited for."""
+        return self.depends_on[self.first[row] : self.first[row + 1]]

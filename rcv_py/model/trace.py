@@ -1,0 +1,114 @@
+"""A trace: every table of one capture, and what was wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from rcv_py.base.problems import Problem
+from rcv_py.model.clock import Clock
+from rcv_py.model.code import CodeTable, SourceFile
+from rcv_py.model.device import (
+    CounterSamples,
+    Dispatch,
+    HardwareEvents,
+    MarkerName,
+    OtherSimd,
+    ShaderData,
+    SpmSeries,
+    StateCurve,
+    WaveEvents,
+)
+from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.model.window import TimeWindow
+
+
+class WaveReader(Protocol):
+    """Reads the waves of an open trace, in any process: picklable, and without state that changes."""
+
+    def read(self, rows: list[int]) -> WaveBatch:
+        """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One capture.  Its waves' tokens are not here: `reader` reads them, the wave store keeps them."""
+
+    path: Path
+    name: str  # the folder's name
+    version: str  # of the format, "" if it does not say
+    gfxip: int  # 9, 10, 11, 12: major version of the graphics IP
+    target: str  # "gfx950" if something tells, else "gfx9"
+    has_thread_trace: bool
+    has_pc_samples: bool
+    waves: WaveIndex
+    code: CodeTable
+    sources: tuple[SourceFile, ...]
+    occupancy: WaveEvents
+    clock: Clock
+    reader: WaveReader
+    problems: tuple[Problem, ...] = ()
+    events: HardwareEvents | None = None
+    dispatches: tuple[Dispatch, ...] = ()
+    counter_names: tuple[str, ...] = ()
+    counters: tuple[CounterSamples, ...] = ()
+    spm: tuple[SpmSeries, ...] = ()
+    other_simd: tuple[OtherSimd, ...] = ()
+    shader_data: tuple[ShaderData, ...] = ()
+    markers: tuple[MarkerName, ...] = ()
+    marker_layout: tuple[tuple[int, int, int], ...] = ()  # code object, clock bits, clock shift
+    marker_payloads: tuple[tuple[int, int, int], ...] = ()  # code object, marker, words
+    state_curves: tuple[StateCurve, ...] = ()
+    extra: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def isa(self) -> str:
+        """The generation, e.g. `gfx9`: decides waitcnt rules and the meaning of a duration."""
+        return f"gfx{self.gfxip}"
+
+    @property
+    def base_clock(self) -> int:
+        """The smallest step of time: 4 cycles on gfx9, 1 later."""
+        return 4 if self.gfxip <= 9 else 1
+
+    @cached_property
+    def span(self) -> TimeWindow:
+        """From the first to the last time anything is known of."""
+        times = [column for column in (self.waves.begin, self.waves.end, self.occupancy.time) if len(column)]
+        if not times:
+            return TimeWindow(0, 1)
+        return TimeWindow(
+            min(int(np.min(column)) for column in times), max(int(np.max(column)) for column in times)
+        )
+
+    @cached_property
+    def kernel_name(self) -> str:
+        """The symbol of the kernel with most traced cycles, or of the only label; "" if unknown."""
+        if not self.code.kernels:
+            return ""
+        cost = [int(self.code.latency[kernel.first : kernel.stop].sum()) for kernel in self.code.kernels]
+        return self.code.kernels[int(np.argmax(cost))].demangled
+
+    def problems_for(self, panel: str) -> tuple[Problem, ...]:
+        """The problems that explain an empty panel."""
+        return tuple(problem for problem in self.problems if panel in problem.panels)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureEntry:
+    """A capture found below a folder, told without opening its waves."""
+
+    path: Path
+    name: str
+    kernel: str  # short name, "" if unknown
+    waves: int
+    instructions: int  # code rows, labels aside
+    executed: int  # of them with hits
+    mapped: int  # of them with a source place
+    hits: int  # sum of hit counts
+    latency: int  # cycles
+    note: str = ""  # why it is a placeholder or cannot be opened; "" if all is well

@@ -1,0 +1,1 @@
+"""What is open, what is looked at, what is loaded.  No Qt."""

@@ -1,0 +1,44 @@
+"""Every action of the user as a row: id, title, shortcut, menu, what it does, when it can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rcv_py.base.registry import Registry
+
+
+def _always() -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An action.  `why_not` returns "" when the action can run, else one sentence that says why not."""
+
+    id: str  # "file.open"
+    title: str  # "Open folder…"
+    menu: str  # "File", "View", "Go", "Analyze", "Export", "Help"; "" for the palette only
+    run: Callable[[], None]
+    shortcuts: tuple[str, ...] = ()  # Qt key sequences; the first one is shown
+    tip: str = ""  # a sentence for tooltip and palette
+    why_not: Callable[[], str] = _always
+    is_checked: Callable[[], bool] | None = None  # for actions that toggle
+
+
+class Commands(Registry[Command]):
+    """All actions, in the order in which menus show them."""
+
+    def __init__(self) -> None:
+        super().__init__("command")
+
+    def register(self, *commands: Command) -> None:
+        """Add actions; raise ValueError if an id is taken."""
+        for command in commands:
+            self.add(command.id, command)
+
+    def run(self, name: str) -> None:
+        """Do it, if it can be done now."""
+        command = self[name]
+        if not command.why_not():
+            command.run()

@@ -1,0 +1,290 @@
+"""The one object that changes: what is open, what is selected, what is on screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rcv_py.base.problems import Problem
+from rcv_py.base.progress import Stage
+from rcv_py.model.ids import WaveId
+from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.cell import Cell
+from rcv_py.state.history import History, Visit
+from rcv_py.state.selection import Hover, SearchQuery, Selection
+from rcv_py.state.wave_store import WaveStore
+
+MIN_WINDOW = 16  # cycles
+
+
+class Session:
+    """Cells, and the verbs that are the only way to change them.
+
+    A watcher must not compute: it schedules (`update()`, `tasks.run`).  A verb that changes two cells sets
+    both before any watcher could paint.
+    """
+
+    def __init__(self) -> None:
+        self.trace: Cell[Trace | None] = Cell(None)
+        self.loaded = Cell(0)  # grows by one with every batch of waves
+        self.selection = Cell(Selection())
+        self.view = Cell(TimeWindow(0, 1))  # live, during a gesture: for drawing
+        self.window = Cell(TimeWindow(0, 1))  # committed: for computing
+        self.clock_range: Cell[TimeWindow | None] = Cell(None)  # waves that touch it count; None: the default
+        self.hover: Cell[Hover | None] = Cell(None)
+        self.measure: Cell[TimeWindow | None] = Cell(None)  # stays until dismissed
+        self.bookmarks: Cell[tuple[Selection, ...]] = Cell(())
+        self.query = Cell(SearchQuery())
+        self.latency_mode = Cell(LatencyMode.SUM_ALL)
+        self.source_cost = Cell(SourceCost.SELF)
+        self.isolated_wait: Cell[int | None] = Cell(None)  # code row whose arrows alone are shown
+        self.problems: Cell[tuple[Problem, ...]] = Cell(())
+        self.busy: Cell[tuple[Stage, ...]] = Cell(())
+        self.visited = Cell(0)  # grows by one when the history changes
+        self.store: WaveStore | None = None
+        self.history = History()
+
+    # -- opening ------------------------------------------------------------------------------------
+
+    def open(self, trace: Trace) -> None:
+        """Show a trace: its first wave selected, everything in view."""
+        self.store = WaveStore(trace)
+        self.history = History()
+        first = trace.waves.id(0) if len(trace.waves) else None
+        self.hover.set(None)
+        self.measure.set(None)
+        self.isolated_wait.set(None)
+        self.clock_range.set(None)
+        self.bookmarks.set(())
+        self.trace.value = None  # the cells below are about the new trace: nobody may read the old one
+        self.selection.value = Selection(wave=first)
+        self.view.value = self.window.value = self.outer(trace)
+        self.problems.set(trace.problems)
+        self.loaded.value = 0
+        self.trace.set(trace)
+        for cell in (self.selection, self.view, self.window, self.loaded):
+            cell.tell()
+        self._remember()
+
+    def close(self) -> None:
+        """Show nothing."""
+        self.store = None
+        self.selection.set(Selection())
+        self.problems.set(())
+        self.trace.set(None)
+
+    def wave_loaded(self) -> None:
+        """Tell that the store has more waves."""
+        self.loaded.set(self.loaded.value + 1)
+
+    # -- asking -------------------------------------------------------------------------------------
+
+    def wave(self) -> Wave | None:
+        """The selected wave, None while it is not loaded."""
+        return None if self.store is None else self.store.wave_by_id(self.selection.value.wave)
+
+    def token(self) -> tuple[Wave, int] | None:
+        """The selected token as (wave, row), if a line and a hit are selected and the wave is loaded."""
+        wave, selection = self.wave(), self.selection.value
+        if wave is None or selection.line is None or selection.hit is None:
+            return None
+        rows = np.flatnonzero(wave.tokens.line == selection.line)
+        return (wave, int(rows[selection.hit])) if selection.hit < len(rows) else None
+
+    def hits(self) -> int:
+        """How often the selected wave ran the selected line."""
+        wave, line = self.wave(), self.selection.value.line
+        return 0 if wave is None or line is None else int(np.count_nonzero(wave.tokens.line == line))
+
+    @staticmethod
+    def outer(trace: Trace) -> TimeWindow:
+        """The widest window that makes sense for a trace: its span with a little room."""
+        return trace.span.padded(0.01)
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def select(self, selection: Selection) -> None:
+        """Go to a place, remember it, and bring it into view."""
+        self.selection.set(selection)
+        self._reveal()
+        self._remember()
+
+    def select_wave(self, wave: WaveId) -> None:
+        """Select a wave; the line stays selected, its first hit in the new wave with it."""
+        old = self.selection.value
+        if wave == old.wave:
+            return
+        hit = None if old.line is None else 0
+        self.select(replace(old, wave=wave, hit=hit))
+
+    def select_token(self, wave: WaveId, row: int) -> None:
+        """Select the token at `row` of a loaded wave."""
+        found = None if self.store is None else self.store.wave_by_id(wave)
+        if found is None or not 0 <= row < len(found.tokens):
+            return
+        line = found.tokens.line
+        if line[row] < 0:
+            self.select(Selection(wave=wave))
+            return
+        hit = int(np.count_nonzero(line[:row] == line[row]))
+        self.select(Selection(wave, int(line[row]), hit, self._leaf(int(line[row]))))
+
+    def select_line(self, line: int, hit: int | None = None) -> None:
+        """Select a row of the code table, and its source place; by default the hit nearest to the view."""
+        wave = self.wave()
+        if hit is None and wave is not None:
+            hit = self._nearest_hit(wave, line)
+        self.select(Selection(self.selection.value.wave, line, hit, self._leaf(line)))
+
+    def select_lines(self, first: int, stop: int) -> None:
+        """Select a range of code rows and, in it, the most expensive one."""
+        trace = self.trace.value
+        if trace is None or stop <= first:
+            return
+        cost = trace.code.latency[first:stop] + trace.code.idle[first:stop]
+        line = first + int(np.argmax(cost))
+        wave = self.wave()
+        hit = None if wave is None else self._nearest_hit(wave, line)
+        self.select(Selection(self.selection.value.wave, line, hit, self._leaf(line), (first, stop)))
+
+    def select_source(self, file: int, line: int) -> None:
+        """Select a source line and the most expensive code line that came from it."""
+        trace = self.trace.value
+        if trace is None:
+            return
+        code = trace.code
+        places = np.flatnonzero((code.chain_file == file) & (code.chain_line == line))
+        rows = np.unique(np.searchsorted(code.chain_first, places, side="right") - 1)
+        if not len(rows):
+            self.select(Selection(self.selection.value.wave, source=(file, line)))
+            return
+        best = int(rows[np.argmax(code.latency[rows] + code.idle[rows])])
+        wave = self.wave()
+        hit = None if wave is None else self._nearest_hit(wave, best)
+        self.select(Selection(self.selection.value.wave, best, hit, (file, line)))
+
+    def step_token(self, direction: int) -> None:
+        """Select the next (+1) or previous (-1) token of the selected wave."""
+        token, wave = self.token(), self.wave()
+        if wave is None or not len(wave.tokens):
+            return
+        row = max(0, wave.tokens.at(self.view.value.middle)) if token is None else token[1] + direction
+        self.select_token(wave.id, min(max(row, 0), len(wave.tokens) - 1))
+
+    def step_hit(self, direction: int) -> None:
+        """Select the next (+1) or previous (-1) time the wave ran the selected line."""
+        selection, hits = self.selection.value, self.hits()
+        if selection.line is None or not hits:
+            return
+        hit = 0 if selection.hit is None else min(max(selection.hit + direction, 0), hits - 1)
+        self.select(replace(selection, hit=hit))
+
+    def toggle_bookmark(self) -> None:
+        """Keep the present place, or forget it if it is kept."""
+        here, marks = self.selection.value, self.bookmarks.value
+        kept = tuple(mark for mark in marks if mark != here)
+        self.bookmarks.set(kept if len(kept) < len(marks) else (*marks, here))
+
+    def back(self) -> None:
+        """Go to the place before this one."""
+        self._visit(self.history.step(-1))
+
+    def forward(self) -> None:
+        """Undo `back`."""
+        self._visit(self.history.step(1))
+
+    def go_to_visit(self, position: int) -> None:
+        """Go to a place of the history."""
+        self._visit(self.history.go(position))
+
+    # -- time ---------------------------------------------------------------------------------------
+
+    def set_view(self, window: TimeWindow, commit: bool = True) -> None:
+        """Show a window of time; `commit` says that the gesture is over."""
+        trace = self.trace.value
+        if trace is None:
+            return
+        if window.width < MIN_WINDOW:
+            begin = window.middle - MIN_WINDOW // 2
+            window = TimeWindow(begin, begin + MIN_WINDOW)
+        window = window.clamped(self.outer(trace))
+        self.view.set(window)
+        if commit:
+            self.window.set(window)
+
+    def zoom(self, factor: float, at: int | None = None, commit: bool = True) -> None:
+        """Make the view `factor` times as wide about a cycle (the middle by default)."""
+        view = self.view.value
+        self.set_view(view.zoomed(factor, view.middle if at is None else at), commit)
+
+    def pan(self, share: float, commit: bool = True) -> None:
+        """Move the view by a share of its width."""
+        view = self.view.value
+        self.set_view(view.moved(round(view.width * share)), commit)
+
+    def fit_all(self) -> None:
+        """Show everything."""
+        if self.trace.value is not None:
+            self.set_view(self.outer(self.trace.value))
+
+    def fit_selection(self) -> None:
+        """Show the measure, the selected token with its neighbourhood, or the selected wave."""
+        token, trace, wave = self.token(), self.trace.value, self.selection.value.wave
+        if self.measure.value is not None:
+            self.set_view(self.measure.value.padded(0.05))
+        elif token is not None:
+            span = token[0].tokens.span(token[1])
+            self.set_view(span.padded(max(2.0, 100 / span.width)))
+        elif trace is not None and wave is not None:
+            self.fit_wave(wave)
+
+    def fit_wave(self, wave: WaveId) -> None:
+        """Show the whole life of a wave."""
+        trace = self.trace.value
+        row = None if trace is None else trace.waves.row(wave)
+        if trace is not None and row is not None:
+            self.set_view(trace.waves.span(row).padded(0.02))
+
+    def set_clock_range(self, window: TimeWindow | None) -> None:
+        """Choose which waves count: those that touch the window; None for the default."""
+        self.clock_range.set(window)
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _leaf(self, line: int) -> tuple[int, int] | None:
+        trace = self.trace.value
+        chain = [] if trace is None else trace.code.chain(line)
+        return chain[0] if chain else None
+
+    def _nearest_hit(self, wave: Wave, line: int) -> int | None:
+        rows = np.flatnonzero(wave.tokens.line == line)
+        if not len(rows):
+            return None
+        return int(np.argmin(np.abs(wave.tokens.start[rows] - self.view.value.middle)))
+
+    def _reveal(self) -> None:
+        token, view = self.token(), self.view.value
+        if token is None:
+            return
+        span = token[0].tokens.span(token[1])
+        if view.contains(span.begin) and (view.contains(span.end) or span.width > view.width):
+            return
+        if span.width < view.width // 2:
+            self.set_view(view.moved(span.middle - view.middle))
+        else:
+            self.set_view(span.padded(0.2))
+
+    def _remember(self) -> None:
+        self.history.push(Visit(self.selection.value, self.view.value))
+        self.visited.set(self.visited.value + 1)
+
+    def _visit(self, visit: Visit | None) -> None:
+        if visit is None:
+            return
+        self.selection.set(visit.selection)
+        self.set_view(visit.window)
+        self.visited.set(self.visited.value + 1)

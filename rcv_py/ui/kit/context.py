@@ -1,0 +1,22 @@
+"""What every panel is handed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rcv_py.state.commands import Commands
+from rcv_py.state.session import Session
+from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.kit.tasks import Tasks
+from rcv_py.ui.kit.theme import Theme
+
+
+@dataclass(frozen=True, slots=True)
+class UiContext:
+    """Session, worker threads, theme, settings and commands; made once in `ui/app.py`."""
+
+    session: Session
+    tasks: Tasks
+    theme: Theme
+    settings: Settings
+    commands: Commands

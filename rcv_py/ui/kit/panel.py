@@ -1,0 +1,101 @@
+"""What a panel is, and how panels are found."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QWidget
+
+from rcv_py.base.registry import Registry
+from rcv_py.state.commands import Command
+
+if TYPE_CHECKING:
+    from rcv_py.ui.kit.context import UiContext
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table for CSV and the clipboard: headers, and rows of plain values."""
+
+    title: str
+    headers: tuple[str, ...]
+    rows: Iterable[tuple[Any, ...]]
+
+
+class Panel(QWidget):
+    """A view of the session.  It sets the session and watches the session, and calls no other panel.
+
+    Subclasses are made with the `UiContext`, computed data comes through `ui.tasks`, colours from
+    `ui.theme`.  All methods below are optional.
+    """
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__()
+        self.ui = ui
+        self.session = ui.session
+
+    def commands(self) -> tuple[Command, ...]:
+        """Extra actions for menus and palette."""
+        return ()
+
+    def sheet(self) -> Sheet | None:
+        """The panel's table, for CSV export and copying; None if it has none."""
+        return None
+
+    def canvas(self) -> QWidget:
+        """The widget a picture of this panel shows."""
+        return self
+
+    def caption(self) -> str:
+        """What the picture's caption says besides trace, wave and range."""
+        return ""
+
+    def save_state(self) -> dict[str, Any]:
+        """Return column widths, open branches and the like, as plain JSON values."""
+        return {}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `save_state` returned; ignore what does not fit."""
+
+    def focus_search(self) -> bool:
+        """Put the cursor into the panel's own search field (Ctrl+F); False if it has none."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class PanelInfo:
+    """A panel class with its place.  `area`: top, left, left_bottom, center, center_right, bottom, right."""
+
+    id: str
+    title: str
+    area: str
+    order: int
+    make: Callable[[UiContext], Panel]
+    tip: str
+
+
+PANELS: Registry[PanelInfo] = Registry("panel")
+
+
+def panel(*, id: str, title: str, area: str, order: int = 50, tip: str = "") -> Callable[[type], type]:
+    """Class decorator: register a panel under `id`; panels of an area are tabs sorted by `order`."""
+
+    def register(kind: type) -> type:
+        PANELS.add(id, PanelInfo(id, title, area, order, kind, tip or (kind.__doc__ or "").split("\n")[0]))
+        kind.panel_id = id
+        return kind
+
+    return register
+
+
+def discover() -> Registry[PanelInfo]:
+    """Import every module of `rcv_py.ui.panels` and return the registry."""
+    import rcv_py.ui.panels as package  # noqa: PLC0415 - the package is only known to exist here
+
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    return PANELS

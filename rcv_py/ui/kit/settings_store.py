@@ -1,0 +1,59 @@
+"""The options table as cells, kept in an ini file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QSettings
+
+from rcv_py.base.settings import BY_NAME, OPTIONS
+from rcv_py.state.cell import Cell
+
+
+class Settings:
+    """One cell an option.  A stored value that does not fit falls back to the default and is reported."""
+
+    def __init__(self, store: QSettings | None = None) -> None:
+        self._store = store
+        self.rejected: list[str] = []  # sentences about stored values that were ignored
+        self._cells = {option.name: Cell(self._stored(option.name)) for option in OPTIONS}
+
+    def cell(self, name: str) -> Cell[Any]:
+        """The cell of an option, to watch it."""
+        return self._cells[name]
+
+    def __getitem__(self, name: str) -> Any:
+        return self._cells[name].value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if not BY_NAME[name].accepts(value):
+            raise ValueError(f"{value!r} does not fit the option {name}")
+        if self._store is not None:
+            self._store.setValue(name.replace(".", "/"), value)
+        self._cells[name].set(value)
+
+    def memory(self, key: str, default: Any = None) -> Any:
+        """Read a piece of window state that is no option (geometry, recent files)."""
+        return default if self._store is None else self._store.value(f"memory/{key}", default)
+
+    def remember(self, key: str, value: Any) -> None:
+        """Keep a piece of window state that is no option."""
+        if self._store is not None:
+            self._store.setValue(f"memory/{key}", value)
+
+    def _stored(self, name: str) -> Any:
+        option = BY_NAME[name]
+        raw = None if self._store is None else self._store.value(name.replace(".", "/"))
+        if raw is None:
+            return option.default
+        value: Any = raw
+        if isinstance(option.default, bool):
+            value = {"true": True, "false": False}.get(str(raw).lower(), raw)
+        elif isinstance(option.default, int) and str(raw).lstrip("-").isdigit():
+            value = int(raw)
+        if option.accepts(value):
+            return value
+        self.rejected.append(
+            f"The stored setting {name} was {raw!r}, which does not fit; the default is used."
+        )
+        return option.default

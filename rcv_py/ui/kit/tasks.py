@@ -1,0 +1,63 @@
+"""Jobs in threads, whose newest answer per owner arrives on the UI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from rcv_py.base.errors import Cancelled
+
+
+class Tasks(QObject):
+    """Runs pure functions off the UI thread.  A newer job of an owner mutes the older one."""
+
+    failed = Signal(object)  # an exception that no `done` will hear of
+    _finished = Signal(object)
+
+    def __init__(self, threads: int = 2) -> None:
+        super().__init__()
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="rcv-task")
+        self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
+        self._running = 0
+        # Queued: a future that is already done calls back at once, inside `run`.
+        self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+
+    def run(
+        self, owner: object, job: Callable[[], Any], done: Callable[[Any], None], topic: str = ""
+    ) -> None:
+        """Run `job`; give its result to `done`, here, unless `owner` has asked again since (per topic)."""
+        jobs = self._newest.setdefault(owner, {})
+        stale = jobs.get(topic)
+        if stale is not None:
+            stale.cancel()
+        future = jobs[topic] = self._pool.submit(job)
+        self._running += 1
+        future.add_done_callback(lambda future: self._finished.emit((owner, topic, future, done)))
+
+    @property
+    def idle(self) -> bool:
+        """Whether every answer has been delivered."""
+        return self._running == 0
+
+    def close(self) -> None:
+        """Forget waiting jobs and wait for the running ones."""
+        self._newest.clear()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _deliver(self, reply: tuple[Any, str, Future[Any], Callable[[Any], None]]) -> None:
+        owner, topic, future, done = reply
+        self._running -= 1
+        if self._newest.get(owner, {}).get(topic) is not future:
+            return
+        try:
+            result = future.result()
+        except (CancelledError, Cancelled):
+            return
+        except Exception as error:  # the task boundary: a bug must reach the user, not the void
+            self.failed.emit(error)
+            return
+        done(result)

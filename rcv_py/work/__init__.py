@@ -1,0 +1,1 @@
+"""Jobs that read and prepare waves in other processes."""

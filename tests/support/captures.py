@@ -1,0 +1,60 @@
+"""Where the real captures and the reference results are."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = Path(os.environ.get("RCV_SHARED", ROOT.parent / "shared"))
+
+TRACES = (
+    "flash_attn_small_after",
+    "flash_attn_small_before",
+    "fused_rope_cache",
+    "mla_decode",
+    "moe_reduce",
+    "pa_mqa_big",
+    "pa_mqa_small",
+    "pcsampling",
+    "preshuffle_gemm",
+    "vec_add",
+)
+THREAD_TRACES = tuple(name for name in TRACES if name != "pcsampling")
+GOLDEN = ("flash_attn_small_after", "flash_attn_small_before", "pa_mqa_big", "pa_mqa_small")
+SYNTHETIC = ("counters_gfx9", "markers_gfx12", "waitcnt_gfx9", "waitcnt_gfx11", "waitcnt_gfx12")
+
+
+def need_shared() -> None:
+    """Skip where the captures are not there; fail if the run promised that they are."""
+    if SHARED.is_dir():
+        return
+    if os.environ.get("RCV_REQUIRE_SHARED"):
+        pytest.fail(f"the captures are not at {SHARED}, and this run requires them")
+    pytest.skip("the real captures are not beside the checkout; set RCV_SHARED to their folder")
+
+
+def trace_path(name: str) -> Path:
+    """The ui_output folder of a real capture."""
+    need_shared()
+    folder = SHARED / "traces" / name
+    inner = [path for path in sorted(folder.glob("ui_output*")) if path.is_dir()]
+    return inner[0] if inner else folder
+
+
+def synthetic_path(name: str) -> Path:
+    """One of the made-up captures that come with reference results."""
+    need_shared()
+    return SHARED / "golden" / "synthetic" / name
+
+
+@cache
+def golden(relative: str) -> Any:
+    """A reference result, e.g. `rcv/pa_mqa_small.json`."""
+    need_shared()
+    return json.loads((SHARED / "golden" / relative).read_text())
