@@ -8,7 +8,6 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
 os.environ.setdefault("LC_ALL", "C.UTF-8")
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,8 +25,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
 @pytest.fixture(autouse=True)
-def isolated_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def isolated_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings, caches and recent files of a test go to its own folder."""
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
-    yield

@@ -38,7 +38,7 @@ OPTIONS = (
     Option("hotspot.bins", 32, "Number of bars of the hotspot histogram.", 4, 100),
     Option("load.workers", 2, "Processes that read wave files.", 1, 16),
     Option(
-        "load.budget_gb", 4, "Memory for waves, in gigabytes; more are read when they are looked at.", 1, 256
+        "load.budget_gb", 4, "Memory for waves, in gigabytes; the others are read when looked at.", 1, 256
     ),
 )
 

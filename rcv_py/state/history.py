@@ -26,7 +26,7 @@ class History:
         self.position = -1
 
     def push(self, visit: Visit) -> None:
-        """Remember a visit; forget those that were ahead.  The same selection again only updates its window."""
+        """Remember a visit and forget those ahead; the same selection again only updates its window."""
         if self.visits and self.visits[self.position].selection == visit.selection:
             self.visits[self.position] = visit
             return

@@ -53,7 +53,5 @@ class Settings:
             value = int(raw)
         if option.accepts(value):
             return value
-        self.rejected.append(
-            f"The stored setting {name} was {raw!r}, which does not fit; the default is used."
-        )
+        self.rejected.append(f"The stored setting {name} was {raw!r}, which does not fit; the default holds.")
         return option.default
