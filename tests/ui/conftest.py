@@ -1,0 +1,56 @@
+"""A user interface without a window: what panels are handed in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.state.commands import Commands
+from rcv_py.state.session import Session
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.kit.tasks import Tasks
+from rcv_py.ui.kit.theme import Theme
+
+
+@pytest.fixture
+def ui(qapp: QApplication) -> Iterator[UiContext]:
+    """A context with nothing open; settings are forgotten afterwards."""
+    settings = Settings(None)
+    settings["look.theme"] = "light"
+    tasks = Tasks(1)
+    errors: list[BaseException] = []
+    tasks.failed.connect(errors.append)
+    theme = Theme(settings)
+    yield UiContext(Session(), tasks, theme, settings, Commands())
+    tasks.close()
+    assert not errors, errors
+
+
+@pytest.fixture
+def open_in(ui: UiContext, qtbot: object) -> Callable[[Trace, Iterable[WaveBatch]], None]:
+    """Open a trace in the context, with the given waves loaded."""
+
+    def open_trace(trace: Trace, batches: Iterable[WaveBatch] = ()) -> None:
+        ui.session.open(trace)
+        assert ui.session.store is not None
+        for batch in batches:
+            ui.session.store.add(batch)
+        ui.session.wave_loaded()
+
+    return open_trace
+
+
+@pytest.fixture
+def settled(ui: UiContext, qtbot: object) -> Callable[[], None]:
+    """Wait until every task has delivered its answer."""
+
+    def wait() -> None:
+        qtbot.waitUntil(lambda: ui.tasks.idle, timeout=10_000)  # type: ignore[attr-defined]
+        QApplication.processEvents()
+
+    return wait
