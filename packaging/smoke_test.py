@@ -1,4 +1,4 @@
-"""Try a built or installed `rcv`: does it start, read a sample, and draw it?  Usage: smoke_test.py COMMAND…"""
+"""Try a built or installed `rcv`: it must start, read a sample and draw it.  Usage: smoke_test.py COMMAND…"""
 
 from __future__ import annotations
 
