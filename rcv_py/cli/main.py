@@ -20,8 +20,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # names of files need not be text
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = _run(list(sys.argv[1:] if argv is None else argv))
+        code = _run(words)
         sys.stdout.flush()
         return code
     except RcvError as error:
@@ -34,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return DONE  # whoever reads, for example `head`, has had enough
     except Exception:  # the last place that can say which words lead to the bug
         traceback.print_exc()
-        print(f"rcv: this is a bug. Please report it with: rcv {' '.join(sys.argv[1:])}", file=sys.stderr)
+        print(f"rcv: this is a bug. Please report it with: rcv {' '.join(words)}", file=sys.stderr)
         return BUG
 
 
