@@ -64,7 +64,7 @@ def parse(data: bytes) -> RawWave:
     data = data.removeprefix(BOM)
     try:
         return parse_quickly(data)
-    except (_Unusual, LookupError, TypeError, ValueError, AttributeError, RuntimeError):
+    except (_Unusual, LookupError, TypeError, ValueError, AttributeError, RuntimeError, MemoryError):
         return parse_exactly(data)
 
 
@@ -127,7 +127,14 @@ def _rows(array: Any, width: int, letters: np.ndarray) -> np.ndarray:
     flat = np.frombuffer(array.as_buffer(of_type="i"), dtype=np.int64)
     if count >= _SATURATED or len(flat) != count * width or not _is_regular(letters, count, width):
         raise _Unusual
-    return flat.reshape(count, width)
+    return _limited(flat).reshape(count, width)
+
+
+def _limited(flat: np.ndarray) -> np.ndarray:
+    bits = int(np.bitwise_or.reduce(flat))  # one pass; negative numbers need the second look
+    if not 0 <= bits < LIMIT and len(flat) and not (-LIMIT < flat.min() and flat.max() < LIMIT):
+        raise _Unusual
+    return flat
 
 
 def _is_regular(letters: np.ndarray, count: int, width: int) -> bool:
@@ -147,7 +154,7 @@ def _waits(array: Any, letters: np.ndarray) -> RawWaits | None:
     if not len(array):
         return RawWaits(_NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)
     counts = _wait_counts(letters.tobytes().translate(None, _DIGITS).rstrip(b"},"))
-    flat = np.frombuffer(array.as_buffer(of_type="i"), dtype=np.int64)
+    flat = _limited(np.frombuffer(array.as_buffer(of_type="i"), dtype=np.int64))
     size = 1 + 2 * counts
     first = np.cumsum(size) - size
     is_line = np.zeros(len(flat), dtype=bool)
