@@ -168,7 +168,8 @@ def _wait_counts(shape: bytes) -> np.ndarray:
     comma, bracket = letters == ord(","), letters == ord("[")
     opening = np.flatnonzero(bracket[:-2] & comma[1:-1] & bracket[2:])
     # An entry is as long as `[,[` `]]` and a comma or bracket, and 4 for each producer but 3 for the last.
-    counts = (np.diff(opening, append=len(letters)) - 5) // 4
+    stop = np.append(opening[1:], len(letters))
+    counts = (stop - opening - 5) // 4
     numbers = counts.tolist()
     if max(numbers, default=0) >= len(_WAIT_TEXTS) or min(numbers, default=0) < 0:
         raise _Unusual
