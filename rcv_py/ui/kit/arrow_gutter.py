@@ -61,7 +61,13 @@ class Placed:
 
 
 def place(
-    arrows: ArrowRows, view_rows: np.ndarray, box: QRect, row_height: int, scroll: int, isolated: int | None
+    arrows: ArrowRows,
+    view_rows: np.ndarray,
+    box: QRect,
+    *,
+    row_height: int,
+    scroll: int,
+    isolated: int | None,
 ) -> Placed:
     """Return where the arrows that cross the viewport run; `box` is the gutter, as high as the viewport.
 
@@ -91,7 +97,7 @@ def paint(
     strong = number == emphasis.hovered
     if len(number):
         strong |= (arrows.source[number] == emphasis.selected) | (arrows.target[number] == emphasis.selected)
-    quiet = 0.3 if strong.any() else 0.85
+    quiet = 0.45 if strong.any() else 0.85
     for at in np.argsort(strong, kind="stable").tolist():
         color = colors[int(arrows.color[number[at]]) % len(colors)]
         painter.setOpacity(1.0 if strong[at] else quiet)

@@ -77,16 +77,16 @@ class HeatStrip(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint heat, what is in view, marks and the selected row."""
         area = self._area()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.role("base"))
-        if not area.height():
-            return
-        if self._is_stale or self._image.height() != area.height():
-            self._image = self._heat_image(area.height())
-            self._is_stale = False
-        painter.drawImage(area, self._image)
-        self._paint_page(painter, area)
-        self._paint_marks(painter)
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.role("base"))
+            if not area.height():
+                return
+            if self._is_stale or self._image.height() != area.height():
+                self._image = self._heat_image(area.height())
+                self._is_stale = False
+            painter.drawImage(area, self._image)
+            self._paint_page(painter, area)
+            self._paint_marks(painter)
 
     def _heat_image(self, height: int) -> QImage:
         rows = self._view.table.data_rows

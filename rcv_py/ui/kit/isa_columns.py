@@ -88,21 +88,23 @@ def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
     share = 100.0 * rows.cost / max(1, rows.total)
     share_tip = f"Share of all {grouped(rows.total)} {unit} in this table; for a label, of its block."
     return (
-        Column("gutter", "", (), has_values=False, width=56, tip="What waits for what; branch targets."),
-        Column("row", "#", np.arange(len(code)), str, True, width=48, tip="Row of the program."),
+        Column("gutter", "", (), has_values=False, width=42, tip="What waits for what; branch targets."),
+        Column("row", "#", np.arange(len(code)), str, True, width=44, tip="Row of the program."),
         Column("instruction", "instruction", rows.text, width=330, tip="The instruction."),
         *(_sample_columns(rows) if rows.trace.has_pc_samples else ()),
         *(_trace_columns(rows) if rows.trace.has_thread_trace else ()),
-        Column("share", "%", share, _share, True, width=52, tip=share_tip),
+        Column("share", "%", share, _share, True, width=46, tip=share_tip),
         Column(
             "cost",
             f"cost · {bar_scale}",
             rows.cost,
             _blank_zero,
             True,
-            width=110,
+            width=84,
+            is_left=True,
             tip=f"Bar of {unit}, {bar_scale} scale; choose the scale in this header's menu.",
         ),
+        *(_idle_columns(rows) if rows.trace.has_thread_trace else ()),
         Column("place", "source", rows.place, is_elided_left=True, width=190, tip="Innermost source place."),
         Column("address", "address", code.address, _hex, True, width=84, tip="Byte in the code object."),
         Column("codeobj", "object", code.codeobj, str, True, width=56, tip="Code object."),
@@ -112,7 +114,7 @@ def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
 def _trace_columns(rows: IsaRows) -> tuple[Column, ...]:
     costs, label = rows.costs, rows.costs.label
     return (
-        Column("hits", "hits", costs.hits, grouped, True, width=62, tip=f"Executions. {label}."),
+        Column("hits", "hits", costs.hits, grouped, True, width=46, tip=f"Executions. {label}."),
         Column(
             "latency",
             "latency",
@@ -122,9 +124,14 @@ def _trace_columns(rows: IsaRows) -> tuple[Column, ...]:
             width=84,
             tip=f"Cycles: stall + issue. {label}.",
         ),
-        Column("stall", "stall", costs.stall, _blank_zero, True, width=80, tip="Cycles it waited to issue."),
-        Column("idle", "idle", costs.idle, _blank_zero, True, width=76, tip="Idle cycles in front of it."),
+        Column("stall", "stall", costs.stall, _blank_zero, True, width=52, tip="Cycles it waited to issue."),
     )
+
+
+def _idle_columns(rows: IsaRows) -> tuple[Column, ...]:
+    # Behind the bar, which shows it too: the bar must be in sight in a narrow window.
+    tip = "Idle cycles in front of it."
+    return (Column("idle", "idle", rows.costs.idle, _blank_zero, True, width=52, tip=tip),)
 
 
 def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:

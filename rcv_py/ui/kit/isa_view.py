@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QToolTip
 
 from rcv_py.model.kinds import StallReason
@@ -15,7 +15,7 @@ from rcv_py.ui.kit import arrow_gutter
 from rcv_py.ui.kit.arrow_gutter import ArrowRows, Emphasis, Placed
 from rcv_py.ui.kit.cost_bars import draw_bar, mix
 from rcv_py.ui.kit.isa_columns import IsaRows, isa_columns, isa_tip
-from rcv_py.ui.kit.rows_view import PAD, Look, RowsView
+from rcv_py.ui.kit.rows_view import PAD, Elastic, Look, RowsView
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.theme import Theme
 
@@ -27,6 +27,7 @@ class IsaView(RowsView):
 
     isolated = Signal(int)  # group of the clicked arrow
     jumped = Signal(int)  # data row at the other end of an arrow
+    released = Signal()  # Escape while a wait is isolated
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme, settings)
@@ -42,8 +43,9 @@ class IsaView(RowsView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: re.Pattern[str] | None = None
         self.setAccessibleName("Instructions")
+        self.elastic = Elastic("instruction", "cost", 160, 460)
         self.header.fixed = frozenset({"instruction"})
-        self.painters = {
+        self.cell_painters = {
             "instruction": self._paint_instruction,
             "cost": self._paint_cost,
             "reason": self._paint_reason,
@@ -186,9 +188,9 @@ class IsaView(RowsView):
             arrows,
             self.table.view_rows,
             self.gutter_rect(),
-            self.row_height,
-            self.verticalScrollBar().value(),
-            self.isolated_row,
+            row_height=self.row_height,
+            scroll=self.verticalScrollBar().value(),
+            isolated=self.isolated_row,
         )
 
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
@@ -212,6 +214,16 @@ class IsaView(RowsView):
         """Follow arrows as well as rows."""
         super().mouseMoveEvent(event)
         self._set_arrow(self.arrow_at(event.position().toPoint()))
+
+    def event(self, event: QEvent) -> bool:
+        """Claim Escape while a wait is isolated, before the window's own shortcut takes it."""
+        is_key = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_key and self.isolated_row is not None:
+            event.accept()
+            if event.type() == QEvent.Type.KeyPress:
+                self.released.emit()
+            return True
+        return super().event(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Let go of the arrow when the mouse leaves."""

@@ -48,7 +48,10 @@ class Legend(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the squares and names that fit."""
-        painter = QPainter(self)
+        with QPainter(self) as painter:
+            self._paint(painter)
+
+    def _paint(self, painter: QPainter) -> None:
         painter.setPen(self.palette().text().color())
         left, middle = 0, self.height() // 2
         base = middle + (self.fontMetrics().ascent() - self.fontMetrics().descent()) // 2

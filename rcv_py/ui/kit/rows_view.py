@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QEasingCurve, QEvent, QModelIndex, QPropertyAnimation, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -17,6 +18,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QToolTip
 
@@ -41,10 +43,20 @@ class Look:
     is_bold: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Elastic:
+    """The column that takes the room left by the others up to the column `upto`."""
+
+    column: str
+    upto: str
+    least: int  # px
+    most: int  # px
+
+
 class RowsView(QTableView):
     """Rows of a `TableModel` at a fixed height.
 
-    Subclasses say how a row looks (`look`), paint special cells (`painters`), explain cells (`tip`) and may
+    Subclasses say how a row looks (`look`), paint special cells (`cell_painters`), explain cells (`tip`) and may
     paint over the rows (`paint_over`).  All row numbers in signals and hooks are data rows.
     """
 
@@ -56,10 +68,14 @@ class RowsView(QTableView):
         super().__init__()
         self.theme, self.settings = theme, settings
         self.table = model or TableModel(self)
-        self.painters: dict[str, CellPainter] = {}
+        self.cell_painters: dict[str, CellPainter] = {}
         self.current = -1  # data row with the accent
         self.hover = -1
+        self.elastic: Elastic | None = None
         self._is_quiet = False
+        self._is_stretching = False
+        self._stretched_by_hand: set[str] = set()  # columns whose width is the user's
+        self._pending_state: dict[str, Any] = {}  # for columns that do not exist yet
         self._animation = QPropertyAnimation(self.verticalScrollBar(), b"value", self)
         self._animation.setDuration(SCROLL_MS)
         self._animation.setEasingCurve(QEasingCurve.Type.OutCubic)
@@ -87,6 +103,7 @@ class RowsView(QTableView):
         self.setAutoScroll(False)
         self.setMinimumSize(QSize(80, 60))
         self.doubleClicked.connect(lambda index: self.opened.emit(self.table.data_row(index.row())))
+        header.sectionResized.connect(self._resized)
 
     # -- columns ------------------------------------------------------------------------------------
 
@@ -105,10 +122,44 @@ class RowsView(QTableView):
         changed = [column.id for column in columns] != [column.id for column in self.table.columns]
         self.table.set_columns(columns)
         if changed:
+            self._is_stretching = True
             for at, column in enumerate(columns):
-                self.setColumnWidth(at, widths.get(column.id, column.width))
+                self.setColumnWidth(at, widths.get(column.id) or self._first_width(column))
                 self.setColumnHidden(at, column.id in known and column.id in hidden)
+            self._is_stretching = False
+            self.stretch()
+            pending, self._pending_state = self._pending_state, {}
+            self.load_state(pending)
         self.viewport().update()
+
+    def stretch(self) -> None:
+        """Give the elastic column the room that the others leave, unless the user gave it a width."""
+        if self.elastic is None or self.elastic.column in self._stretched_by_hand:
+            return
+        at, last = self.table.column_of(self.elastic.column), self.table.column_of(self.elastic.upto)
+        if at < 0 or last < 0:
+            return
+        others = sum(self.columnWidth(i) for i in range(last + 1) if i != at)
+        room = self.viewport().width() - others
+        self._is_stretching = True
+        self.setColumnWidth(at, min(max(room, self.elastic.least), self.elastic.most))
+        self._is_stretching = False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the elastic column."""
+        super().resizeEvent(event)
+        self.stretch()
+
+    def _first_width(self, column: Column) -> int:
+        title = QFontMetrics(self.header.font()).horizontalAdvance(column.title) + 2 * PAD + 10
+        if not (column.is_number and isinstance(column.values, np.ndarray) and len(column.values)):
+            return max(column.width, title)
+        widest = max(len(column.text(value)) for value in (column.values.max(), column.values.min()))
+        return max(column.width, title, widest * self._char_px + 2 * PAD + 2)
+
+    def _resized(self, at: int, old: int, new: int) -> None:
+        if not self._is_stretching and 0 <= at < len(self.table.columns) and old and new:
+            self._stretched_by_hand.add(self.table.columns[at].id)
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -222,23 +273,24 @@ class RowsView(QTableView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows in the exposed part."""
-        painter = QPainter(self.viewport())
-        area = event.rect()
-        painter.fillRect(area, self.theme.role("base"))
-        first = max(0, (area.top() + self.verticalScrollBar().value()) // self.row_height)
-        stop = (area.bottom() + self.verticalScrollBar().value()) // self.row_height + 1
-        stop = min(stop, self.table.rowCount())
-        if first >= stop:
-            return
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(event.rect(), self.theme.role("base"))
+            scroll = self.verticalScrollBar().value()
+            first = max(0, (event.rect().top() + scroll) // self.row_height)
+            stop = (event.rect().bottom() + scroll) // self.row_height + 1
+            stop = min(stop, self.table.rowCount())
+            if first < stop:
+                self._paint_rows(painter, event.rect(), first, stop)
+
+    def _paint_rows(self, painter: QPainter, area: QRect, first: int, stop: int) -> None:
         rows = self.table.data_rows[first:stop].tolist()
         looks = [self._full_look(row) for row in rows]
         self._paint_bands(painter, first, looks)
         for at, column in enumerate(self.table.columns):
             left, width = self.columnViewportPosition(at), self.columnWidth(at)
             if width and not self.isColumnHidden(at) and left < area.right() and left + width > area.left():
-                self._paint_column(
-                    painter, column, QRect(left, 0, width, self.row_height), first, rows, looks
-                )
+                box = QRect(left, 0, width, self.row_height)
+                self._paint_column(painter, column, box, first=first, rows=rows, looks=looks)
         self._paint_marks(painter, first, rows)
         self.paint_over(painter, first, stop - 1)
 
@@ -259,14 +311,17 @@ class RowsView(QTableView):
                 painter.fillRect(0, self.row_top(first + at), width, height, band)
 
     def _paint_column(
-        self, painter: QPainter, column: Column, box: QRect, first: int, rows: list[int], looks: list[Look]
+        self, painter: QPainter, column: Column, box: QRect, *, first: int, rows: list[int], looks: list[Look]
     ) -> None:
         painter.save()
         painter.setClipRect(QRect(box.left(), 0, box.width(), self.viewport().height()))
-        special = self.painters.get(column.id)
+        special = self.cell_painters.get(column.id)
+        is_bold = None
         for at, (row, look) in enumerate(zip(rows, looks, strict=True)):
             cell = QRect(box.left(), self.row_top(first + at), box.width(), box.height())
-            painter.setFont(self._bold if look.is_bold else self._mono)
+            if look.is_bold is not is_bold:
+                is_bold = look.is_bold
+                painter.setFont(self._bold if is_bold else self._mono)
             painter.setPen(look.ink)
             if special is not None:
                 special(painter, cell, row)
@@ -369,5 +424,8 @@ class RowsView(QTableView):
         return self.header.save()
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.header.load(state)
+        """Take back what `save_state` returned, now or when there are columns."""
+        if not self.table.columns:
+            self._pending_state = state
+        else:
+            self.header.load(state)

@@ -35,6 +35,7 @@ class Column:
     text: Callable[[Any], str] = str
     is_number: bool = False
     has_values: bool = True
+    is_left: bool = False  # left-aligned although it is a number, as a bar is
     is_elided_left: bool = False
     width: int = 80  # px, until the user or the contents say otherwise
     tip: str = ""
@@ -163,7 +164,7 @@ class TableModel(QAbstractTableModel):
         if role == VALUE_ROLE and column.has_values:
             return _plain(column.values[row])
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column.is_number else _LEFT
+            return _RIGHT if column.is_number and not column.is_left else _LEFT
         return None
 
     def headerData(
@@ -177,7 +178,9 @@ class TableModel(QAbstractTableModel):
         return {
             int(Qt.ItemDataRole.DisplayRole): column.title,
             int(Qt.ItemDataRole.ToolTipRole): column.tip or column.title,
-            int(Qt.ItemDataRole.TextAlignmentRole): _RIGHT if column.is_number else _LEFT,
+            int(Qt.ItemDataRole.TextAlignmentRole): _LEFT
+            if column.is_left or not column.is_number
+            else _RIGHT,
             int(Qt.ItemDataRole.InitialSortOrderRole): first,
         }.get(int(role))
 
