@@ -123,7 +123,8 @@ class Pixels:
 
     def part(self, begin: int, end: int) -> tuple[int, int]:
         """The pixels [first, stop) that a span touches; at least one if it touches the window."""
-        first = min(max(self.at(begin), 0), self.width_px)
+        after = -(-(begin - self.window.begin) * self.width_px // self.window.width)
+        first = min(max(min(self.at(begin), after), 0), self.width_px)
         return first, min(max(self.at(max(begin, end - 1)) + 1, first), self.width_px)
 
     def buckets(self, bits: int) -> tuple[np.ndarray, np.ndarray]:
@@ -152,17 +153,26 @@ class Raster:
     share: np.ndarray  # uint8 [rows, width, 4]: IDLE, EXEC, WAIT, STALL in 1/255
 
 
-def raster(rows: Sequence[TokenRow], pixels: Pixels, with_states: bool = True) -> Raster:
-    """Return the pictures of some rows; segments whose tokens are wide are not left out."""
+def raster(
+    rows: Sequence[TokenRow], pixels: Pixels, with_states: bool = True, with_wide: bool = True
+) -> Raster:
+    """Return the pictures of some rows; on request without segments that `is_wide` says are drawn one by one."""
     code = np.full((len(rows), pixels.width_px), NOTHING, np.uint8)
     share = np.zeros((len(rows), pixels.width_px if with_states else 0, 4), np.uint8)
     for row, codes, shares in zip(rows, code, share, strict=True):
-        _draw(row, pixels, codes, shares if with_states else None)
+        _draw(row, pixels, codes, shares if with_states else None, with_wide)
     return Raster(code, share)
+
+
+def is_joined(row: TokenRow, pixels: Pixels) -> bool:
+    """Whether the row is drawn from its one table rather than segment by segment."""
+    return row.joined is not None and row.joined.level(pixels.cycles_per_px) >= 0
 
 
 def is_wide(segment: Segment, pixels: Pixels) -> bool:
     """Whether the tokens in view are wide enough to be drawn one by one."""
+    if segment.lod.level(pixels.cycles_per_px) >= 0:
+        return False
     rows = segment.rows_in(pixels.window)
     first, stop = pixels.part(segment.begin, segment.end)
     return (rows.stop - rows.start) * WIDE_PX < stop - first
@@ -183,16 +193,19 @@ def tokens_in(segment: Segment, window: TimeWindow) -> int:
 # -- one row --------------------------------------------------------------------------------------------
 
 
-def _draw(row: TokenRow, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None) -> None:
-    whole = row.joined
-    if whole is not None and whole.level(pixels.cycles_per_px) >= 0:
-        _look_up(whole, pixels, codes, shares)
+def _draw(
+    row: TokenRow, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None, with_wide: bool
+) -> None:
+    if is_joined(row, pixels):
+        _look_up(row.joined, pixels, codes, shares)
         return
     for segment in row.visible(pixels.window):
-        _draw_segment(segment, pixels, codes, shares)
+        _draw_segment(segment, pixels, codes, shares, with_wide)
 
 
-def _draw_segment(segment: Segment, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None) -> None:
+def _draw_segment(
+    segment: Segment, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None, with_wide: bool
+) -> None:
     if segment.lod.level(pixels.cycles_per_px) >= 0:
         _look_up(segment.lod, pixels, codes, shares)
         return
@@ -203,7 +216,7 @@ def _draw_segment(segment: Segment, pixels: Pixels, codes: np.ndarray, shares: n
     rows = segment.rows_in(window)
     if rows.stop - rows.start > CROWDED * (stop - first):
         _look_up(segment.lod, pixels, codes, None)
-    else:
+    elif with_wide or not is_wide(segment, pixels):
         _exact_codes(segment, rows, pixels.edges[first : stop + 1], codes[first:stop])
     if shares is not None:
         _state_shares(segment, pixels, first, stop, shares)
@@ -217,19 +230,31 @@ def _look_up(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarray
     if pixels.cycles_per_px >= 2 << bits:  # a top level: one or two buckets, narrower than a pixel
         _put_dots(lod, pixels, codes, shares)
         return
+    if first >= stop:
+        return
     low, high = pixels.buckets(bits)
-    left = np.clip(low[first:stop] - number, 0, len(table) - 1)
-    right = np.clip(high[first:stop] - number, 0, len(table) - 1)
-    _merge(codes[first:stop], table[left])
-    _merge(codes[first:stop], table[right])
+    left, right = low[first:stop] - number, high[first:stop] - number
+    _merge(codes[first:stop], _taken(table, left, NOTHING))
+    _merge(codes[first:stop], _taken(table, right, NOTHING))
     at_edge = (pixels.window.begin >> bits) - number  # the bucket that reaches in from the left
     if first == 0 and 0 <= at_edge < len(table):
         _merge(codes[:1], table[at_edge : at_edge + 1])
     if shares is not None:
         packed = lod.state[level].view(np.uint32)[:, 0]
-        a, b = packed[left], packed[right]
+        a, b = _taken(packed, left, 0), _taken(packed, right, 0)
         mean = ((a & _HIGH_BITS) >> 1) + ((b & _HIGH_BITS) >> 1)
-        np.maximum(shares[first:stop], mean.view(np.uint8).reshape(-1, 4), out=shares[first:stop])
+        before = shares[first:stop].view(np.uint32)[:, 0]
+        np.copyto(before, mean, where=before == 0)
+
+
+def _taken(table: np.ndarray, at: np.ndarray, nothing: int) -> np.ndarray:
+    """Rows of a table; only the outermost pixels can look beyond its ends."""
+    taken = table[np.clip(at, 0, len(table) - 1)]
+    if at[0] < 0:
+        taken[0] = nothing
+    if at[-1] >= len(table):
+        taken[-1] = nothing
+    return taken
 
 
 def _merge(codes: np.ndarray, new: np.ndarray) -> None:
@@ -248,7 +273,8 @@ def _put_dots(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarra
         if codes[px] == NOTHING:
             codes[px] = code
         if shares is not None:
-            np.maximum(shares[px], lod.state[level][i], out=shares[px])
+            new = lod.state[level][i]
+            shares[px] = (shares[px] >> 1) + (new >> 1) if shares[px].any() else new
 
 
 # -- exact ----------------------------------------------------------------------------------------------
@@ -265,8 +291,9 @@ def _exact_codes(segment: Segment, rows: slice, edges: np.ndarray, codes: np.nda
     length = np.maximum(stall + tokens.busy[rows], 1)
     kind = np.where(tokens.kind[rows] < KIND_COUNT, tokens.kind[rows], 0).astype(np.int64)
     width = max(1, int(edges[-1] - edges[0]) // len(codes))
-    begun = np.searchsorted(offset, edges, side="left")
-    has_start = np.flatnonzero(begun[1:] > begun[:-1])
+    is_point = int(edges[-1] - edges[0]) < len(codes)  # a pixel is part of a cycle: what runs there counts
+    begun = np.searchsorted(offset, edges, side="right" if is_point else "left")
+    has_start = np.zeros(0, np.int64) if is_point else np.flatnonzero(begun[1:] > begun[:-1])
     longest = np.zeros(len(codes), np.int64)
     if len(has_start):
         seen = np.minimum(length, width)

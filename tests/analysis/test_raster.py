@@ -50,7 +50,7 @@ def test_every_busy_pixel_is_drawn_and_no_idle_one_far_from_a_token(
     codes = raster([row(*made)], pixels).code[0]
     start, end = made[0].start, made[0].end
     # A bucket belongs to the pixel in which it starts: it is drawn within its own width of its tokens.
-    reach = max(1, 1 << row(*made).segments[0].lod.shift)
+    reach = max(1 << row(*made).segments[0].lod.shift, int(pixels.cycles_per_px) + 1)
     for px, code in enumerate(codes.tolist()):
         low, high = int(pixels.edges[px]), max(int(pixels.edges[px + 1]), int(pixels.edges[px]) + 1)
         near = (start < high + reach) & (end > low - reach)
