@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QToolTip
 
@@ -120,7 +120,7 @@ class IsaView(RowsView):
         assert self.rows is not None
         text, code = self.rows.text[row], self.rows.trace.code
         base, left = cell.top() + self.baseline, cell.left() + PAD
-        room = max(1, (cell.width() - 2 * PAD) // self.char_px)
+        room = self.chars_in(cell.width() - 2 * PAD)
         if self._found[row]:
             self._paint_found(painter, cell, text, room)
         if len(text) > room:
@@ -134,7 +134,7 @@ class IsaView(RowsView):
         painter.setPen(self.theme.kind(int(code.kind[row])))
         painter.drawText(left, base, text[:word])
         painter.setPen(ink)
-        painter.drawText(left + word * self.char_px, base, text[word:])
+        painter.drawText(QPointF(left + word * self.char_px, base), text[word:])
 
     def _paint_found(self, painter: QPainter, cell: QRect, text: str, room: int) -> None:
         if self._pattern is None:
@@ -144,7 +144,7 @@ class IsaView(RowsView):
             start, stop = match.start(), min(match.end(), room)
             if start < stop:
                 left = cell.left() + PAD + start * self.char_px
-                box = QRect(left, cell.top() + 2, (stop - start) * self.char_px, cell.height() - 4)
+                box = QRectF(left, cell.top() + 2, (stop - start) * self.char_px, cell.height() - 4)
                 painter.fillRect(box, color)
 
     def _paint_cost(self, painter: QPainter, cell: QRect, row: int) -> None:

@@ -7,10 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEasingCurve, QEvent, QModelIndex, QPropertyAnimation, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QEasingCurve,
+    QEvent,
+    QModelIndex,
+    QPointF,
+    QPropertyAnimation,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
+    QFontMetricsF,
     QGuiApplication,
     QHelpEvent,
     QKeyEvent,
@@ -56,8 +67,8 @@ class Elastic:
 class RowsView(QTableView):
     """Rows of a `TableModel` at a fixed height.
 
-    Subclasses say how a row looks (`look`), paint special cells (`cell_painters`), explain cells (`tip`) and may
-    paint over the rows (`paint_over`).  All row numbers in signals and hooks are data rows.
+    Subclasses say how a row looks (`look`), paint special cells (`cell_painters`), explain cells (`tip`) and
+    may paint over the rows (`paint_over`).  All row numbers in signals and hooks are data rows.
     """
 
     hovered = Signal(int)  # -1: the mouse left
@@ -151,11 +162,11 @@ class RowsView(QTableView):
         self.stretch()
 
     def _first_width(self, column: Column) -> int:
-        title = QFontMetrics(self.header.font()).horizontalAdvance(column.title) + 2 * PAD + 10
+        title = QFontMetrics(self.header.font()).horizontalAdvance(column.title) + 2 * PAD + 4
         if not (column.is_number and isinstance(column.values, np.ndarray) and len(column.values)):
             return max(column.width, title)
         widest = max(len(column.text(value)) for value in (column.values.max(), column.values.min()))
-        return max(column.width, title, widest * self._char_px + 2 * PAD + 2)
+        return max(column.width, title, round(widest * self._char_px) + 2 * PAD + 2)
 
     def _resized(self, at: int, old: int, new: int) -> None:
         if not self._is_stretching and 0 <= at < len(self.table.columns) and old and new:
@@ -229,6 +240,10 @@ class RowsView(QTableView):
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
         """Paint on top of the view rows `first` to `last`."""
 
+    def refresh(self) -> None:
+        """Paint again."""
+        self.viewport().update()
+
     # -- geometry -----------------------------------------------------------------------------------
 
     @property
@@ -237,9 +252,13 @@ class RowsView(QTableView):
         return self.verticalHeader().defaultSectionSize()
 
     @property
-    def char_px(self) -> int:
-        """Width of a character of the monospace font in px."""
+    def char_px(self) -> float:
+        """Width of a character of the monospace font in px, no whole number."""
         return self._char_px
+
+    def chars_in(self, width: int) -> int:
+        """How many characters fit into a width in px, at least 1."""
+        return max(1, int(width / self._char_px + 0.01))
 
     def row_top(self, view_row: int) -> int:
         """Top of a view row in the viewport."""
@@ -267,7 +286,7 @@ class RowsView(QTableView):
         rows = self.table.data_rows[:2000].tolist()
         longest = max((len(self.table.text(row, column)) for row in rows), default=0)
         title = QFontMetrics(self.header.font()).horizontalAdvance(self.table.columns[column].title)
-        return max(longest * self._char_px, title + 16) + 2 * PAD
+        return max(round(longest * self._char_px), title + 16) + 2 * PAD + 1
 
     # -- painting -----------------------------------------------------------------------------------
 
@@ -331,11 +350,11 @@ class RowsView(QTableView):
 
     def draw_text(self, painter: QPainter, cell: QRect, text: str, column: Column) -> None:
         """Draw a cell's text with the painter's pen, cut with an ellipsis if it does not fit."""
-        room = max(1, (cell.width() - 2 * PAD) // self._char_px)
+        room = self.chars_in(cell.width() - 2 * PAD)
         if len(text) > room:
             text = "…" + text[len(text) - room + 1 :] if column.is_elided_left else text[: room - 1] + "…"
         left = cell.right() - PAD - len(text) * self._char_px if column.is_number else cell.left() + PAD
-        painter.drawText(left, cell.top() + self.baseline, text)
+        painter.drawText(QPointF(left, cell.top() + self.baseline), text)
 
     def _paint_marks(self, painter: QPainter, first: int, rows: list[int]) -> None:
         width, height = self.viewport().width(), self.row_height
@@ -410,7 +429,7 @@ class RowsView(QTableView):
         self._mono, self._bold = self.theme.mono, self.theme.mono
         self._bold.setBold(True)
         metrics = QFontMetrics(self._mono)
-        self._char_px = max(1, metrics.horizontalAdvance("0"))
+        self._char_px = max(1.0, QFontMetricsF(self._mono).horizontalAdvance("0" * 64) / 64)
         height = max(20, metrics.height() + 4)
         self.baseline = (height + metrics.ascent() - metrics.descent() + 1) // 2
         self.verticalHeader().setMinimumSectionSize(height)
