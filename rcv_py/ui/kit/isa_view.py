@@ -13,9 +13,10 @@ from rcv_py.model.kinds import StallReason
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit import arrow_gutter
 from rcv_py.ui.kit.arrow_gutter import ArrowRows, Emphasis, Placed
+from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.cost_bars import draw_bar, mix
 from rcv_py.ui.kit.isa_columns import IsaRows, isa_columns, isa_tip
-from rcv_py.ui.kit.rows_view import PAD, Elastic, Look, RowsView
+from rcv_py.ui.kit.rows_view import Look, RowsView
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.theme import Theme
 
@@ -43,7 +44,7 @@ class IsaView(RowsView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: re.Pattern[str] | None = None
         self.setAccessibleName("Instructions")
-        self.elastic = Elastic("instruction", "cost", 160, 460)
+        self.widths.elastic = Elastic("instruction", "cost", 160, 460)
         self.header.fixed = frozenset({"instruction"})
         self.cell_painters = {
             "instruction": self._paint_instruction,

@@ -12,9 +12,10 @@ from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.base.text import percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.cost_bars import draw_bar, mix
 from rcv_py.ui.kit.highlight import Span
-from rcv_py.ui.kit.rows_view import PAD, Elastic, Look, RowsView
+from rcv_py.ui.kit.rows_view import Look, RowsView
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.table_model import Column, grouped
 from rcv_py.ui.kit.theme import Theme
@@ -74,7 +75,7 @@ class SourceView(RowsView):
         self.chain: frozenset[int] = frozenset()  # rows of the selected instruction's chain
         self._found: frozenset[int] = frozenset()
         self.cell_painters = {"text": self._paint_text, "bar": self._paint_bar}
-        self.elastic = Elastic("text", "text", 200, 4000)
+        self.widths.elastic = Elastic("text", "text", 200, 4000)
         self.header.fixed = frozenset({"text", "line"})
         self.setAccessibleName("Source lines")
         self.setSelectionMode(self.SelectionMode.ContiguousSelection)

@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.cost_bars import draw_bar
 from rcv_py.ui.kit.costs import charged, cost_job
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.ranking import Ranking, code_ranking, ranking_columns, source_ranking
-from rcv_py.ui.kit.rows_view import PAD, Elastic, RowsView
+from rcv_py.ui.kit.rows_view import RowsView
 
 NO_COST = "No line has a cost: no instruction was executed while the trace was recorded."
 STREAM_MS = 500
@@ -33,7 +34,7 @@ class TopLinesPanel(Panel):
         self._shown_file: int | None = None
         self.view = RowsView(ui.theme, ui.settings)
         self.view.setAccessibleName("Lines ranked by cost")
-        self.view.elastic = Elastic("text", "text", 160, 4000)
+        self.view.widths.elastic = Elastic("text", "text", 160, 4000)
         self.view.cell_painters["bar"] = self._paint_bar
         self.scope = QComboBox(toolTip="Which files are ranked.")
         self.scope.setAccessibleName("Which files are ranked")
