@@ -37,7 +37,9 @@ class Loader(QObject):
     finished = Signal()  # no more waves will come unless they are wanted
     _posted = Signal(object, str, object)
 
-    def __init__(self, settings: Settings | None = None, open_path: Callable[..., Trace] = open_trace) -> None:
+    def __init__(
+        self, settings: Settings | None = None, open_path: Callable[..., Trace] = open_trace
+    ) -> None:
         super().__init__()
         self._settings = settings
         self._open_path = open_path
