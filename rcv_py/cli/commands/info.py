@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
@@ -30,16 +31,20 @@ _CAPTURES = (
 
 def run(arguments: Namespace) -> int:
     """Print facts about one capture, or a table of all captures below the folder."""
-    import sys  # noqa: PLC0415
-
     path: Path = existing(arguments.folder)
     if path.is_dir() and not is_capture(path):
         entries = captures(path)
+        if len(entries) == 1:
+            return _one(entries[0].path, arguments)
         if arguments.json:
             print(json_text("rcv.captures/1", {"captures": [_entry(path, entry) for entry in entries]}))
         else:
             print_table(_CAPTURES, [_row(path, entry) for entry in entries])
         return 0
+    return _one(path, arguments)
+
+
+def _one(path: Path, arguments: Namespace) -> int:
     trace = open_one(path)
     if arguments.check:
         trace = replace(trace, problems=(*trace.problems, *check_waves(trace, batches(trace))))
