@@ -1,4 +1,4 @@
-"""What is painted over the rows' picture: selection, hover, cursor, measure, clock range, events, bookmarks."""
+"""What is painted over the rows: selection, hover, cursor, measure, clock range, events, bookmarks."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ class Marks:
     selected: Place | None = None
     hovered: Place | None = None
     ticks: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of the selected line, int64
+    data: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of values the kernel wrote, int64
     lines: Sequence[Line] = ()
     bookmarks: tuple[int, ...] = field(default=())  # times
 
@@ -87,7 +88,8 @@ class Overlay(pg.GraphicsObject):
         marks = self.marks()
         self._paint_range(painter)
         self._paint_lines(painter, marks.lines)
-        self._paint_ticks(painter, marks.ticks)
+        self._paint_ticks(painter, marks.data, "muted", below=True)
+        self._paint_ticks(painter, marks.ticks, "accent")
         for time in marks.bookmarks:
             self._paint_bookmark(painter, time)
         self._paint_cursor(painter)
@@ -118,15 +120,17 @@ class Overlay(pg.GraphicsObject):
                     QRectF(self.x(line.time), 0, 1, height), _soft(self._theme.role(line.role), 150)
                 )
 
-    def _paint_ticks(self, painter: QPainter, ticks: tuple[tuple[int, np.ndarray], ...]) -> None:
+    def _paint_ticks(
+        self, painter: QPainter, ticks: tuple[tuple[int, np.ndarray], ...], role: str, below: bool = False
+    ) -> None:
         source = self._rows.source
         if source is None or sum(len(times) for _, times in ticks) > FEW_TICKS:
             return
-        color = self._theme.role("accent")
+        color = self._theme.role(role)
         for row, times in ticks:
-            top = row * source.shape.pitch - self._rows.scroll
+            top = row * source.shape.pitch - self._rows.scroll + (source.shape.spans if below else -2)
             for time in times.tolist():
-                painter.fillRect(QRectF(round(self.x(time)), top - 2, 2, 2), color)
+                painter.fillRect(QRectF(round(self.x(time)), top, 2, 2), color)
 
     def _paint_bookmark(self, painter: QPainter, time: int) -> None:
         if not self._rows.window.contains(time):

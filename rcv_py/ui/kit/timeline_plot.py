@@ -118,6 +118,10 @@ class TimelinePlot(pg.PlotWidget):
         inside = x - self.getViewBox().scenePos().x()
         return window.begin + int(inside * window.width // self.plot_width())
 
+    def pixel_at(self, time: int) -> TimeWindow:
+        """The cycles that share a pixel with the given one, from it on."""
+        return TimeWindow(time, time + -(-self.rows.window.width // int(self.plot_width())))
+
     def x_of(self, time: float) -> float:
         """Position of a time in the widget."""
         window = self.rows.window
@@ -244,8 +248,7 @@ class TimelinePlot(pg.PlotWidget):
         row, is_strip = self.row_at(at.y())
         time = self.time_at(at.x())
         self.guide.hovered(row, time)
-        pixel = TimeWindow(time, max(time + 1, self.time_at(at.x() + 1)))
-        text = self.guide.tip(row, time, pixel, is_strip) if row >= 0 else ""
+        text = self.guide.tip(row, time, self.pixel_at(time), is_strip) if row >= 0 else ""
         spot = on_screen.toPoint()
         QToolTip.showText(spot, text, self.viewport()) if text else QToolTip.hideText()
 
