@@ -32,6 +32,7 @@ class WavePool:
         reader: WaveReader,
         index: WaveIndex,
         rows: Iterable[int] | None = None,
+        *,
         workers: int | None = None,
         lod: bool = True,
         make_worker: Callable[[WaveReader, bool], Worker] = Worker,

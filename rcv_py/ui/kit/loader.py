@@ -11,8 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag, Stage
-from rcv_py.formats.open import open_trace
+from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
@@ -25,10 +24,11 @@ TOLD_EVERY_MS = 80  # panels hear of new waves at most this often
 PATIENCE_S = 5.0
 
 Post = Callable[["_Load", str, Any], None]
+OpenPath = Callable[[Path, Report], Trace]
 
 
 class Loader(QObject):
-    """One capture at a time: opening another one ends the first.  Answers arrive as signals, on the UI thread."""
+    """One capture at a time: opening another one ends the first.  Answers are signals on the UI thread."""
 
     opened = Signal(object)  # Trace
     batch = Signal(object)  # WaveBatch
@@ -37,12 +37,10 @@ class Loader(QObject):
     finished = Signal()  # no more waves will come unless they are wanted
     _posted = Signal(object, str, object)
 
-    def __init__(
-        self, settings: Settings | None = None, open_path: Callable[..., Trace] = open_trace
-    ) -> None:
+    def __init__(self, settings: Settings | None = None, open_path: OpenPath | None = None) -> None:
         super().__init__()
         self._settings = settings
-        self._open_path = open_path
+        self._open_path = open_path or _open_trace
         self._load: _Load | None = None
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._session: Session | None = None
@@ -152,6 +150,12 @@ class Loader(QObject):
             getattr(self, what).emit(value)
 
 
+def _open_trace(path: Path, report: Report) -> Trace:
+    from rcv_py.formats.open import open_trace  # noqa: PLC0415 - its imports are paid for in the thread
+
+    return open_trace(path, report)
+
+
 class _Load:
     """The thread that opens one capture, reads its waves, and then those that are wanted."""
 
@@ -159,7 +163,7 @@ class _Load:
         self,
         path: Path,
         workers: int | None,
-        open_path: Callable[..., Trace],
+        open_path: OpenPath,
         post: Post,
         is_lacking: Callable[[int], bool],
     ) -> None:
@@ -237,7 +241,7 @@ class _Load:
         self._post("stage", stage)
 
     def _stream(self, trace: Trace) -> None:
-        pool = self._pool = WavePool(trace.reader, trace.waves, None, self._workers)
+        pool = self._pool = WavePool(trace.reader, trace.waves, workers=self._workers)
         done = 0
         self._report(Stage(STAGE, done, pool.total))
         for batch in pool:
