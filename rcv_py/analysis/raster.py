@@ -62,6 +62,11 @@ class Segment:
         """How far in front of a window a token may start that reaches into it."""
         return 0 if self.tokens.lane is None else self.tokens.longest
 
+    @cached_property
+    def lanes(self) -> int:
+        """How many sub-rows the tokens need."""
+        return 1 if self.tokens.lane is None else int(self.tokens.lane.max(initial=0)) + 1
+
     def rows_in(self, window: TimeWindow) -> slice:
         """Token rows that may touch the window."""
         offset, base = self.tokens.offset, self.tokens.base

@@ -130,8 +130,7 @@ class RowsItem(pg.GraphicsObject):
             return
         scale = painter.device().devicePixelRatioF() * painter.worldTransform().m11()
         source = self.source
-        look = (self._theme.is_dark, id(self._theme.lod_table))
-        key = (self.window, rect.size().toTuple(), scale, self.scroll, id(source), source.version, look)
+        key = (self.window, rect.size().toTuple(), scale, self.scroll, source.version)
         key = (*key, source.selected_row, source.shape)
         if key != self._key:
             start = perf_counter()
@@ -139,6 +138,11 @@ class RowsItem(pg.GraphicsObject):
             self._key = key
             self.frame_ms = (perf_counter() - start) * 1e3
         painter.drawImage(rect, self._image)
+
+    def forget(self) -> None:
+        """Make the picture anew at the next paint: the source or the colours are others."""
+        self._key = ()
+        self.update()
 
     def _render(self, rect: QRectF, scale: float, source: RowSource) -> None:
         width, height = max(1, round(rect.width() * scale)), max(1, round(rect.height() * scale))
