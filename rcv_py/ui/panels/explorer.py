@@ -15,7 +15,7 @@ from rcv_py.model.modes import LatencyMode
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.cost_tree import BAR, COST, NAME, SHARE, BarDelegate, Place, TreeModel
-from rcv_py.ui.kit.costs import charged, cost_job, unit_of
+from rcv_py.ui.kit.costs import charged, cost_job, only_for, unit_of
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.place_trees import label_tree, source_tree
@@ -124,7 +124,7 @@ class ExplorerPanel(Panel):
             root = source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
             return root, int(cost.sum())
 
-        self.ui.tasks.run(self, tree, self._take)
+        self.ui.tasks.run(self, tree, only_for(self.session, self._take))
 
     def _take(self, answer: tuple[Place, int]) -> None:
         open_places = self._open_places()

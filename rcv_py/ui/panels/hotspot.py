@@ -14,7 +14,7 @@ from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.ui.kit.bins_plot import BinsPlot
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.costs import unit_of
+from rcv_py.ui.kit.costs import only_for, unit_of
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
@@ -98,13 +98,13 @@ class HotspotPanel(Panel):
         self._key = (se,)
         self._say(store.count, len(trace.waves), len(store.missing))
         if not batches:
-            self.ui.tasks.run(self, lambda: static_bins(trace.code, bins), self._take)
+            self.ui.tasks.run(self, lambda: static_bins(trace.code, bins), only_for(self.session, self._take))
             return
 
         def job() -> Bins:
             return hotspot(batches, count, counted_rows(trace.waves, se, window), bins, window=window)
 
-        self.ui.tasks.run(self, job, self._take)
+        self.ui.tasks.run(self, job, only_for(self.session, self._take))
 
     def _say(self, loaded: int, waves: int, missing: int) -> None:
         note = ""

@@ -14,7 +14,7 @@ from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.costs import OF_ALL_WAVES, cost_job
+from rcv_py.ui.kit.costs import OF_ALL_WAVES, cost_job, only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.heat_strip import HeatStrip
@@ -137,7 +137,7 @@ class IsaPanel(Panel):
         job = cost_job(self.session)
         if job is not None and not self.empty.is_empty:
             self._cost_key = self._key()
-            self.ui.tasks.run(self, job, self._take_costs, "costs")
+            self.ui.tasks.run(self, job, only_for(self.session, self._take_costs), "costs")
 
     def _key(self) -> tuple[Any, ...]:
         """What the costs depend on besides the trace, the clock range and how many waves are loaded."""
@@ -230,7 +230,9 @@ class IsaPanel(Panel):
             return
         self._arrow_key = (trace, wave, mode)
         make = MODES[mode][1]
-        self.ui.tasks.run(self, lambda: make(wave, trace.code), self._take_arrows, "arrows")
+        self.ui.tasks.run(
+            self, lambda: make(wave, trace.code), only_for(self.session, self._take_arrows), "arrows"
+        )
 
     def _take_arrows(self, arrows: GutterArrows) -> None:
         self.view.set_arrows(arrows.rows, arrows.tips, arrows.note)

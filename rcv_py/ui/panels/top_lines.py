@@ -14,7 +14,7 @@ from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.cost_bars import draw_bar
-from rcv_py.ui.kit.costs import charged, cost_job
+from rcv_py.ui.kit.costs import charged, cost_job, only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.ranking import Ranking, code_ranking, ranking_columns, source_ranking
@@ -110,7 +110,7 @@ class TopLinesPanel(Panel):
             cost = charged(job(), idle)
             return source_ranking(trace, cost, how, file) if has_sources else code_ranking(trace, cost)
 
-        self.ui.tasks.run(self, ranking, self._take)
+        self.ui.tasks.run(self, ranking, only_for(self.session, self._take))
 
     def _take(self, ranking: Ranking) -> None:
         self._ranking = ranking
