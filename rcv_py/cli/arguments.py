@@ -126,7 +126,9 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"rcv {__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+    commands = top.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, title="commands", prog="rcv"
+    )
     for command in COMMANDS:
         own = commands.add_parser(
             command.name,

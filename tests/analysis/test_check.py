@@ -122,8 +122,9 @@ def test_a_wave_that_left_no_file() -> None:
         for wave in waves
         for time, is_start in ((wave.begin, 1), (wave.end, 0))
     ]
+    unfinished = [(60, 1, 0, 1, 2, 7, 1)]
     other_cu = [(0, 1, 0, 5, 3, 7, 1), (50, 0, 0, 5, 3, 7, 1)]
-    more = replace(trace, occupancy=build.events([*known, *lives, *other_cu]))
+    more = replace(trace, occupancy=build.events([*known, *lives, *unfinished, *other_cu]))
     assert found(more, waves) == ["1 wave ran on a traced compute unit but left no wave file."]
 
 

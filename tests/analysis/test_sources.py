@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -184,6 +186,10 @@ def test_a_label_costs_what_runs_until_the_next() -> None:
     ]
 
 
+def test_a_label_without_a_kernel_is_called_what_it_says() -> None:
+    assert [one.name for one in labels(replace(BLOCKS, kernels=()))] == ["kernel", "_mangled"]
+
+
 def test_the_reference_sees_only_mangled_labels() -> None:
     assert [one.row for one in labels(BLOCKS, rule=ReferenceRule.REFERENCE)] == [3]
     assert labels(build.code([])) == ()
@@ -213,6 +219,13 @@ def test_ranks_by_line_source_and_kind() -> None:
     ]
 
 
+def test_equal_rows_come_in_program_order() -> None:
+    code = build.code(["v_x"] * 9, latency=[5] * 9, chains=[[(0, 9 - row)] for row in range(9)])
+    costs = cost_columns(code, LatencyMode.SUM_ALL, None, None)
+    names = [one.name for one in ranking(code, SOURCES, costs, "source")]
+    assert names == [f"/x/lib/a.py:{9 - row}" for row in range(9)]
+
+
 @given(programs(), st.sampled_from(BY))
 def test_ranks_add_up_to_everything(code: CodeTable, by: str) -> None:
     costs = CostColumns(code.hits, code.latency, code.stall, code.idle, 0, "")
@@ -224,8 +237,6 @@ def test_ranks_add_up_to_everything(code: CodeTable, by: str) -> None:
 
 
 def test_pc_samples_stand_in_where_there_are_no_cycles() -> None:
-    from dataclasses import replace
-
     samples = replace(CODE, latency=np.zeros(5, dtype=np.int64), samples_issued=np.array([0, 1, 2, 0, 0]))
     samples = replace(samples, samples_stalled=np.array([0, 4, 0, 0, 1]))
     columns = cost_columns(samples, LatencyMode.SUM_ALL, None, None)

@@ -95,6 +95,15 @@ def test_what_comes_back_in_any_order_is_known_only_at_zero() -> None:
     assert run(program, 9) == [(3, [0, 1]), (6, [4])]
 
 
+def test_two_kinds_in_one_counter_overtake_each_other() -> None:
+    program = """
+        ds_read_b32 v0
+        s_sendmsg sendmsg(MSG_INTERRUPT)
+        s_waitcnt lgkmcnt(1)
+        s_waitcnt lgkmcnt(0)"""
+    assert run(program, 9) == [(3, [0, 1])]
+
+
 def test_operations_of_the_round_before_are_waited_for() -> None:
     program = """
         s_waitcnt vmcnt(1)

@@ -7,8 +7,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from rcv_py.analysis.cost_columns import CostColumns, cost_columns
-from rcv_py.analysis.ranking import SORT, Ranked, ranking
+from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.opening import open_one
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -30,7 +30,15 @@ _COLUMNS = {
     ),
     "kind": (Column("kind"), *_NUMBERS, Column("lines", True), Column("meaning", elastic="right")),
 }
+_SUMS = ("hits", "latency", "stall", "idle")
+_HEAD = ("name", "text", "line", "rows", *_SUMS, "share", "source")
 _UNITS = {"line": "instruction", "source": "source line", "kind": "kind"}
+_OF = {
+    "hits": "executions",
+    "latency": "cycles of latency",
+    "stall": "cycles of stall",
+    "idle": "cycles of idle time",
+}
 
 
 def run(arguments: Namespace) -> int:
@@ -49,11 +57,8 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-_HEAD = ("name", "text", "line", "rows", *SORT, "share", "source")
-
-
 def _values(row: Ranked) -> list[Any]:
-    numbers = [getattr(row, name) for name in SORT]
+    numbers = [getattr(row, name) for name in _SUMS]
     return [row.name, row.text, row.line, row.rows, *numbers, round(row.share, 6), row.source]
 
 
@@ -72,7 +77,7 @@ def _document(
         "by": arguments.by,
         "sort": arguments.sort,
         "measure": costs.label,
-        "totals": {column: int(getattr(costs, column).sum()) for column in SORT},
+        "totals": {column: int(getattr(costs, column).sum()) for column in _SUMS},
         "of": len(rows),
         "rows": [dict(zip(_HEAD, _values(row), strict=True)) for row in shown],
     }
@@ -84,5 +89,5 @@ def _footer(arguments: Namespace, costs: CostColumns, rows: Sequence[Ranked], sh
     unit = plural(len(rows), _UNITS[arguments.by])
     if not whole:
         return f"No {_UNITS[arguments.by]} has any {arguments.sort}."
-    what = f"{percent(part, whole)} of {count(whole)} {arguments.sort} ({costs.label})"
-    return f"\n{len(shown):,} of {unit}: {what}."
+    what = "samples" if costs.label == SAMPLES else f"{_OF[arguments.sort]} of all waves"
+    return f"\n{len(shown):,} of {unit}: {percent(part, whole)} of {count(whole)} {what}."
