@@ -37,6 +37,11 @@ class Coalesce(QObject):
         passed = self._since.elapsed() if self._since.isValid() else self._pause_ms
         self._timer.start(max(0, self._pause_ms - passed))
 
+    def now(self) -> None:
+        """Call at once, whatever is waiting."""
+        self._timer.stop()
+        self._run()
+
     def started(self) -> None:
         """A job runs, because of this or of something else."""
         self._is_running, self._is_wanted = True, False
