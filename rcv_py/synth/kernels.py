@@ -222,8 +222,8 @@ def matmul_tiled(address: int = 0x1C00) -> Kernel:
         "_Z12matmul_tiledPK6__halfS1_PS_iiif",
         9,
         SOURCES,
-        "matmul_tiled(__half const*, __half const*, __half*, int, int, int, float)",
-        address,
+        demangled="matmul_tiled(__half const*, __half const*, __half*, int, int, int, float)",
+        address=address,
     )
 
 
@@ -280,8 +280,8 @@ def scale_rows(address: int = 0x1600) -> Kernel:
         "_Z10scale_rowsPK6__halfPKfPS_i",
         9,
         SOURCES,
-        "scale_rows(__half const*, float const*, __half*, int)",
-        address,
+        demangled="scale_rows(__half const*, float const*, __half*, int)",
+        address=address,
     )
 
 
@@ -327,7 +327,7 @@ s_endpgm
 def vector_add(address: int = 0x1600) -> Kernel:
     """c = a + b, an element a lane; some waves have nothing to do."""
     symbol, text = "_Z10vector_addPKfS0_Pfi", "vector_add(float const*, float const*, float*, int)"
-    return assemble(_VECTOR_ADD, symbol, 9, SOURCES, text, address)
+    return assemble(_VECTOR_ADD, symbol, 9, SOURCES, demangled=text, address=address)
 
 
 _REDUCE_HEAD = """
@@ -399,4 +399,6 @@ def reduce(address: int = 0x1600) -> Kernel:
     """A sum over everything: strided loads, a butterfly with ds_bpermute, a barrier; rounds `n`."""
     steps = "".join(_REDUCE_STEP.format(distance=1 << bit) for bit in range(5, -1, -1))
     text = _REDUCE_HEAD + steps + _REDUCE_TAIL
-    return assemble(text, "_Z6reducePKfPfi", 9, SOURCES, "reduce(float const*, float*, int)", address)
+    return assemble(
+        text, "_Z6reducePKfPfi", 9, SOURCES, demangled="reduce(float const*, float*, int)", address=address
+    )
