@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -73,7 +73,8 @@ def build(plan: Plan) -> Simulated:
                 runs.append(run)
                 truths[run.key] = _wave_truth(wave, run, plan.hardware.generation)
     truth = Truth(truths, lines, np.array(residencies, dtype=np.int64), dict(enumerate(plan.offsets)))
-    capture = Capture(plan.hardware.generation, kernels, tuple(runs), truth, _realtime(plan, residencies))
+    clock = realtime(residencies, truth.offset_of_se) if plan.has_realtime else {}
+    capture = Capture(plan.hardware.generation, kernels, tuple(runs), truth, clock)
     return Simulated(capture, live)
 
 
@@ -202,14 +203,12 @@ def _neighbour(plan: Plan, se: int, place: int, waves: list[LiveWave], rng: rand
     return found
 
 
-def _realtime(plan: Plan, residencies: list[list[int]]) -> dict[int, list[tuple[int, int]]]:
-    """Two samples a shader engine, taken at the same two moments."""
-    if not plan.has_realtime:
-        return {}
-    first = min(row[4] + plan.offsets[row[0]] for row in residencies) - 64_000
-    last = max(row[5] + plan.offsets[row[0]] for row in residencies) + 12_000
-    first = max(first, max(plan.offsets) + 4_000)
+def realtime(
+    residencies: Sequence[Sequence[int]], offsets: Mapping[int, int]
+) -> dict[int, list[tuple[int, int]]]:
+    """Two clock samples a shader engine, all taken at the same two moments: (cycle, 100 MHz tick)."""
+    first = min(row[4] + offsets[row[0]] for row in residencies) - 64_000
+    first = max(first, max(offsets.values()) + 4_000)
+    last = max(row[5] + offsets[row[0]] for row in residencies) + 12_000
     ticks = _TICKS_BEGIN + round((last - first) * _TICKS_PER_CYCLE)
-    return {
-        se: [(first - offset, _TICKS_BEGIN), (last - offset, ticks)] for se, offset in enumerate(plan.offsets)
-    }
+    return {se: [(first - offset, _TICKS_BEGIN), (last - offset, ticks)] for se, offset in offsets.items()}

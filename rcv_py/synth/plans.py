@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from rcv_py.synth.build import Plan
 from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4
-from rcv_py.synth.kernels import matmul_tiled, reduce, scale_rows, vector_add
+from rcv_py.synth.kernel_matmul import matmul_tiled
+from rcv_py.synth.kernels import reduce, scale_rows, vector_add
 from rcv_py.synth.kernels_rdna import matmul_gfx11, matmul_gfx12
 from rcv_py.synth.wave_state import Launch
 

@@ -199,7 +199,7 @@ def _moments(wave: WaveRun, counter: str) -> np.ndarray:
 def pc_samples(capture: Capture, period: int = 48) -> tuple[np.ndarray, np.ndarray]:
     """Return samples that issued, int64 [rows], and that did not, by reason, int64 [rows, 10].
 
-    Every wave is looked at every `period` cycles.  A wave between two instructions is stalled on the later one.
+    Every wave is looked at every `period` cycles; between two instructions it is stalled on the later one.
     """
     issued = np.zeros(capture.row_count, dtype=np.int64)
     reasons = np.zeros((capture.row_count, len(StallReason)), dtype=np.int64)

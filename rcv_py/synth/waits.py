@@ -1,8 +1,8 @@
 """The `waitcnt` list of a wave file, made as the tool that writes real files makes it.
 
 Outstanding operations queue up behind counters; a wait releases the oldest ones.  The tool's rules are
-simpler than the hardware: a queue that got a scalar load counts as out of order and releases nothing until it is
-waited for down to zero.  The simulator times waits by the hardware's rules; this module only writes the list.
+simpler than the hardware: a queue that got a scalar load counts as out of order and releases nothing until
+it is waited for down to zero.  The simulator times waits by the hardware's rules; here only the list is made.
 """
 
 from __future__ import annotations
