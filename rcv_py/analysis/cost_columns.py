@@ -25,6 +25,8 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.waves import Wave
 
+SAMPLES = "PC samples"  # the label where a trace has samples and no cycles
+
 _OF_ONE_WAVE = (
     LatencyMode.ITERATION,
     LatencyMode.SUM_WAVE,
@@ -137,7 +139,7 @@ def _samples(code: CodeTable) -> CostColumns:
     assert code.samples_issued is not None
     issued = code.samples_issued.astype(np.int64)
     stalled = np.zeros_like(issued) if code.samples_stalled is None else code.samples_stalled.astype(np.int64)
-    return _columns(issued + stalled, issued + stalled, stalled, np.zeros_like(issued), "PC samples")
+    return _columns(issued + stalled, issued + stalled, stalled, np.zeros_like(issued), SAMPLES)
 
 
 def _columns(

@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import orjson
 
-from rcv_py.base.errors import BrokenFile, MissingFile
+from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
 from rcv_py.base.problems import Problem, Severity
 
 LIMIT = 1 << 30  # bytes; the largest wave file seen is 1.5 MB, a code table stays below 100 MB
 BOM = b"\xef\xbb\xbf"
 
-_PLAIN = re.compile(
-    r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
-)  # of thousands of names, nearly all: no need to take it apart
 _OUTSIDE = "it lies outside the capture folder"
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -30,8 +26,6 @@ _UTF16 = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 def is_inside(name: str) -> bool:
     """Whether a name, as text alone, stays inside the folder on every operating system."""
-    if _PLAIN.fullmatch(name):
-        return True
     if not name or "\0" in name or PurePosixPath(name).is_absolute():
         return False
     windows = PureWindowsPath(name)
@@ -44,20 +38,12 @@ def read_bytes(folder: Path, name: str, limit: int = LIMIT) -> bytes:
     Raises MissingFile if there is none, and BrokenFile if the name leads out of the folder, is no plain
     file, cannot be read, or has more than `limit` bytes.
     """
-    if not is_inside(name):
-        raise BrokenFile(name or "A file name", _OUTSIDE)
-    try:
-        handle = _open(folder, name)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise MissingFile(name) from error
-    except (OSError, ValueError) as error:
-        raise BrokenFile(name, _why(error), repr(error)) from error
-    try:
-        return _content(handle, name, limit).removeprefix(BOM)
-    except OSError as error:
-        raise BrokenFile(name, _why(error), repr(error)) from error
-    finally:
-        os.close(handle)
+    return _read(folder, name, limit, -1)
+
+
+def read_start(folder: Path, name: str, size: int) -> bytes:
+    """Return at most the first `size` bytes of a file; raises what `read_bytes` raises."""
+    return _read(folder, name, LIMIT, size)
 
 
 def read_json(folder: Path, name: str, problems: list[Problem] | None = None, limit: int = LIMIT) -> object:
@@ -70,6 +56,17 @@ def read_json(folder: Path, name: str, problems: list[Problem] | None = None, li
         if data.startswith(mark):
             data = data[len(mark) :].decode(encoding, "replace").encode()
     return parse_json(data, name, problems)
+
+
+def try_json(
+    folder: Path, name: str, problems: list[Problem], panels: tuple[str, ...] = (), default: object = None
+) -> object:
+    """Return what an optional JSON file holds; if it cannot be read that becomes a Problem of `panels`."""
+    try:
+        return read_json(folder, name, problems)
+    except TraceError as error:
+        problems.append(Problem(Severity.WARNING, name, str(error), error.hint, panels))
+        return default
 
 
 def parse_json(data: bytes, name: str, problems: list[Problem] | None = None) -> object:
@@ -99,9 +96,26 @@ def parse_json(data: bytes, name: str, problems: list[Problem] | None = None) ->
     return value
 
 
+def _read(folder: Path, name: str, limit: int, size: int) -> bytes:
+    if not is_inside(name):
+        raise BrokenFile(name or "A file name", _OUTSIDE)
+    try:
+        handle = _open(folder, name)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MissingFile(name) from error
+    except (OSError, ValueError) as error:
+        raise BrokenFile(name, _why(error), repr(error)) from error
+    try:
+        return _content(handle, name, limit, size).removeprefix(BOM)
+    except OSError as error:
+        raise BrokenFile(name, _why(error), repr(error)) from error
+    finally:
+        os.close(handle)
+
+
 def _open(folder: Path, name: str) -> int:
-    path = os.path.join(folder, name)  # noqa: PTH118 - a Path costs as much as reading a small file
-    if _NO_FOLLOW and (_PLAIN.fullmatch(name) or len(PurePosixPath(name).parts) == 1):
+    path = folder / name
+    if _NO_FOLLOW and len(PurePosixPath(name).parts) == 1:
         # The usual case costs one system call: the last component is not followed if it is a link.
         try:
             return os.open(path, _FLAGS | _NO_FOLLOW)
@@ -114,14 +128,14 @@ def _open(folder: Path, name: str) -> int:
     return os.open(real, _FLAGS | _NO_FOLLOW)
 
 
-def _content(handle: int, name: str, limit: int) -> bytes:
+def _content(handle: int, name: str, limit: int, size: int) -> bytes:
     about = os.fstat(handle)
     if not stat.S_ISREG(about.st_mode):
         raise BrokenFile(name, "it is not a plain file")
     if about.st_size > limit:
         raise BrokenFile(name, f"it has {about.st_size:,} bytes, more than the {limit:,} that are accepted")
     with os.fdopen(handle, "rb", buffering=0, closefd=False) as file:
-        return file.read()
+        return file.read(size)
 
 
 def _why(error: Exception) -> str:

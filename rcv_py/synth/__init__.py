@@ -1,1 +1,1 @@
-"""A small simulator of waves that writes captures and knows the truth about them."""
+"""Captures made up by a small simulator of waves: any size, every file variant, and the truth is known."""

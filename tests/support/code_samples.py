@@ -38,10 +38,10 @@ ROWS = (
 
 SOURCES = (
     SourceFile(
-        "/work/kernels/attn.py", ("import math", "def load(a):", "    return a  # a value", "x = 'text'")
+        "/src/kernels/attn.py", ("import math", "def load(a):", "    return a  # a value", "x = 'text'")
     ),
-    SourceFile("/work/lib/attn.py", ("def mul(a, b):", "\treturn a * b", "", "")),
-    SourceFile("/work/lib/lost.py", None, "The copy of lost.py is missing."),
+    SourceFile("/src/lib/attn.py", ("def mul(a, b):", "\treturn a * b", "", "")),
+    SourceFile("/src/lib/lost.py", None, "The copy of lost.py is missing."),
 )
 
 

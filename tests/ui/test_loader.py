@@ -62,7 +62,7 @@ def settle(qtbot, loader):
 
 
 @pytest.mark.parametrize("how", ["one_a_job", "processes"])
-def test_all_waves_arrive_in_the_session(qtbot, request, loader, folders, ui, how):
+def test_all_waves_arrive_in_the_session(qtbot, request, loader, folders, ui, how):  # noqa: PLR0917
     request.getfixturevalue(how)
     first, _ = folders
     with qtbot.waitSignal(loader.finished, timeout=10_000):

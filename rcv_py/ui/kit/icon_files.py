@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
+from weakref import finalize
 
 from PySide6.QtGui import QColor
 
@@ -31,11 +33,13 @@ class IconFiles:
     """Coloured copies of icons in a temporary folder."""
 
     def __init__(self) -> None:
-        self._folder = TemporaryDirectory(prefix="rcv-icons-")
+        # Not TemporaryDirectory: it warns when nobody closes it, and no theme is ever closed.
+        self._folder = Path(mkdtemp(prefix="rcv-icons-"))
+        finalize(self, rmtree, self._folder, ignore_errors=True)
 
     def url(self, name: str, color: QColor) -> str:
         """Return the path of a coloured icon, with slashes, as a style sheet wants it."""
-        path = Path(self._folder.name) / f"{name}-{color.name()[1:]}.svg"
+        path = self._folder / f"{name}-{color.name()[1:]}.svg"
         if not path.exists():
             path.write_text(colored(name, color), "utf-8")
         return path.as_posix()

@@ -105,7 +105,7 @@ def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
             tip=f"Bar of {unit}, {bar_scale} scale; choose the scale in this header's menu.",
         ),
         *(_idle_columns(rows) if rows.trace.has_thread_trace else ()),
-        Column("place", "source", rows.place, is_elided_left=True, width=190, tip="Innermost source place."),
+        *(_place_columns(rows) if any(rows.place) else ()),
         Column("address", "address", code.address, _hex, True, width=84, tip="Byte in the code object."),
         Column("codeobj", "object", code.codeobj, str, True, width=56, tip="Code object."),
     )
@@ -128,6 +128,11 @@ def _trace_columns(rows: IsaRows) -> tuple[Column, ...]:
     )
 
 
+def _place_columns(rows: IsaRows) -> tuple[Column, ...]:
+    tip = "Innermost source place."
+    return (Column("place", "source", rows.place, is_elided_left=True, width=190, tip=tip),)
+
+
 def _idle_columns(rows: IsaRows) -> tuple[Column, ...]:
     # Behind the bar, which shows it too: the bar must be in sight in a narrow window.
     tip = "Idle cycles in front of it."
@@ -147,7 +152,7 @@ def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
         Column("issued", "issued", issued, _blank_zero, True, width=60, tip="Samples that issued."),
         Column("stalled", "stalled", stalled, _blank_zero, True, width=62, tip="Samples that did not issue."),
         Column(
-            "reason", "main stall reason", reasons, width=170, tip="Why most of its samples did not issue."
+            "reason", "main stall reason", reasons, width=190, tip="Why most of its samples did not issue."
         ),
     )
 
@@ -156,7 +161,7 @@ def _reason_text(table: np.ndarray | None, row: int, reason: int) -> str:
     if reason < 0 or table is None:
         return ""
     name = REASON_TEXT.get(StallReason(reason), "") if reason < len(StallReason) else f"reason {reason}"
-    return f"{name} {percent(int(table[row, reason]), int(table[row].sum()))}"
+    return f"{name} {100.0 * table[row, reason] / table[row].sum():.0f} %"
 
 
 def isa_tip(rows: IsaRows, row: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QToolTip
 
@@ -13,9 +13,10 @@ from rcv_py.model.kinds import StallReason
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit import arrow_gutter
 from rcv_py.ui.kit.arrow_gutter import ArrowRows, Emphasis, Placed
+from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.cost_bars import draw_bar, mix
 from rcv_py.ui.kit.isa_columns import IsaRows, isa_columns, isa_tip
-from rcv_py.ui.kit.rows_view import PAD, Elastic, Look, RowsView
+from rcv_py.ui.kit.rows_view import Look, RowsView
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.theme import Theme
 
@@ -43,7 +44,7 @@ class IsaView(RowsView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: re.Pattern[str] | None = None
         self.setAccessibleName("Instructions")
-        self.elastic = Elastic("instruction", "cost", 160, 460)
+        self.widths.elastic = Elastic("instruction", "cost", 160, 460)
         self.header.fixed = frozenset({"instruction"})
         self.cell_painters = {
             "instruction": self._paint_instruction,
@@ -120,7 +121,7 @@ class IsaView(RowsView):
         assert self.rows is not None
         text, code = self.rows.text[row], self.rows.trace.code
         base, left = cell.top() + self.baseline, cell.left() + PAD
-        room = max(1, (cell.width() - 2 * PAD) // self.char_px)
+        room = self.chars_in(cell.width() - 2 * PAD)
         if self._found[row]:
             self._paint_found(painter, cell, text, room)
         if len(text) > room:
@@ -134,7 +135,7 @@ class IsaView(RowsView):
         painter.setPen(self.theme.kind(int(code.kind[row])))
         painter.drawText(left, base, text[:word])
         painter.setPen(ink)
-        painter.drawText(left + word * self.char_px, base, text[word:])
+        painter.drawText(QPointF(left + word * self.char_px, base), text[word:])
 
     def _paint_found(self, painter: QPainter, cell: QRect, text: str, room: int) -> None:
         if self._pattern is None:
@@ -144,7 +145,7 @@ class IsaView(RowsView):
             start, stop = match.start(), min(match.end(), room)
             if start < stop:
                 left = cell.left() + PAD + start * self.char_px
-                box = QRect(left, cell.top() + 2, (stop - start) * self.char_px, cell.height() - 4)
+                box = QRectF(left, cell.top() + 2, (stop - start) * self.char_px, cell.height() - 4)
                 painter.fillRect(box, color)
 
     def _paint_cost(self, painter: QPainter, cell: QRect, row: int) -> None:

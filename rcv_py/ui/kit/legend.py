@@ -20,12 +20,11 @@ class Legend(QWidget):
         self._items: tuple[tuple[QColor, str], ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def set_items(self, items: Sequence[tuple[QColor, str]]) -> None:
-        """Show these colours and names."""
-        self._items = tuple(items)
-        text = ", ".join(name for _, name in items)
-        self.setToolTip(text)
-        self.setAccessibleName(f"Colours: {text}")
+    def set_items(self, items: Sequence[tuple[QColor, str, str]]) -> None:
+        """Show these colours and short names; the third is what the name means."""
+        self._items = tuple((color, name) for color, name, _ in items)
+        self.setToolTip("\n".join(f"{name}: {meaning}" for _, name, meaning in items))
+        self.setAccessibleName("Colours: " + ", ".join(meaning for _, _, meaning in items))
         self.updateGeometry()
         self.update()
 

@@ -6,11 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from PySide6.QtCore import QEasingCurve, QEvent, QModelIndex, QPropertyAnimation, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QPointF,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
+    QFontMetricsF,
     QGuiApplication,
     QHelpEvent,
     QKeyEvent,
@@ -22,14 +30,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QToolTip
 
+from rcv_py.ui.kit.column_widths import PAD, ColumnWidths
 from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.kit.smooth_scroll import SmoothScroll
 from rcv_py.ui.kit.table_header import TableHeader
 from rcv_py.ui.kit.table_model import Column, TableModel
 from rcv_py.ui.kit.theme import Theme
 
-PAD = 6  # px left and right of a cell's text
 CONTEXT_ROWS = 3  # kept visible around a row that is scrolled to
-SCROLL_MS = 110
 
 CellPainter = Callable[[QPainter, QRect, int], None]
 
@@ -43,21 +51,11 @@ class Look:
     is_bold: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Elastic:
-    """The column that takes the room left by the others up to the column `upto`."""
-
-    column: str
-    upto: str
-    least: int  # px
-    most: int  # px
-
-
 class RowsView(QTableView):
     """Rows of a `TableModel` at a fixed height.
 
-    Subclasses say how a row looks (`look`), paint special cells (`cell_painters`), explain cells (`tip`) and may
-    paint over the rows (`paint_over`).  All row numbers in signals and hooks are data rows.
+    Subclasses say how a row looks (`look`), paint special cells (`cell_painters`), explain cells (`tip`) and
+    may paint over the rows (`paint_over`).  All row numbers in signals and hooks are data rows.
     """
 
     hovered = Signal(int)  # -1: the mouse left
@@ -71,14 +69,9 @@ class RowsView(QTableView):
         self.cell_painters: dict[str, CellPainter] = {}
         self.current = -1  # data row with the accent
         self.hover = -1
-        self.elastic: Elastic | None = None
         self._is_quiet = False
-        self._is_stretching = False
-        self._stretched_by_hand: set[str] = set()  # columns whose width is the user's
         self._pending_state: dict[str, Any] = {}  # for columns that do not exist yet
-        self._animation = QPropertyAnimation(self.verticalScrollBar(), b"value", self)
-        self._animation.setDuration(SCROLL_MS)
-        self._animation.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._scroll = SmoothScroll(self.verticalScrollBar())
         self.setModel(self.table)
         self._set_up()
         self._restyle()
@@ -103,7 +96,7 @@ class RowsView(QTableView):
         self.setAutoScroll(False)
         self.setMinimumSize(QSize(80, 60))
         self.doubleClicked.connect(lambda index: self.opened.emit(self.table.data_row(index.row())))
-        header.sectionResized.connect(self._resized)
+        self.widths = ColumnWidths(self, self.table)
 
     # -- columns ------------------------------------------------------------------------------------
 
@@ -116,50 +109,19 @@ class RowsView(QTableView):
 
     def show_columns(self, columns: tuple[Column, ...]) -> None:
         """Show other values; new columns get their default width."""
-        known = {column.id for column in self.table.columns}
-        widths = {column.id: self.columnWidth(at) for at, column in enumerate(self.table.columns)}
-        hidden = {c.id for at, c in enumerate(self.table.columns) if self.isColumnHidden(at)}
         changed = [column.id for column in columns] != [column.id for column in self.table.columns]
+        before = self.widths.remember()
         self.table.set_columns(columns)
         if changed:
-            self._is_stretching = True
-            for at, column in enumerate(columns):
-                self.setColumnWidth(at, widths.get(column.id) or self._first_width(column))
-                self.setColumnHidden(at, column.id in known and column.id in hidden)
-            self._is_stretching = False
-            self.stretch()
+            self.widths.apply(columns, before, self._char_px)
             pending, self._pending_state = self._pending_state, {}
             self.load_state(pending)
         self.viewport().update()
 
-    def stretch(self) -> None:
-        """Give the elastic column the room that the others leave, unless the user gave it a width."""
-        if self.elastic is None or self.elastic.column in self._stretched_by_hand:
-            return
-        at, last = self.table.column_of(self.elastic.column), self.table.column_of(self.elastic.upto)
-        if at < 0 or last < 0:
-            return
-        others = sum(self.columnWidth(i) for i in range(last + 1) if i != at)
-        room = self.viewport().width() - others
-        self._is_stretching = True
-        self.setColumnWidth(at, min(max(room, self.elastic.least), self.elastic.most))
-        self._is_stretching = False
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the elastic column."""
         super().resizeEvent(event)
-        self.stretch()
-
-    def _first_width(self, column: Column) -> int:
-        title = QFontMetrics(self.header.font()).horizontalAdvance(column.title) + 2 * PAD + 10
-        if not (column.is_number and isinstance(column.values, np.ndarray) and len(column.values)):
-            return max(column.width, title)
-        widest = max(len(column.text(value)) for value in (column.values.max(), column.values.min()))
-        return max(column.width, title, widest * self._char_px + 2 * PAD + 2)
-
-    def _resized(self, at: int, old: int, new: int) -> None:
-        if not self._is_stretching and 0 <= at < len(self.table.columns) and old and new:
-            self._stretched_by_hand.add(self.table.columns[at].id)
+        self.widths.stretch()
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -180,26 +142,14 @@ class RowsView(QTableView):
 
     def reveal(self, view_row: int) -> None:
         """Scroll as little as shows the row with some context; not at all if it is in view."""
-        height, bar = self.row_height, self.verticalScrollBar()
-        top, bottom = view_row * height, (view_row + 1) * height
-        page = self.viewport().height()
-        here = self._animation.endValue() if self._is_scrolling else bar.value()
-        if top >= here and bottom <= here + page:
-            return
-        context = min(CONTEXT_ROWS * height, max(0, (page - height) // 2))
-        target = top - context if top < here else bottom + context - page
-        target = min(max(bar.minimum(), target), max(bar.maximum(), 0))
-        self._animation.stop()
-        if not self.settings["look.animate"] or not self.isVisible():
-            bar.setValue(target)
-            return
-        self._animation.setStartValue(bar.value())
-        self._animation.setEndValue(target)
-        self._animation.start()
-
-    @property
-    def _is_scrolling(self) -> bool:
-        return self._animation.state() == QPropertyAnimation.State.Running
+        height, page = self.row_height, self.viewport().height()
+        self._scroll.show(
+            view_row * height,
+            (view_row + 1) * height,
+            page=page,
+            context=min(CONTEXT_ROWS * height, max(0, (page - height) // 2)),
+            is_animated=self.settings["look.animate"] and self.isVisible(),
+        )
 
     def selected_rows(self) -> list[int]:
         """Data rows that are selected, in the order in which they are shown."""
@@ -229,6 +179,10 @@ class RowsView(QTableView):
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
         """Paint on top of the view rows `first` to `last`."""
 
+    def refresh(self) -> None:
+        """Paint again."""
+        self.viewport().update()
+
     # -- geometry -----------------------------------------------------------------------------------
 
     @property
@@ -237,9 +191,13 @@ class RowsView(QTableView):
         return self.verticalHeader().defaultSectionSize()
 
     @property
-    def char_px(self) -> int:
-        """Width of a character of the monospace font in px."""
+    def char_px(self) -> float:
+        """Width of a character of the monospace font in px, no whole number."""
         return self._char_px
+
+    def chars_in(self, width: int) -> int:
+        """How many characters fit into a width in px, at least 1."""
+        return max(1, int(width / self._char_px + 0.01))
 
     def row_top(self, view_row: int) -> int:
         """Top of a view row in the viewport."""
@@ -267,7 +225,7 @@ class RowsView(QTableView):
         rows = self.table.data_rows[:2000].tolist()
         longest = max((len(self.table.text(row, column)) for row in rows), default=0)
         title = QFontMetrics(self.header.font()).horizontalAdvance(self.table.columns[column].title)
-        return max(longest * self._char_px, title + 16) + 2 * PAD
+        return max(round(longest * self._char_px), title + 16) + 2 * PAD + 1
 
     # -- painting -----------------------------------------------------------------------------------
 
@@ -331,11 +289,11 @@ class RowsView(QTableView):
 
     def draw_text(self, painter: QPainter, cell: QRect, text: str, column: Column) -> None:
         """Draw a cell's text with the painter's pen, cut with an ellipsis if it does not fit."""
-        room = max(1, (cell.width() - 2 * PAD) // self._char_px)
+        room = self.chars_in(cell.width() - 2 * PAD)
         if len(text) > room:
             text = "…" + text[len(text) - room + 1 :] if column.is_elided_left else text[: room - 1] + "…"
         left = cell.right() - PAD - len(text) * self._char_px if column.is_number else cell.left() + PAD
-        painter.drawText(left, cell.top() + self.baseline, text)
+        painter.drawText(QPointF(left, cell.top() + self.baseline), text)
 
     def _paint_marks(self, painter: QPainter, first: int, rows: list[int]) -> None:
         width, height = self.viewport().width(), self.row_height
@@ -410,7 +368,7 @@ class RowsView(QTableView):
         self._mono, self._bold = self.theme.mono, self.theme.mono
         self._bold.setBold(True)
         metrics = QFontMetrics(self._mono)
-        self._char_px = max(1, metrics.horizontalAdvance("0"))
+        self._char_px = max(1.0, QFontMetricsF(self._mono).horizontalAdvance("0" * 64) / 64)
         height = max(20, metrics.height() + 4)
         self.baseline = (height + metrics.ascent() - metrics.descent() + 1) // 2
         self.verticalHeader().setMinimumSectionSize(height)

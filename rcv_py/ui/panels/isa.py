@@ -6,24 +6,22 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from rcv_py.analysis.cost_columns import CostColumns
-from rcv_py.analysis.search import find
-from rcv_py.base.errors import UsageError
-from rcv_py.base.settings import BY_NAME
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command
-from rcv_py.state.selection import Hover, SearchQuery, Selection
+from rcv_py.state.selection import Hover
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.costs import OF_ALL_WAVES, cost_job
+from rcv_py.ui.kit.costs import OF_ALL_WAVES, cost_job, only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.heat_strip import HeatStrip
 from rcv_py.ui.kit.isa_arrows import MODES, GutterArrows
 from rcv_py.ui.kit.isa_columns import IsaRows, isa_rows
+from rcv_py.ui.kit.isa_menus import extend_header_menu, popup, row_menu
+from rcv_py.ui.kit.isa_search import IsaSearch
 from rcv_py.ui.kit.isa_view import IsaView
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.places import rows_at_leaf, rows_of_place
@@ -42,11 +40,10 @@ class IsaPanel(Panel):
         self._costs: CostColumns | None = None
         self._cost_key: tuple[Any, ...] = ()
         self._arrow_key: tuple[Any, ...] = ()
-        self._found = np.empty(0, dtype=np.int64)
-        self._problem = ""
         self.view = IsaView(ui.theme, ui.settings)
         self.strip = HeatStrip(self.view)
         self.find = FindBar(ui.theme, "Find instructions")
+        self.search = IsaSearch(ui, self.find, self.view, self.strip)
         self.mode = QComboBox(toolTip="Which numbers the columns show.")
         self.gutter = QComboBox(toolTip="Which arrows the gutter shows.")
         self.note = QLabel(visible=False)
@@ -104,11 +101,8 @@ class IsaPanel(Panel):
         self.view.released.connect(lambda: session.isolated_wait.set(None))
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
-        self.view.header.extend_menu = self._extend_header_menu
+        self.view.header.extend_menu = extend_header_menu(self.ui.settings)
         self.strip.clicked.connect(session.select_line)
-        self.find.edited.connect(session.query.set)
-        self.find.filtered.connect(lambda on: self._apply_filter())
-        self.find.stepped.connect(self.step_match)
         self.mode.activated.connect(lambda: session.latency_mode.set(self.mode.currentData()))
         self.gutter.activated.connect(self._refresh_arrows)
 
@@ -117,7 +111,6 @@ class IsaPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.hover.watch(self._show_hover)
-        session.query.watch(self._search)
         session.loaded.watch(self._more_waves)
         session.latency_mode.watch(self._mode_changed)
         session.clock_range.watch(self._costs_wanted.ask)
@@ -138,13 +131,13 @@ class IsaPanel(Panel):
         self.mode.setVisible(trace.has_thread_trace)
         self.gutter.setVisible(trace.has_thread_trace)
         self._compute_costs()
-        self._search()
+        self.search.search()
 
     def _compute_costs(self) -> None:
         job = cost_job(self.session)
         if job is not None and not self.empty.is_empty:
             self._cost_key = self._key()
-            self.ui.tasks.run(self, job, self._take_costs, "costs")
+            self.ui.tasks.run(self, job, only_for(self.session, self._take_costs), "costs")
 
     def _key(self) -> tuple[Any, ...]:
         """What the costs depend on besides the trace, the clock range and how many waves are loaded."""
@@ -168,7 +161,7 @@ class IsaPanel(Panel):
         self.strip.set_cost(np.where(trace.code.is_label, 0, self._rows.cost))
         self._show_note()
         if is_first:
-            self._show_found()
+            self.search.show()
         self._follow()
 
     def _show_note(self) -> None:
@@ -207,7 +200,7 @@ class IsaPanel(Panel):
             self._reveal_range(*selection.lines)
         self.view.set_current(line, reveal=line != self.view.current)
         self.strip.update()
-        self._say_matches()
+        self.search.say()
 
     def _reveal_range(self, first: int, stop: int) -> None:
         rows = self.view.table.view_rows[first:stop]
@@ -237,7 +230,9 @@ class IsaPanel(Panel):
             return
         self._arrow_key = (trace, wave, mode)
         make = MODES[mode][1]
-        self.ui.tasks.run(self, lambda: make(wave, trace.code), self._take_arrows, "arrows")
+        self.ui.tasks.run(
+            self, lambda: make(wave, trace.code), only_for(self.session, self._take_arrows), "arrows"
+        )
 
     def _take_arrows(self, arrows: GutterArrows) -> None:
         self.view.set_arrows(arrows.rows, arrows.tips, arrows.note)
@@ -269,111 +264,17 @@ class IsaPanel(Panel):
         place = (int(at[0]) + direction) % len(ranked) if len(at) else 0
         self.session.select_line(int(ranked[place]))
 
-    # -- searching ----------------------------------------------------------------------------------
-
-    def _search(self) -> None:
-        trace, query = self.session.trace.value, self.session.query.value
-        self.find.show_query(query)
-        if trace is None:
-            return
-        texts = trace.code.text
-
-        def job() -> tuple[np.ndarray, str]:
-            try:
-                rows = find(texts, query.text, query.is_case_sensitive, query.is_regex)
-            except UsageError as error:
-                return np.empty(0, dtype=np.int64), f"{error} {error.hint}"
-            return rows.astype(np.int64), ""
-
-        self.ui.tasks.run(self, job, self._take_found, "search")
-
-    def _take_found(self, answer: tuple[np.ndarray, str]) -> None:
-        self._found, self._problem = answer
-        self._show_found()
-
-    def _show_found(self) -> None:
-        if self._rows is None or (len(self._found) and self._found[-1] >= len(self._rows.text)):
-            return
-        self.view.set_found(self._found, self.session.query.value)
-        self.strip.set_marks(self._found)
-        self._apply_filter()
-        self._say_matches()
-
-    def _apply_filter(self) -> None:
-        text = self.session.query.value.text
-        is_on = self.find.filter.isChecked() and bool(text) and not self._problem
-        self.view.table.set_filter(self._found if is_on else None)
-        self.view.set_current(self.view.current)
-
-    def _say_matches(self) -> None:
-        total = len(self._found)
-        at = np.flatnonzero(self._found == self.view.current)
-        text = f"{int(at[0]) + 1} of {total}" if len(at) else f"{total:,} found"
-        self.find.say(text if self.session.query.value.text else "", total, self._problem)
-
-    def step_match(self, direction: int) -> None:
-        """Select the next (+1) or previous (-1) row that the search found, around the end if need be."""
-        shown = self.view.table.view_rows
-        if not len(self._found) or len(shown) <= self._found[-1]:
-            return
-        places = np.sort(shown[self._found][shown[self._found] >= 0])
-        here = self.view.table.view_row(self.view.current)
-        side = "right" if direction > 0 else "left"
-        at = int(np.searchsorted(places, here, side=side)) + (0 if direction > 0 else -1)
-        if len(places):
-            self.session.select_line(self.view.table.data_row(int(places[at % len(places)])))
-
     def focus_search(self) -> bool:
         """Put the cursor into the search field."""
         self.find.focus()
         return True
 
-    # -- menus --------------------------------------------------------------------------------------
-
-    def menu(self, row: int) -> QMenu:
-        """Return the menu of a row."""
-        session, menu = self.session, QMenu(self)
-        assert self._rows is not None
-        text = self._rows.trace.code.text[row]
-        clipboard = QGuiApplication.clipboard()
-        menu.addAction("Copy instruction", lambda: clipboard.setText(text))
-        menu.addAction("Copy rows", self.view.copy_rows)
-        menu.addAction("Copy place in trace", lambda: clipboard.setText(self._place_text(row)))
-        menu.addSeparator()
-        menu.addAction("Filter to this instruction", lambda: self._filter_to(text.split(" ")[0]))
-        source = menu.addAction("Go to source", lambda: session.select_line(row))
-        source.setEnabled(bool(self._rows.trace.code.chain(row)))
-        menu.addAction("Zoom to this token", lambda: (session.select_line(row), session.fit_selection()))
-        menu.addSeparator()
-        menu.addAction("Bookmark", lambda: (session.select_line(row), session.toggle_bookmark()))
-        return menu
-
     def _open_menu(self, position: QPoint) -> None:
         row = self.view.table.data_row(self.view.view_row_at(position.y()))
         if row >= 0:
-            menu = self.menu(row)
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.popup(self.view.viewport().mapToGlobal(position))
-
-    def _place_text(self, row: int) -> str:
-        selection = self.session.selection.value
-        return str(selection if selection.line == row else Selection(selection.wave, row))
-
-    def _filter_to(self, mnemonic: str) -> None:
-        self.find.filter.setChecked(True)
-        self.session.query.set(SearchQuery(mnemonic))
-
-    def _extend_header_menu(self, menu: QMenu) -> None:
-        settings = self.ui.settings
-        scales = menu.addMenu("Scale of cost bars")
-        for scale in BY_NAME["isa.bar_scale"].choices:
-            action = scales.addAction(scale, lambda scale=scale: settings.__setitem__("isa.bar_scale", scale))
-            action.setCheckable(True)
-            action.setChecked(settings["isa.bar_scale"] == scale)
-        idle = menu.addAction("Count idle time")
-        idle.setCheckable(True)
-        idle.setChecked(settings["isa.show_idle"])
-        idle.toggled.connect(lambda on: settings.__setitem__("isa.show_idle", on))
+            popup(
+                row_menu(self.view, self.session, row, self.search.filter_to), self.view.viewport(), position
+            )
 
     # -- what the shell asks ------------------------------------------------------------------------
 

@@ -160,7 +160,12 @@ class Workspace(QMainWindow):
         right = 228 if compact else 288
         middle = size.width() - side - right
         body = size.height()
-        widths = {"left": side, "center": middle * 55 // 100, "center_right": middle * 45 // 100, "right": right}
+        widths = {
+            "left": side,
+            "center": middle * 55 // 100,
+            "center_right": middle * 45 // 100,
+            "right": right,
+        }
         heights = {
             "left": body * 60 // 100,
             "left_bottom": body * 40 // 100,

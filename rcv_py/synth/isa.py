@@ -1,0 +1,202 @@
+"""What the text of an instruction tells: its unit, its registers, its size, what it counts and waits for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
+
+# Prefix, unit, kind.  The first row that fits wins, so exceptions come first.
+_UNITS = (
+    ("s_endpgm", "end", TokenKind.MSG),
+    ("s_waitcnt", "wait", TokenKind.IMMED),
+    ("s_wait_", "wait", TokenKind.IMMED),
+    ("s_barrier_signal", "none", TokenKind.IMMED),
+    ("s_barrier", "barrier", TokenKind.IMMED),
+    ("s_nop", "none", TokenKind.IMMED),
+    ("s_sleep", "none", TokenKind.IMMED),
+    ("s_setprio", "none", TokenKind.IMMED),
+    ("s_delay_alu", "none", TokenKind.IMMED),
+    ("s_clause", "none", TokenKind.IMMED),
+    ("s_ttracedata", "message", TokenKind.MSG),
+    ("s_sendmsg", "message", TokenKind.MSG),
+    ("s_cbranch", "branch", TokenKind.NEXT),
+    ("s_branch", "branch", TokenKind.JUMP),
+    ("s_load", "smem", TokenKind.SMEM),
+    ("s_buffer_load", "smem", TokenKind.SMEM),
+    ("s_", "salu", TokenKind.SALU),
+    *((prefix, "matrix", TokenKind.VALU) for prefix in MATRIX_PREFIXES),
+    ("v_", "valu", TokenKind.VALU),
+    ("ds_", "lds", TokenKind.LDS),
+    ("buffer_", "vmem", TokenKind.VMEM),
+    ("global_", "vmem", TokenKind.FLAT),
+    ("flat_", "vmem", TokenKind.FLAT),
+    ("scratch_", "vmem", TokenKind.FLAT),
+)
+
+# Cycles the matrix unit is taken, by what the mnemonic contains.
+_PASSES = (
+    ("f32_32x32x8_f16", 32),
+    ("f32_32x32x8_bf16", 32),
+    ("f32_32x32x16", 32),
+    ("f32_16x16x16", 16),
+    ("f32_16x16x32", 16),
+    ("f32_16x16x128", 16),
+    ("f32_32x32x64", 32),
+    ("f32_16x16x4_f32", 32),
+    ("f32_32x32x2_f32", 64),
+)
+_WMMA_PASSES = {11: 32, 12: 16}
+
+# Lanes of the slow pipe: a quarter of the rate.
+_SLOW_VALU = (
+    "v_exp_",
+    "v_log_",
+    "v_rcp_",
+    "v_rsq_",
+    "v_sqrt_",
+    "v_sin_",
+    "v_cos_",
+    "v_mul_lo_u32",
+    "v_mul_hi_",
+)
+
+_REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+))\b")
+_COUNT = re.compile(r"\b(vmcnt|lgkmcnt|expcnt|vscnt)\((\d+)\)")
+_SEPARATE = re.compile(r"^s_wait_((?:[a-z]+cnt_?)+)\s+(0x[0-9a-f]+|\d+)")
+_WIDTH = re.compile(r"(?:x|_b|_u|_f|_i)(\d+)")
+_NO_DESTINATION = ("global_store", "buffer_store", "scratch_store", "flat_store", "ds_write", "ds_store")
+# Their first operand is read too: it is what they add to.
+_ACCUMULATES = ("v_fmac_", "v_pk_fmac_", "v_dot2c_")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What one instruction does, as far as time is concerned."""
+
+    unit: str  # who executes it: a key of the simulator's table of units
+    kind: int  # TokenKind as it stands in a file; branches not taken
+    size: int  # bytes
+    reads: frozenset[str]  # registers
+    writes: frozenset[str]  # registers
+    counts: tuple[str, ...]  # counters of outstanding operations that it raises
+    waits: tuple[tuple[str, int], ...]  # (counter, highest value that lets it pass)
+    passes: int  # cycles its pipe is taken
+    width: int  # bytes a lane moves; 0 if it is no memory operation
+    is_store: bool
+
+
+def meaning(text: str, generation: int) -> Meaning:
+    """Return what an instruction of this text does on the given generation (9, 11 or 12)."""
+    name = text.split(maxsplit=1)[0]
+    unit, kind = _unit(name, generation)
+    reads, writes = _registers(name, text)
+    is_store = "store" in name or "ds_write" in name
+    width = _width(name) if unit in ("vmem", "lds", "smem") else 0
+    counts = _counts(name, unit, generation, is_store)
+    waits = _waits(text) if unit == "wait" else ()
+    passes = _passes(name, unit, width, generation)
+    return Meaning(unit, kind, _size(text, unit), reads, writes, counts, waits, passes, width, is_store)
+
+
+def _unit(name: str, generation: int) -> tuple[str, int]:
+    for prefix, unit, kind in _UNITS:
+        if name.startswith(prefix):
+            # Later generations report global memory as vector memory; gfx9 reports it as FLAT.
+            is_vector_memory = unit == "vmem" and generation > 9 and not name.startswith("flat_")
+            return unit, int(TokenKind.VMEM if is_vector_memory else kind)
+    raise ValueError(f"no unit executes {name}")
+
+
+def _registers(name: str, text: str) -> tuple[frozenset[str], frozenset[str]]:
+    operands = text[len(name) :].split(",") if "," in text else [text[len(name) :]]
+    named = [_expanded(operand) for operand in _joined(operands)]
+    has_destination = not name.startswith((*_NO_DESTINATION, "s_cmp", "s_cbranch", "s_wait", "v_cmpx"))
+    writes = named[0] if named and has_destination else frozenset()
+    start = 0 if name.startswith(_ACCUMULATES) or not has_destination else 1
+    reads = frozenset().union(*named[start:])
+    return reads, writes
+
+
+def _joined(operands: list[str]) -> list[str]:
+    return [operand.strip() for operand in operands if operand.strip()]
+
+
+def _expanded(operand: str) -> frozenset[str]:
+    found = set()
+    for file, low, high, single in _REGISTER.findall(operand):
+        first, last = (int(single), int(single)) if single else (int(low), int(high))
+        found.update(f"{file}{number}" for number in range(first, last + 1))
+    return frozenset(found)
+
+
+def _width(name: str) -> int:
+    if "dwordx" in name:
+        return 4 * int(name.rsplit("dwordx", 1)[1].split("_")[0])
+    if name.endswith("dword") or "permute" in name:
+        return 4
+    if name.endswith("short"):
+        return 2
+    bits = [int(number) for number in _WIDTH.findall(name)]
+    return max(bits, default=32) // 8 * (2 if "2_b" in name else 1)
+
+
+_COUNTERS = {
+    9: {"vmem": ("vmcnt",), "vmem_store": ("vmcnt",), "lds": ("lgkmcnt",), "smem": ("lgkmcnt",)},
+    11: {"vmem": ("vmcnt",), "vmem_store": ("vscnt",), "lds": ("lgkmcnt",), "smem": ("lgkmcnt",)},
+    12: {"vmem": ("loadcnt",), "vmem_store": ("storecnt",), "lds": ("dscnt",), "smem": ("kmcnt",)},
+}
+
+
+def _counts(name: str, unit: str, generation: int, is_store: bool) -> tuple[str, ...]:
+    if name.startswith("s_sendmsg_rtn"):
+        return ("kmcnt",) if generation == 12 else ("lgkmcnt",)
+    key = "vmem_store" if unit == "vmem" and is_store else unit
+    return _COUNTERS[generation].get(key, ())
+
+
+def _waits(text: str) -> tuple[tuple[str, int], ...]:
+    separate = _SEPARATE.match(text)
+    if separate:
+        return _separate_waits(separate.group(1), int(separate.group(2), 0))
+    if text.startswith("s_waitcnt_vscnt"):
+        return (("vscnt", int(text.rsplit(",", 1)[1].strip(), 0)),)
+    return tuple((counter, int(value)) for counter, value in _COUNT.findall(text))
+
+
+def _separate_waits(names: str, value: int) -> tuple[tuple[str, int], ...]:
+    """A combined wait packs two values: the named memory counter above bit 8, the LDS counter below."""
+    counters = names.split("_")
+    if len(counters) == 1:
+        return ((counters[0], value),)
+    return ((counters[0], value >> 8 & 63), (counters[1], value & 63))
+
+
+def _passes(name: str, unit: str, width: int, generation: int) -> int:
+    if unit == "matrix":
+        return _WMMA_PASSES.get(generation) or next(cycles for part, cycles in _PASSES if part in name)
+    if unit == "valu":
+        return 16 if name.startswith(_SLOW_VALU) else 4
+    if unit in ("vmem", "lds"):
+        return max(4, width if unit == "vmem" else width // 2)
+    return 4
+
+
+def _size(text: str, unit: str) -> int:
+    name = text.split(maxsplit=1)[0]
+    if unit in ("vmem", "lds", "smem", "matrix"):
+        return 16 if "mfma_scale" in name else 8
+    if name.startswith("v_") and not _is_short_vector(name, text):
+        return 8
+    return 8 if unit in ("salu", "valu") and _has_literal(text) else 4
+
+
+def _is_short_vector(name: str, text: str) -> bool:
+    return name.endswith("_e32") or name.startswith(("v_mov_b32", "v_readfirstlane", "v_nop"))
+
+
+def _has_literal(text: str) -> bool:
+    """Whether a constant outside -16..64 follows the instruction as four more bytes."""
+    numbers = re.findall(r"(?:^|[\s,])(-?0x[0-9a-f]+|-?\d+)(?=[\s,]|$)", text.split(maxsplit=1)[-1])
+    return not text.startswith("s_movk") and any(not -16 <= int(number, 0) <= 64 for number in numbers)

@@ -1,0 +1,135 @@
+"""A kernel as the simulator runs it: instructions with their meaning, written as a small assembly text.
+
+The text has one instruction a line.  Lines that start with `@` say where the following instructions come
+from: `@ inner: fragment -> outer: fragment`, innermost place first; a place is the nickname of a source
+and the first text line of it that contains the fragment.  `name:` is a label.  Behind `//` stand notes:
+
+    s_cbranch_scc1 loop  // rounds=K       taken K - 1 times, then not
+    s_cbranch_scc1 skip  // last=K         taken only the K-th time
+    s_cbranch_vccz out   // chance=0.2     taken now and then
+    global_load_dword …  // near=1         served by a cache
+    ds_read_b128 …       // conflict=4     bank conflicts: four times the cycles
+    s_ttracedata         // marker=10      value written to the trace
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rcv_py.synth.isa import Meaning, meaning
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source file the kernels were made from; `is_copied` says whether the capture holds a copy."""
+
+    path: str
+    text: str = ""
+    is_copied: bool = True
+
+    def place(self, fragment: str) -> str:
+        """Return `path:line` of the first line that contains the fragment, or of the line so numbered."""
+        if fragment.isdigit():
+            return f"{self.path}:{fragment}"
+        for number, line in enumerate(self.text.splitlines(), start=1):
+            if fragment in line:
+                return f"{self.path}:{number}"
+        raise ValueError(f"{self.path} has no line with {fragment!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction of a kernel."""
+
+    text: str
+    source: str  # chain of places, "" without debug info
+    meaning: Meaning
+    target: int = -1  # instruction a branch jumps to
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel: its instructions and where they lie."""
+
+    symbol: str
+    demangled: str
+    generation: int
+    address: int
+    codeobj: int
+    instructions: tuple[Instruction, ...]
+    labels: Mapping[str, int]  # name to instruction
+
+    @property
+    def addresses(self) -> list[int]:
+        """Address of each instruction, bytes inside the code object."""
+        places, address = [], self.address
+        for instruction in self.instructions:
+            places.append(address)
+            address += instruction.meaning.size
+        return places
+
+    @property
+    def stop(self) -> int:
+        """Address behind the last instruction."""
+        return self.address + sum(instruction.meaning.size for instruction in self.instructions)
+
+
+def assemble(
+    text: str,
+    symbol: str,
+    generation: int,
+    sources: Mapping[str, Source],
+    demangled: str = "",
+    address: int = 0x1600,
+    codeobj: int = 2,
+) -> Kernel:
+    """Make a kernel from the assembly text described above; raise ValueError for a line that makes no sense."""
+    lines, labels = _split(text, sources)
+    meanings = [meaning(line[0], generation) for line in lines]
+    starts = [address]
+    for item in meanings:
+        starts.append(starts[-1] + item.size)
+    made = tuple(
+        _instruction(number, line, meanings[number], labels, starts) for number, line in enumerate(lines)
+    )
+    return Kernel(symbol, demangled, generation, address, codeobj, made, labels)
+
+
+def _split(text: str, sources: Mapping[str, Source]) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
+    """Return (instruction, notes, source) of each line, and the labels."""
+    lines: list[tuple[str, str, str]] = []
+    labels: dict[str, int] = {}
+    source = ""
+    for raw in text.splitlines():
+        line, _, notes = raw.strip().partition("//")
+        line = line.strip()
+        if line.startswith("@"):
+            source = _chain(line[1:].strip(), sources)
+        elif line.endswith(":"):
+            labels[line[:-1]] = len(lines)
+        elif line:
+            lines.append((line, notes.strip(), source))
+    return lines, labels
+
+
+def _chain(text: str, sources: Mapping[str, Source]) -> str:
+    places = []
+    for part in text.split(" -> ") if text else []:
+        nickname, _, fragment = part.partition(":")
+        places.append(sources[nickname.strip()].place(fragment.strip()))
+    return " -> ".join(places)
+
+
+def _instruction(
+    number: int, line: tuple[str, str, str], what: Meaning, labels: Mapping[str, int], starts: list[int]
+) -> Instruction:
+    text, notes, source = line
+    target = -1
+    if what.unit == "branch":
+        name, label = text.split()
+        target = labels[label]
+        distance = (starts[target] - starts[number + 1]) // 4
+        text = f"{name} {distance & 0xFFFF}"
+    return Instruction(text, source, what, target, dict(note.split("=") for note in notes.split()))

@@ -1,0 +1,334 @@
+"""A compute unit that runs waves: who issues when, who waits for what.
+
+Waves take turns through a heap of moments.  At its moment a wave asks whether its next instruction can
+issue now: units give one issue a SIMD at a time, shared pipes refuse when their queue is full, results of
+the matrix unit must be there, counters must have come down, everybody must have reached the barrier.
+If not, the wave comes back when it may be possible and the first question decides about the stall's begin.
+
+    attempt ── stall ──► issue ── busy ──► end ── gap (fetch, arbitration) ──► next attempt
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Sequence
+
+from rcv_py.model.kinds import TokenKind
+from rcv_py.synth.hardware import Hardware
+from rcv_py.synth.program import Instruction
+from rcv_py.synth.truth import Cause
+from rcv_py.synth.wave_state import Group, LiveWave, Launch
+
+_SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs
+_DRAIN = 20  # cycles s_endpgm takes with nothing outstanding
+
+
+class ComputeUnit:
+    """One compute unit; `run` simulates a launch and returns its waves in the order they began."""
+
+    def __init__(self, hardware: Hardware, rng: random.Random) -> None:
+        self._hw = hardware
+        self._rng = rng
+        self._heap: list[tuple[int, int, LiveWave]] = []
+        self._tickets = 0
+        self._port_free: dict[tuple[int, str], int] = {}  # (simd, unit): cycle
+        self._pipe_free: dict[str, int] = {}  # shared pipe: cycle
+        self._matrix_free: dict[int, int] = {}  # simd: cycle
+        self._memory_free = 0.0
+        self._fetched: dict[tuple[int, int], int] = {}  # (kernel, cache line): cycle
+        self._slots: set[tuple[int, int]] = set()
+        self._waiting_groups: list[Group] = []
+        self._done: list[LiveWave] = []
+        self._units = {
+            "wait": self._wait,
+            "none": self._sleep,
+            "barrier": self._barrier,
+            "end": self._end,
+            "branch": self._branch,
+        }
+
+    def run(self, launch: Launch) -> list[LiveWave]:
+        """Run all workgroups of a launch to their end."""
+        self._done = []
+        numbers = range(launch.groups)
+        self._waiting_groups = [Group(launch.first_group + launch.group_step * n) for n in numbers]
+        begin = launch.begin
+        while self._waiting_groups and self._has_room(launch):
+            self._start_group(launch, self._hw.up(begin))
+            begin += 90 + 60 * self._rng.random()
+        while self._heap:
+            now, _, wave = heapq.heappop(self._heap)
+            self._ask(wave, now)
+        return sorted(self._done, key=lambda wave: (wave.begin, wave.simd, wave.slot))
+
+    # Workgroups come and go
+
+    def _resident(self, launch: Launch) -> int:
+        return launch.resident or self._hw.slots
+
+    def _has_room(self, launch: Launch) -> bool:
+        free = self._hw.simds * self._resident(launch) - len(self._slots)
+        return free >= launch.waves_per_group
+
+    def _start_group(self, launch: Launch, begin: int) -> None:
+        group = self._waiting_groups.pop(0)
+        for number in range(launch.waves_per_group):
+            wave = self._place(launch, group, self._hw.up(begin + 4 * number), number)
+            wave.last_end = wave.begin
+            group.waves.append(wave)
+            self._schedule(wave, wave.begin + self._hw.up(self._hw.launch + 8 * self._rng.random()))
+        group.alive = launch.waves_per_group
+
+    def _place(self, launch: Launch, group: Group, begin: int, number: int) -> LiveWave:
+        for turn in range(self._hw.simds * self._resident(launch)):
+            simd, slot = (number + turn) % self._hw.simds, turn // self._hw.simds
+            if (simd, slot) not in self._slots:
+                self._slots.add((simd, slot))
+                return LiveWave(launch, group, simd, slot, begin)
+        raise ValueError("a workgroup needs more slots than the compute unit has")
+
+    def _leave(self, wave: LiveWave) -> None:
+        self._slots.discard((wave.simd, wave.slot))
+        self._done.append(wave)
+        wave.group.alive -= 1
+        self._open_barrier(wave.group)
+        if wave.group.alive == 0 and self._waiting_groups and self._has_room(wave.launch):
+            latest = max(member.end for member in wave.group.waves)
+            self._start_group(wave.launch, self._hw.up(latest + 60 + 240 * self._rng.random()))
+
+    # Moments
+
+    def _schedule(self, wave: LiveWave, attempt: int) -> None:
+        """Let the wave ask for its next instruction as soon as that has been fetched."""
+        fetched = self._fetch(wave, attempt)
+        if fetched > attempt:
+            wave.gap_cause = int(Cause.FETCH)
+        wave.attempt = fetched
+        wave.blocked = (0, int(Cause.NONE), -1)
+        self._push(wave, fetched)
+
+    def _push(self, wave: LiveWave, moment: int) -> None:
+        self._tickets += 1
+        heapq.heappush(self._heap, (moment, self._tickets, wave))
+
+    def _fetch(self, wave: LiveWave, now: int) -> int:
+        """When the instruction is there: the first wave to come along pays for the cache line."""
+        line = wave.launch.cache_lines[wave.pc]
+        key = (wave.launch.index, line)
+        if key not in self._fetched:
+            is_first = line == wave.launch.cache_lines[0]
+            cost = self._hw.fetch_cold if is_first else self._hw.fetch_next
+            self._fetched[key] = self._hw.up(now + cost * (0.6 + 0.4 * self._rng.random()))
+        return max(now, self._fetched[key])
+
+    def _ask(self, wave: LiveWave, now: int) -> None:
+        instruction = wave.instruction
+        special = self._units.get(instruction.meaning.unit)
+        if special is not None:
+            special(wave, instruction, now)
+            return
+        ready = self._ready(wave, instruction, now)
+        if ready > now:
+            self._push(wave, ready)
+        else:
+            self._issue(wave, instruction, now)
+
+    def _ready(self, wave: LiveWave, instruction: Instruction, now: int) -> int:
+        """The first cycle at which everything known now would let the instruction pass."""
+        unit = instruction.meaning.unit
+        ready = now
+        for moment, cause, producer in self._obstacles(wave, instruction, unit):
+            if moment > now:
+                wave.block(moment - now, cause, producer)
+                ready = max(ready, moment)
+        return ready
+
+    def _obstacles(self, wave: LiveWave, instruction: Instruction, unit: str) -> list[tuple[int, Cause, int]]:
+        port = "valu" if unit == "matrix" else unit
+        found = [(self._port_free.get((wave.simd, port), 0), Cause.ARBITER, -1)]
+        if unit in _SHARED:
+            depth = self._hw.lds_queue if unit == "lds" else self._hw.vmem_queue
+            found.append((self._pipe_free.get(unit, 0) - depth, Cause.PIPE, -1))
+        if unit == "matrix":
+            found.append((self._matrix_free.get(wave.simd, 0), Cause.PIPE, -1))
+        if wave.ready:
+            moments = [wave.ready[name] for name in instruction.meaning.reads if name in wave.ready]
+            if moments:
+                cycle, token = max(moments)
+                found.append((cycle, Cause.DEPENDENCY, token))
+        return [(self._hw.up(moment), cause, producer) for moment, cause, producer in found]
+
+    def _issue(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+        what = instruction.meaning
+        busy = self._hw.busy(what.unit, self._rng)
+        token = len(wave.rows)
+        port = "valu" if what.unit == "matrix" else what.unit
+        taken = busy if self._hw.generation == 9 else 1
+        self._port_free[wave.simd, port] = now + max(taken, what.passes if what.unit == "valu" else 0)
+        returned = self._send(wave, instruction, now, token)
+        self._finish_registers(wave, instruction, now, token)
+        if "marker" in instruction.notes:
+            wave.markers.append((now, int(instruction.notes["marker"], 0)))
+        self._record(wave, what.kind, now, busy, returned)
+        self._advance(wave, wave.pc + 1, now + taken)
+
+    def _finish_registers(self, wave: LiveWave, instruction: Instruction, now: int, token: int) -> None:
+        what = instruction.meaning
+        if what.unit == "matrix":
+            self._matrix_free[wave.simd] = now + what.passes
+            for name in what.writes:
+                wave.ready[name] = (now + what.passes + 8, token)
+        elif wave.ready:
+            for name in what.writes:
+                wave.ready.pop(name, None)
+
+    # Memory
+
+    def _send(self, wave: LiveWave, instruction: Instruction, now: int, token: int) -> int:
+        """Put a memory operation on its way; return when it will be done, -1 for other instructions."""
+        what = instruction.meaning
+        if what.unit not in _SHARED:
+            return -1
+        conflict = int(instruction.notes.get("conflict", "1"))
+        start = max(now, self._pipe_free.get(what.unit, 0))
+        self._pipe_free[what.unit] = start + what.passes * conflict
+        done = self._answer(instruction, start + what.passes * conflict)
+        for counter in what.counts:
+            queue = wave.pending.setdefault(counter, [])
+            # Vector memory and LDS answer in the order of the questions; scalar loads do not.
+            if queue and what.unit != "smem":
+                done = max(done, queue[-1][0] + self._hw.step)
+            queue.append((done, token))
+        return done
+
+    def _answer(self, instruction: Instruction, sent: int) -> int:
+        what, hw = instruction.meaning, self._hw
+        if what.unit == "lds":
+            return hw.up(sent) + hw.latency(hw.lds_latency, self._rng)
+        if what.unit == "smem":
+            return hw.up(sent) + hw.latency(hw.smem_latency, self._rng)
+        self._memory_free = max(self._memory_free, float(sent)) + 64 * what.width / hw.bytes_per_cycle
+        base = hw.store_latency if what.is_store else hw.far_latency
+        base = hw.near_latency if "near" in instruction.notes else base
+        return hw.up(self._memory_free) + hw.latency(base, self._rng)
+
+    # Instructions that are their own unit
+
+    def _wait(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+        """Wait until so few operations are outstanding; known at once, because issue is in order."""
+        release, producer = now + self._hw.step, -1
+        for counter, keep in instruction.meaning.waits:
+            queue = sorted(wave.pending.get(counter, ()))
+            split = max(0, len(queue) - keep)
+            due = queue[:split]
+            wave.pending[counter] = queue[split:]
+            if due and due[-1][0] > release:
+                release, producer = due[-1]
+        wave.block(release - now, Cause.COUNTER if producer >= 0 else Cause.SLEEP, producer)
+        self._immediate(wave, self._hw.up(release))
+
+    def _sleep(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+        words = instruction.text.split()
+        turns = int(words[1], 0) + 1 if words[0] == "s_nop" else 1
+        wave.block(turns * self._hw.step, Cause.SLEEP, -1)
+        self._immediate(wave, now + turns * self._hw.step)
+
+    def _immediate(self, wave: LiveWave, release: int) -> None:
+        """Record a token that is all stall, and go on behind it."""
+        self._record(wave, TokenKind.IMMED, release, 0, -1)
+        self._advance(wave, wave.pc + 1, release)
+
+    def _barrier(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+        wave.group.arrived.append(wave)
+        self._open_barrier(wave.group)
+
+    def _open_barrier(self, group: Group) -> None:
+        if not group.arrived or len(group.arrived) < group.alive:
+            return
+        opened = max(wave.attempt for wave in group.arrived) + self._hw.step
+        latest = max(group.arrived, key=lambda wave: wave.attempt)
+        arrived, group.arrived = group.arrived, []
+        for wave in arrived:
+            wave.block(opened - wave.attempt, Cause.SLEEP if wave is latest else Cause.BARRIER, -1)
+            self._immediate(wave, opened)
+
+    def _branch(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+        ready = self._ready(wave, instruction, now)
+        if ready > now:
+            self._push(wave, ready)
+            return
+        busy = self._hw.busy("branch", self._rng)
+        self._port_free[wave.simd, "branch"] = now + busy
+        is_taken = wave.takes_branch(instruction, self._rng)
+        self._record(wave, TokenKind.JUMP if is_taken else TokenKind.NEXT, now, busy, -1)
+        away = self._hw.up(self._hw.fetch_branch * (1 + self._rng.random())) if is_taken else 0
+        self._advance(wave, instruction.target if is_taken else wave.pc + 1, now + busy, away)
+
+    def _end(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
+        """Drain what is outstanding: mostly in the token, now and then in front of it."""
+        pending = [item for queue in wave.pending.values() for item in queue]
+        drained, producer = max(pending, default=(now, -1))
+        drained = self._hw.up(max(drained, now + _DRAIN, wave.last_end))
+        if self._rng.random() < 0.08 and drained - now > 4 * _DRAIN:
+            wave.gap_cause, wave.attempt = int(Cause.DRAIN), drained - _DRAIN
+            wave.block(self._hw.step, Cause.DRAIN, producer)
+            self._record(wave, TokenKind.MSG, wave.attempt + self._hw.step, _DRAIN - self._hw.step, -1)
+        else:
+            wave.block(0, Cause.NONE, -1)
+            self._record(wave, TokenKind.MSG, now, drained - now, -1)
+        wave.last_end = wave.rows[-1][0] + wave.rows[-1][3]
+        wave.end = wave.last_end + self._end_skew()
+        self._leave(wave)
+
+    def _end_skew(self) -> int:
+        """Wave end and last token differ by a step at times, as in real captures."""
+        draw = self._rng.random()
+        if draw < 0.3:
+            return -self._hw.step
+        return self._hw.step * (1 + int(6 * self._rng.random())) if draw > 0.98 else 0
+
+    # Tokens
+
+    def _record(self, wave: LiveWave, kind: int, issued: int, busy: int, returned: int) -> None:
+        stall = issued - wave.attempt
+        _, cause, producer = wave.blocked
+        is_immediate = kind == TokenKind.IMMED
+        gap_cause = wave.gap_cause if wave.attempt > wave.last_end else Cause.NONE
+        wave.rows.append(
+            (
+                wave.attempt,
+                int(kind),
+                stall,
+                stall if is_immediate else stall + busy,
+                wave.pc,
+                cause if stall else int(Cause.NONE),
+                int(gap_cause),
+                producer if stall else -1,
+                returned,
+            )
+        )
+        wave.last_end = max(wave.last_end, wave.attempt + stall + busy)
+
+    def _advance(self, wave: LiveWave, target: int, end: int, away: int = 0) -> None:
+        """Go to the next instruction; memory units take a moment longer to be asked."""
+        before, busy = wave.instruction.meaning, wave.rows[-1][3] - wave.rows[-1][2]
+        wave.pc = target
+        after = wave.instruction.meaning
+        gap = away
+        if before.unit == "valu" and after.unit in ("lds", "vmem"):
+            gap += self._hw.step * (1 + int(2 * self._rng.random()))
+        elif before.unit == "salu" and busy > self._hw.step == 4 and after.kind == TokenKind.IMMED:
+            gap -= self._hw.step  # the one overlap that real gfx9 captures show
+        wave.gap_cause = int(Cause.FETCH if away else Cause.ARBITER if gap else Cause.NONE)
+        self._schedule(wave, end + gap)
+
+
+def simulate(hardware: Hardware, launches: Sequence[Launch], seed: int) -> list[LiveWave]:
+    """Run launches one after the other on one compute unit; each begins when it says, or when there is room."""
+    rng = random.Random(seed)
+    unit = ComputeUnit(hardware, rng)
+    waves: list[LiveWave] = []
+    for launch in launches:
+        waves.extend(unit.run(launch))
+    return waves

@@ -1,0 +1,82 @@
+"""What really happened in a simulated capture: causes, producers and sums that the files do not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+
+class Cause(IntEnum):
+    """Why a token stalled, or why there was a gap in front of it."""
+
+    NONE = 0
+    FETCH = 1  # instruction not in the cache, or the way there after a branch
+    DEPENDENCY = 2  # a result of the matrix unit was not there yet
+    COUNTER = 3  # s_waitcnt: memory had not answered
+    SLEEP = 4  # s_nop and its like: the program asked for it
+    BARRIER = 5  # other waves of the workgroup were not there yet
+    ARBITER = 6  # another wave had the unit in this cycle
+    PIPE = 7  # the unit, or the queue in front of it, was full
+    DRAIN = 8  # s_endpgm: stores were on their way
+    LAUNCH = 9  # before the first instruction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaveTruth:
+    """What the simulator knows of one wave; one row a token unless said otherwise."""
+
+    instruction: np.ndarray  # int32, instruction of the kernel
+    cause: np.ndarray  # uint8, Cause of the stall
+    gap_cause: np.ndarray  # uint8, Cause of the gap in front of the token
+    producer: np.ndarray  # int32, token it waited for, -1 if none
+    returned: np.ndarray  # int64, cycle at which its memory operation was done, -1 if it is none
+    releases: tuple[tuple[int, tuple[int, ...]], ...]  # (wait token, tokens it released), as in the file
+    rounds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # label to rounds of each visit
+    kernel: int = 0  # index of the launch's kernel
+    workgroup: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """The truth about a capture.  Times are raw cycles of the wave's shader engine, as in the files."""
+
+    waves: Mapping[tuple[int, int, int, int], WaveTruth]  # (se, simd, slot, wid)
+    lines: (
+        np.ndarray
+    )  # int64 [rows, 4]: hits, latency, stall, idle of each code row, counted while simulating
+    residencies: np.ndarray  # int64 [n, 8]: se, cu, simd, slot, begin, end, kernel, workgroup
+    offset_of_se: Mapping[int, int]  # cycles to add to put all shader engines on one clock
+
+    def stalled_by(self) -> dict[str, int]:
+        """Number of stalled tokens by cause."""
+        counts: dict[str, int] = {}
+        for wave in self.waves.values():
+            for cause, count in zip(*np.unique(wave.cause, return_counts=True), strict=True):
+                name = Cause(int(cause)).name.lower()
+                counts[name] = counts.get(name, 0) + int(count)
+        return counts
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything as plain lists and dictionaries, for a truth.json."""
+        return {
+            "causes": [cause.name.lower() for cause in Cause],
+            "lines": self.lines.tolist(),
+            "residencies": self.residencies.tolist(),
+            "offset_of_se": {str(se): offset for se, offset in self.offset_of_se.items()},
+            "waves": {"/".join(map(str, key)): _wave_json(wave) for key, wave in self.waves.items()},
+        }
+
+
+def _wave_json(wave: WaveTruth) -> dict[str, Any]:
+    columns = ("instruction", "cause", "gap_cause", "producer", "returned")
+    return {
+        **{name: getattr(wave, name).tolist() for name in columns},
+        "releases": [[wait, list(producers)] for wait, producers in wave.releases],
+        "rounds": {name: list(rounds) for name, rounds in wave.rounds.items()},
+        "kernel": wave.kernel,
+        "workgroup": wave.workgroup,
+    }

@@ -1,0 +1,108 @@
+"""A wave while it is being simulated, and what is left of it afterwards."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rcv_py.synth.program import Instruction, Kernel
+from rcv_py.synth.truth import Cause
+
+# Columns of `Lane.rows`: the five of a file (with the instruction for the line), then the truth.
+TIME, KIND, STALL, DURATION, INSTRUCTION, CAUSE, GAP_CAUSE, PRODUCER, RETURNED = range(9)
+
+
+CACHE_LINE = 64  # bytes of instructions that are fetched at once
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A kernel as one compute unit gets to run it."""
+
+    kernel: Kernel
+    groups: int  # workgroups the unit runs, one after the other as slots get free
+    begin: int  # raw cycle of the first wave
+    rounds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # per name, by workgroup
+    waves_per_group: int = 4
+    index: int = 0  # number of the kernel in the capture
+    first_group: int = 0
+    group_step: int = 1
+    resident: int = 0  # waves a SIMD takes of this kernel; 0: as many as the hardware has slots
+    cache_lines: tuple[int, ...] = ()  # of each instruction; made by itself
+
+    def __post_init__(self) -> None:
+        lines = tuple(address // CACHE_LINE for address in self.kernel.addresses)
+        object.__setattr__(self, "cache_lines", lines)
+
+
+@dataclass(slots=True)
+class Group:
+    """A workgroup: the waves that meet at barriers."""
+
+    number: int
+    waves: list[LiveWave] = field(default_factory=list)
+    arrived: list[LiveWave] = field(default_factory=list)
+    alive: int = 0
+
+
+@dataclass(slots=True)
+class LiveWave:
+    """A wave on its way through a kernel."""
+
+    launch: Launch
+    group: Group
+    simd: int
+    slot: int
+    begin: int
+    end: int = 0
+    pc: int = 0
+    attempt: int = 0  # when it first tried to issue the instruction at pc
+    last_end: int = 0  # when the token before it ended
+    gap_cause: int = Cause.LAUNCH
+    blocked: tuple[int, int, int] = (0, int(Cause.NONE), -1)  # longest wait so far: cycles, cause, producer
+    rows: list[tuple[int, ...]] = field(default_factory=list)
+    pending: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # counter: (returned, token)
+    ready: dict[str, tuple[int, int]] = field(
+        default_factory=dict
+    )  # register: (cycle, token of the matrix unit)
+    visits: dict[int, int] = field(default_factory=dict)  # branch: rounds so far
+    rounds: dict[str, list[int]] = field(default_factory=dict)
+    markers: list[tuple[int, int]] = field(default_factory=list)  # (cycle, value)
+
+    @property
+    def instruction(self) -> Instruction:
+        """The instruction it wants to issue next."""
+        return self.launch.kernel.instructions[self.pc]
+
+    def block(self, cycles: int, cause: Cause, producer: int) -> None:
+        """Remember the longest reason for the stall of the current instruction."""
+        if cycles > self.blocked[0]:
+            self.blocked = (cycles, int(cause), producer)
+
+    def takes_branch(self, instruction: Instruction, rng: random.Random) -> bool:
+        """Decide a branch by its notes, and count the rounds of loops."""
+        notes = instruction.notes
+        if "chance" in notes:
+            return rng.random() < float(notes["chance"])
+        name = notes.get("rounds") or notes.get("last")
+        if name is None:
+            return True
+        total = self._rounds_of(name)
+        done = self.visits.get(self.pc, 0) + 1
+        self.visits[self.pc] = done if done < total else 0
+        if "last" in notes:
+            return done == total
+        if done == total:
+            self.rounds.setdefault(self._label(instruction.target), []).append(total)
+        return done < total
+
+    def _rounds_of(self, name: str) -> int:
+        if name.isdigit():
+            return int(name)
+        choices = self.launch.rounds[name]
+        return choices[self.group.number % len(choices)]
+
+    def _label(self, target: int) -> str:
+        labels = self.launch.kernel.labels
+        return next(name for name, instruction in labels.items() if instruction == target)
