@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from rcv_py.formats.open import open_trace
+from rcv_py.formats.uiout.load import open_folder
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from tests.analysis import plain
@@ -40,8 +41,8 @@ class Case:
 
 
 def opened(path: Path) -> tuple[Trace, tuple[WaveBatch, ...]]:
-    """The capture as the product reads it."""
-    trace = open_trace(path)
+    """The capture as the product reads it, its clocks aligned to the cycle like the reference's."""
+    trace = open_folder(path, rule=ReferenceRule.REFERENCE)
     rows = list(range(len(trace.waves)))
     return trace, tuple(trace.reader.read(rows[i : i + 5]) for i in range(0, len(rows), 5))
 
