@@ -85,3 +85,6 @@ class RowLabels(pg.AxisItem):
         rect = QRectF(width - 8 - room, top, room, shape.spans)
         side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft
         painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | side, text)
+        if value := rows.source.value(row):
+            painter.setPen(self._theme.role("muted"))
+            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, value)

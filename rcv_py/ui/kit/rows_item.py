@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.raster import Pixels
@@ -80,6 +80,9 @@ class RowSource(Protocol):
 
     def group(self, row: int) -> str:
         """What the row belongs to; equal for neighbours of one group."""
+
+    def value(self, row: int) -> str:
+        """A number beside the name, "" for none."""
 
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels."""
@@ -168,7 +171,7 @@ class RowsItem(pg.GraphicsObject):
         if source is not None and frame.first <= source.selected_row < frame.stop:
             below = -round(source.shape.gap * frame.scale / 2)
             part = frame.part(source.selected_row, below, round(source.shape.pitch * frame.scale))
-            part[:] = _blend(theme.role("accent_soft"), theme.role("canvas"))
+            part[:] = theme.soft(theme.role("accent_soft"), 0.5).rgba()
 
     def _resized(self) -> None:
         self.prepareGeometryChange()
@@ -177,9 +180,3 @@ class RowsItem(pg.GraphicsObject):
 
 def _no_grid(window: TimeWindow, width_px: int) -> np.ndarray:
     return np.zeros(0, np.int64)
-
-
-def _blend(color: QColor, other: QColor) -> int:
-    channels = zip(color.getRgb()[:3], other.getRgb()[:3], strict=True)
-    red, green, blue = ((a + b) // 2 for a, b in channels)
-    return QColor(red, green, blue).rgba()
