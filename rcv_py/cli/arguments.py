@@ -82,6 +82,7 @@ def _synth(parser: argparse.ArgumentParser) -> None:
         help="where (default sample_traces)",
     )
     parser.add_argument("--all", action="store_true", help="write every sample")
+    parser.add_argument("--seed", type=_count, default=0, metavar="N", help="the same seed, the same bytes")
 
 
 COMMANDS = (

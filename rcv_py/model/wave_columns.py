@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ class WaveFacts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveColumns:
-    """The same as a WaveBatch without its objects: wave i owns `x_first[i]:x_first[i + 1]` of the x columns."""
+    """A WaveBatch without its objects: wave i owns `token_first[i]:token_first[i + 1]`, and so on."""
 
     facts: np.ndarray  # int64 [waves, 16], WaveFacts
     token_first: np.ndarray  # int64 [waves + 1]
@@ -198,5 +199,4 @@ def _facts(wave: Wave) -> WaveFacts:
 
 
 def _slices(first: np.ndarray) -> list[slice]:
-    numbers = first.tolist()
-    return [slice(a, b) for a, b in zip(numbers[:-1], numbers[1:], strict=True)]
+    return [slice(begin, end) for begin, end in pairwise(first.tolist())]

@@ -133,7 +133,7 @@ def _expanded(operand: str) -> frozenset[str]:
 
 def _width(name: str) -> int:
     if "dwordx" in name:
-        return 4 * int(name.rsplit("dwordx", 1)[1].split("_")[0])
+        return 4 * int(name.rsplit("dwordx", 1)[1].split("_", 1)[0])
     if name.endswith("dword") or "permute" in name:
         return 4
     if name.endswith("short"):

@@ -15,6 +15,7 @@ STAGE = "Reading waves"
 def batches(
     trace: Trace,
     rows: Iterable[int] | None = None,
+    *,
     report: Report = silent,
     cancel: CancelFlag | None = None,
     workers: int | None = None,
@@ -24,7 +25,7 @@ def batches(
 
     Waves that cannot be read are listed in the batches.  Raises Cancelled once `cancel` is set.
     """
-    pool = WavePool(trace.reader, trace.waves, rows, workers, lod)
+    pool = WavePool(trace.reader, trace.waves, rows, workers=workers, lod=lod)
     done = 0
     report(Stage(STAGE, done, pool.total))
     for batch in pool:
@@ -37,10 +38,11 @@ def batches(
 
 def load_all(
     trace: Trace,
+    *,
     report: Report = silent,
     cancel: CancelFlag | None = None,
     workers: int | None = None,
     lod: bool = False,
 ) -> tuple[WaveBatch, ...]:
     """Return all waves of a trace; see `batches`."""
-    return tuple(batches(trace, None, report, cancel, workers, lod))
+    return tuple(batches(trace, report=report, cancel=cancel, workers=workers, lod=lod))

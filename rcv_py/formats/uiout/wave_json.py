@@ -36,7 +36,7 @@ _KEEP = 1 << 26  # bytes: a parser that read more is dropped, it would keep ten 
 _parsers: list[simdjson.Parser] = []
 
 
-class _Unusual(Exception):  # noqa: N818 - not an error: the text is left to the exact path
+class _Unusual(Exception):
     """The quick path does not vouch for this text."""
 
 
@@ -82,6 +82,8 @@ def parse_quickly(data: bytes) -> RawWave:
 
 def _document(document: Any, data: bytes) -> RawWave:
     wave = document["wave"]
+    if not isinstance(wave, simdjson.Object):
+        raise _Unusual
     keys = list(wave)
     if len({*keys}) != len(keys) or [*document].count("wave") != 1:
         raise _Unusual  # simdjson takes the first of equal keys, orjson the last
@@ -132,7 +134,7 @@ def _rows(array: Any, width: int, letters: np.ndarray) -> np.ndarray:
 
 def _limited(flat: np.ndarray) -> np.ndarray:
     bits = int(np.bitwise_or.reduce(flat))  # one pass; negative numbers need the second look
-    if not 0 <= bits < LIMIT and len(flat) and not (-LIMIT < flat.min() and flat.max() < LIMIT):
+    if not 0 <= bits < LIMIT and len(flat) and not (flat.min() > -LIMIT and flat.max() < LIMIT):
         raise _Unusual
     return flat
 

@@ -1,8 +1,9 @@
-"""The raw waves of one job, put together as columns: times aligned, line numbers resolved, odd numbers tamed."""
+"""The raw waves of one job put together as columns: line numbers resolved, odd numbers tamed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -155,5 +156,4 @@ def is_too_long(raw: RawWave) -> bool:
 
 
 def _pairs(first: np.ndarray) -> list[tuple[int, int]]:
-    numbers = first.tolist()
-    return list(zip(numbers[:-1], numbers[1:], strict=True))
+    return list(pairwise(first.tolist()))

@@ -17,8 +17,6 @@ from rcv_py.formats.uiout.wave_json import RawWave, parse
 from rcv_py.formats.uiout.wave_table import (
     NEGATIVE,
     LineNumbers,
-    StateColumns,
-    TokenColumns,
     is_too_long,
     state_columns,
     token_columns,
@@ -78,11 +76,16 @@ class WaveFiles:
     def _joined(self, rows: list[int], raws: list[RawWave], missing: Notes) -> WaveColumns:
         tokens, states = token_columns(raws, self.numbers), state_columns(raws)
         waits = wait_columns([raw.waits for raw in raws if raw.waits is not None], self.numbers)
-        notes = [
-            (rows[i], f"{self.index.file[rows[i]]} {NEGATIVE}.")
-            for i in sorted({*tokens.negative, *states.negative})
-        ]
-        facts = [self._facts(i, row, raws[i], tokens, states, notes) for i, row in enumerate(rows)]
+        facts, notes = [], []
+        for i, (row, raw) in enumerate(zip(rows, raws, strict=True)):
+            shift = int(self.offset_of_se.get(int(self.index.se[row]), 0))
+            life, note = self._life(row, raw.facts, shift)
+            notes += [(row, note)] if note else []
+            base = tokens.base[i] + shift if len(raw.tokens) else life[0]
+            waited = -1 if raw.waits is None else len(raw.waits.line)
+            facts.append((*self._place(row, raw.facts, life), base, life[0], states.length[i], waited))
+        for i in sorted({*tokens.negative, *states.negative}):
+            notes.append((rows[i], f"{self.index.file[rows[i]]} {NEGATIVE}."))
         return WaveColumns(
             np.array(facts, dtype=np.int64).reshape(len(rows), len(WaveFacts._fields)),
             tokens.first,
@@ -99,42 +102,35 @@ class WaveFiles:
             notes=tuple(notes),
         )
 
-    def _facts(
-        self, i: int, row: int, raw: RawWave, tokens: TokenColumns, states: StateColumns, notes: Notes
-    ) -> WaveFacts:
-        index, said = self.index, raw.facts
-        shift = int(self.offset_of_se.get(int(index.se[row]), 0))
-        begin = _number(said, "begin", int(index.begin[row]) - shift) + shift
-        end = max(begin, _number(said, "end", int(index.end[row]) - shift) + shift)
-        if (begin, end) != (index.begin[row], index.end[row]):
-            notes.append((row, self._mismatch(row, begin - shift, end - shift, shift)))
-        cu = _number(said, "cu", -1)
-        dispatcher = _number(said, "dispatcher", -1)
-        has_tokens = tokens.first[i] < tokens.first[i + 1]
-        return WaveFacts(
+    def _life(self, row: int, said: dict[str, Any], shift: int) -> tuple[tuple[int, int], str]:
+        """Aligned begin and end of a wave, and a sentence if the index says otherwise."""
+        listed = int(self.index.begin[row]), int(self.index.end[row])
+        begin = _number(said, "begin", listed[0] - shift) + shift
+        end = max(begin, _number(said, "end", listed[1] - shift) + shift)
+        if (begin, end) == listed:
+            return listed, ""
+        note = (
+            f"{self.index.file[row]} holds a wave that ran from cycle {begin - shift:,} to {end - shift:,}, "
+            f"but filenames.json lists {listed[0] - shift:,} to {listed[1] - shift:,}; the wave file is right."
+        )
+        return (begin, end), note
+
+    def _place(self, row: int, said: dict[str, Any], life: tuple[int, int]) -> tuple[int, ...]:
+        """The fields of WaveFacts up to `pipe`."""
+        index = self.index
+        cu, dispatcher = _number(said, "cu", -1), _number(said, "dispatcher", -1)
+        return (
             row,
             int(index.se[row]),
             int(index.simd[row]),
             int(index.slot[row]),
             int(index.wid[row]),
             cu & 0x7F if cu >= 0 else int(index.cu[row]),
-            begin,
-            end,
+            *life,
             _number(said, "workgroup_id", -1),
             _number(said, "cluster_id", -1),
             (dispatcher >> 4) & 7 if dispatcher >= 0 else _number(said, "me_id", -1),
             dispatcher & 15 if dispatcher >= 0 else _number(said, "pipe_id", -1),
-            tokens.base[i] + shift if has_tokens else begin,
-            begin,
-            states.length[i],
-            -1 if raw.waits is None else len(raw.waits.line),
-        )
-
-    def _mismatch(self, row: int, begin: int, end: int, shift: int) -> str:
-        listed = f"{int(self.index.begin[row]) - shift:,} to {int(self.index.end[row]) - shift:,}"
-        return (
-            f"{self.index.file[row]} holds a wave that ran from cycle {begin:,} to {end:,}, "
-            f"but filenames.json lists {listed}; the wave file is right."
         )
 
 

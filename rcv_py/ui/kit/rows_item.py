@@ -41,13 +41,13 @@ class Frame:
     first: int  # rows in view
     stop: int
     scale: float  # device pixels a logical pixel
-    scroll: float  # logical pixels
+    scroll_px: float  # logical
     shape: RowShape
     theme: Theme
 
     def top(self, row: int) -> int:
         """Where a row begins; may be negative."""
-        return round((row * self.shape.pitch - self.scroll) * self.scale)
+        return round((row * self.shape.pitch - self.scroll_px) * self.scale)
 
     @property
     def spans_px(self) -> int:
@@ -100,8 +100,8 @@ class RowsItem(pg.GraphicsObject):
         self._image = QImage()
         self._canvas = np.zeros((0, 0), np.uint32)
         self.source: RowSource | None = None
-        self.window = TimeWindow(0, 1)
-        self.scroll = 0.0
+        self.shown = TimeWindow(0, 1)
+        self.scroll_px = 0.0
         self.grid: Callable[[TimeWindow, int], np.ndarray] = _no_grid
         self.frame_ms = 0.0  # what the last new picture cost
         box.sigResized.connect(self._resized)
@@ -118,8 +118,8 @@ class RowsItem(pg.GraphicsObject):
         source = self.source
         if source is None:
             return 0, 0
-        first = int(self.scroll // source.shape.pitch)
-        return max(0, first), min(len(source), int((self.scroll + height) // source.shape.pitch) + 1)
+        first = int(self.scroll_px // source.shape.pitch)
+        return max(0, first), min(len(source), int((self.scroll_px + height) // source.shape.pitch) + 1)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
@@ -128,9 +128,10 @@ class RowsItem(pg.GraphicsObject):
         rect = self.boundingRect()
         if self.source is None or rect.width() < 1 or rect.height() < 1:
             return
-        scale = painter.device().devicePixelRatioF() * painter.worldTransform().m11()
+        # Not painter.device(): PySide6 6.11 crashes when the wrapper of a window's backing store dies.
+        scale = (widget.devicePixelRatioF() if widget is not None else 1.0) * painter.worldTransform().m11()
         source = self.source
-        key = (self.window, rect.size().toTuple(), scale, self.scroll, source.version)
+        key = (self.shown, rect.size().toTuple(), scale, self.scroll_px, source.version)
         key = (*key, source.selected_row, source.shape)
         if key != self._key:
             start = perf_counter()
@@ -149,8 +150,8 @@ class RowsItem(pg.GraphicsObject):
         if self._canvas.shape != (height, width):
             self._canvas = np.empty((height, width), np.uint32)
         first, stop = self.rows_in_view(rect.height())
-        pixels = Pixels(self.window, width)
-        frame = Frame(self._canvas, pixels, first, stop, scale, self.scroll, source.shape, self._theme)
+        pixels = Pixels(self.shown, width)
+        frame = Frame(self._canvas, pixels, first, stop, scale, self.scroll_px, source.shape, self._theme)
         self._background(frame)
         source.paint(frame)
         self._image = QImage(self._canvas.data, width, height, width * 4, QImage.Format.Format_RGB32)

@@ -99,6 +99,7 @@ class ExplorerPanel(Panel):
         trace = self.session.trace.value
         missing = trace is None or not len(trace.code)
         self.empty.say(reason(trace, "explorer", NO_CODE) if missing else "")
+        self._stream.reset()
         self.note.setVisible(not missing and not self._has_sources)
         if not missing:
             self._compute()
@@ -116,6 +117,7 @@ class ExplorerPanel(Panel):
         trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
         if trace is None or job is None or self.empty.is_empty:
             return
+        self._stream.started()
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
         has_sources = self._has_sources
 
@@ -127,6 +129,7 @@ class ExplorerPanel(Panel):
         self.ui.tasks.run(self, tree, only_for(self.session, self._take))
 
     def _take(self, answer: tuple[Place, int]) -> None:
+        self._stream.finished()
         open_places = self._open_places()
         self.model.show(*answer, unit_of(self.session.trace.value))
         for place in self.model.root.walk():

@@ -78,6 +78,7 @@ class HotspotPanel(Panel):
 
     def _open(self) -> None:
         trace = self.session.trace.value
+        self._stream.reset()
         self.plot.select(None)
         missing = trace is None or not len(trace.code)
         self.empty.say(reason(trace, "hotspot", NO_CODE) if missing else "")
@@ -101,6 +102,8 @@ class HotspotPanel(Panel):
             self.ui.tasks.run(self, lambda: static_bins(trace.code, bins), only_for(self.session, self._take))
             return
 
+        self._stream.started()
+
         def job() -> Bins:
             return hotspot(batches, count, counted_rows(trace.waves, se, window), bins, window=window)
 
@@ -119,6 +122,7 @@ class HotspotPanel(Panel):
         trace = self.session.trace.value
         if trace is None:
             return
+        self._stream.finished()
         if not bins.cycles.any():
             self.empty.say(reason(trace, "hotspot", NO_COST))
             return

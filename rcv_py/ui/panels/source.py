@@ -132,6 +132,7 @@ class SourcePanel(Panel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self._costs, self._file, self._texts = None, -1, {}
+        self._stream.reset()
         self._followed, self._opened_at = None, None
         missing = trace is None or not len(trace.code.chain_file)
         self.empty.say(reason(trace, "source", NO_SOURCE) if missing else "")
@@ -143,6 +144,7 @@ class SourcePanel(Panel):
         trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
         if trace is None or job is None or self.empty.is_empty:
             return
+        self._stream.started()
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
 
         def costs() -> SourceCosts:
@@ -159,6 +161,7 @@ class SourcePanel(Panel):
         self._wanted.ask()
 
     def _take_costs(self, costs: SourceCosts) -> None:
+        self._stream.finished()
         self._costs = costs
         self._list_files(costs)
         if self._file < 0:
