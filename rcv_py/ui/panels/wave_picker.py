@@ -142,6 +142,7 @@ class WavePickerPanel(Panel):
         grid = QGridLayout()
         grid.setSpacing(4)
         title = QLabel("Waves that count: clock range")
+        title.setWordWrap(True)
         title.setProperty("role", "muted")
         grid.addWidget(title, 0, 0, 1, 2)
         for column, (field, button) in enumerate(((self.begin, self.use_view), (self.end, self.reset))):
