@@ -111,7 +111,7 @@ class WaveFiles:
             return listed, ""
         note = (
             f"{self.index.file[row]} holds a wave that ran from cycle {begin - shift:,} to {end - shift:,}, "
-        """Aligned begin and end of a wave, and a sentence if the index says otherwise."""
+            f"but filenames.json lists {listed[0] - shift:,} to {listed[1] - shift:,}; the wave file is right."
         )
         return (begin, end), note
 
