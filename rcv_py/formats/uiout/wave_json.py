@@ -31,6 +31,7 @@ _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 _NO_TEXT = np.zeros(0, dtype=np.uint8)
 _WAIT_TEXTS = [b"[,[" + b",".join([b"[,]"] * count) + b"]]" for count in range(128)]
 _DIGITS = b"0123456789- \t\r\n"
+MANY = 2000  # rows; the check with more, but cheaper, steps pays from here on
 _SATURATED = 0xFFFFFF  # simdjson's len() stops counting here
 _KEEP = 1 << 26  # bytes: a parser that read more is dropped, it would keep ten times as much memory
 _parsers: list[simdjson.Parser] = []
@@ -134,7 +135,7 @@ def _rows(array: Any, width: int, letters: np.ndarray) -> np.ndarray:
     ):
         raise _Unusual
     columns = np.ascontiguousarray(flat.reshape(count, width).T)
-    if _is_compact(letters, columns):
+    if count > MANY and _is_compact(letters, columns):
         return columns.T
     if not _is_regular(letters, count, width):
         raise _Unusual
