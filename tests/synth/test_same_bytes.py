@@ -28,7 +28,7 @@ def test_shipped_samples_are_small() -> None:
     assert sum(path.stat().st_size for path in (ROOT / "sample_traces").rglob("*") if path.is_file()) < 4e6
 
 
-@pytest.mark.parametrize("name", SAMPLES.ids())
+@pytest.mark.parametrize("name", sorted(set(SAMPLES.ids()) - {*SHIPPED, "pc_sampling_string"}))
 def test_a_seed_gives_the_same_bytes(name: str, tmp_path: Path, written: Written) -> None:
     SAMPLES[name].write(tmp_path, seed=3)
     assert digests(tmp_path) == digests(written(name)[0].path)
