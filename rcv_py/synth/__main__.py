@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rcv_py.synth.large import write_large
-from rcv_py.synth.variants import SAMPLES
+from rcv_py.synth.variants import SAMPLES, SHIPPED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -17,6 +17,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given.name == "large":
             write_large(given.out, given.megabytes, given.waves, given.seed, given.tokens)
+        elif given.name == "shipped":
+            for name in SHIPPED:
+                SAMPLES[name].write(given.out / name)
         else:
             SAMPLES[given.name].write(given.out, given.seed, given.truth)
     except OSError as error:
@@ -30,10 +33,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m rcv_py.synth",
         description="Write a made-up capture.",
-        epilog=f"samples:\n{names}\n  {'large':20} Any size; see --megabytes, --waves, --tokens.",
+        epilog=f"samples:\n{names}\n  {'large':20} Any size; see --megabytes, --waves, --tokens.\n  {'shipped':20} Those of sample_traces/.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("name", choices=[*SAMPLES.ids(), "large"], metavar="NAME")
+    parser.add_argument("name", choices=[*SAMPLES.ids(), "large", "shipped"], metavar="NAME")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--truth", action="store_true", help="also write truth.json")

@@ -178,6 +178,4 @@ def reduce(address: int = 0x1600) -> Kernel:
     steps = "".join(_REDUCE_STEP.format(distance=1 << bit) for bit in range(5, -1, -1))
     text = _REDUCE_HEAD + steps + _REDUCE_TAIL
     demangled = "reduce(float const*, float*, int)"
-    return assemble(
-        text, "_Z6reducePKfPfi", 9, SOURCES, demangled="reduce(float const*, float*, int)", address=address
-    )
+    return assemble(text, "_Z6reducePKfPfi", 9, SOURCES, demangled=demangled, address=address)

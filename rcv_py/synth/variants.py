@@ -33,6 +33,7 @@ from rcv_py.synth.write import (
 
 SAMPLES: Registry[Sample] = Registry("sample")
 MakePlan = Callable[[int], Plan]
+SHIPPED = ("matmul_tiled", "pc_sampling", "placeholder")  # kept in sample_traces/, made with seed 0
 
 
 def _plain(name: str, text: str, plan: MakePlan) -> None:

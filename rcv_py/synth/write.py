@@ -36,15 +36,15 @@ class Layout:
     is_indented: bool
     empty: Any  # what stands for an empty list of waves, code, waits
     first_number: int  # LineNumber of the first code row
-    label: str  # what stands before a kernel's name
+    forces_underscore: bool = False  # in front of the kernel's name in its label row
     has_states: bool = True  # writes wstates files
     has_waits: bool = True
     is_packed: bool = False  # occupancy as one number an event
 
 
-NATIVE = Layout("3.0.0", False, None, 0, "; ")
-SCRIPTED = Layout("3.1.0", True, [], 1, "; _", has_states=False, has_waits=False)
-PACKED = Layout("", False, None, 0, "; ", is_packed=True)
+NATIVE = Layout("3.0.0", False, None, 0)
+SCRIPTED = Layout("3.1.0", True, [], 1, forces_underscore=True, has_states=False, has_waits=False)
+PACKED = Layout("", False, None, 0, is_packed=True)
 
 
 def write_folder(capture: Capture, folder: Path, layout: Layout = NATIVE, with_truth: bool = False) -> None:
@@ -127,8 +127,10 @@ def code_rows(capture: Capture, layout: Layout = NATIVE) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for kernel in capture.kernels:
         number = layout.first_number + len(rows)
-        label = layout.label + kernel.symbol
-        rows.append([label, 0, number, kernel.demangled, kernel.codeobj, kernel.address])
+        symbol = kernel.symbol
+        if layout.forces_underscore and not symbol.startswith("_"):
+            symbol = f"_{symbol}"
+        rows.append([f"; {symbol}", 0, number, kernel.demangled, kernel.codeobj, kernel.address])
         for item, address in zip(kernel.instructions, kernel.addresses, strict=True):
             number = layout.first_number + len(rows)
             rows.append([item.text, 0, number, item.source, kernel.codeobj, address])
@@ -289,7 +291,7 @@ def write_sources(capture: Capture, folder: Path, layout: Layout = NATIVE) -> No
     tree: dict[str, Any] = {}
     for number, source in enumerate(copied):
         name = f"source_{number}_{source.path.rsplit('/', 1)[1]}"
-        (folder / name).write_text(source.text)
+        (folder / name).write_bytes(source.text.encode())
         *folders, last = source.path.removeprefix("/").split("/")
         branch = tree.setdefault("/", {})
         for part in folders:

@@ -60,7 +60,7 @@ def start(settings_store: QSettings | None) -> App:
     theme.apply()
     session = Session()
     ui = UiContext(session, Tasks(), theme, settings, Commands())
-    loader = Loader()
+    loader = Loader(settings)
     loader.bind(session)
     window = MainWindow(ui, loader)
     session.problems.set(

@@ -119,7 +119,7 @@ def _whole(widget: QWidget) -> QSize:
 
 def _paint(painter: QPainter, widget: QWidget, theme: Theme, text: str) -> None:
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-    widget.render(painter, QPoint(), renderFlags=RENDER)
+    QWidget.render(widget, painter, QPoint(), renderFlags=RENDER)  # views have a `render` of their own
     line = QRectF(0, widget.height(), widget.width(), CAPTION_PX)
     painter.fillRect(line, theme.role("base"))
     painter.setPen(theme.role("line"))

@@ -73,9 +73,9 @@ class Overlay(pg.GraphicsObject):
     def viewTransformChanged(self) -> None:
         """Data coordinates mean nothing to this item."""
 
-    def x(self, time: float) -> float:
+    def x_of(self, time: float) -> float:
         """Position of a time, brought near if it is far outside."""
-        window = self._rows.window
+        window = self._rows.shown
         x = (time - window.begin) / window.width * self._box.width()
         return min(max(x, -10.0), self._box.width() + 10.0)
 
@@ -105,7 +105,7 @@ class Overlay(pg.GraphicsObject):
         window = self.preview or self._session.clock_range.value
         if window is None:
             return
-        left, right = self.x(window.begin), self.x(window.end)
+        left, right = self.x_of(window.begin), self.x_of(window.end)
         height = self._box.height()
         painter.fillRect(QRectF(left, 0, right - left, height), _soft(self._theme.role("range"), 22))
         painter.fillRect(QRectF(left, 0, max(1.0, right - left), 2), self._theme.role("range"))
@@ -115,9 +115,9 @@ class Overlay(pg.GraphicsObject):
     def _paint_lines(self, painter: QPainter, lines: Sequence[Line]) -> None:
         height = self._box.height()
         for line in lines:
-            if self._rows.window.contains(line.time):
+            if self._rows.shown.contains(line.time):
                 painter.fillRect(
-                    QRectF(self.x(line.time), 0, 1, height), _soft(self._theme.role(line.role), 150)
+                    QRectF(self.x_of(line.time), 0, 1, height), _soft(self._theme.role(line.role), 150)
                 )
 
     def _paint_ticks(
@@ -128,14 +128,14 @@ class Overlay(pg.GraphicsObject):
             return
         color = self._theme.role(role)
         for row, times in ticks:
-            top = row * source.shape.pitch - self._rows.scroll + (source.shape.spans if below else -2)
+            top = row * source.shape.pitch - self._rows.scroll_px + (source.shape.spans if below else -2)
             for time in times.tolist():
-                painter.fillRect(QRectF(round(self.x(time)), top, 2, 2), color)
+                painter.fillRect(QRectF(round(self.x_of(time)), top, 2, 2), color)
 
     def _paint_bookmark(self, painter: QPainter, time: int) -> None:
-        if not self._rows.window.contains(time):
+        if not self._rows.shown.contains(time):
             return
-        x = self.x(time)
+        x = self.x_of(time)
         painter.fillRect(QRectF(x, 0, 1, self._box.height()), _soft(self._theme.role("warning"), 90))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.role("warning"))
@@ -143,17 +143,17 @@ class Overlay(pg.GraphicsObject):
 
     def _paint_cursor(self, painter: QPainter) -> None:
         hover = self._session.hover.value
-        if hover is None or hover.time is None or not self._rows.window.contains(hover.time):
+        if hover is None or hover.time is None or not self._rows.shown.contains(hover.time):
             return
-        x = round(self.x(hover.time))
+        x = round(self.x_of(hover.time))
         painter.fillRect(QRectF(x, 0, 1, self._box.height()), _soft(self._theme.role("text"), 70))
 
     def _outline(self, painter: QPainter, place: Place, color: QColor, width: float) -> None:
         source = self._rows.source
-        if source is None or not place.span.overlaps(self._rows.window.begin, self._rows.window.end):
+        if source is None or not place.span.overlaps(self._rows.shown.begin, self._rows.shown.end):
             return
-        left, right = self.x(place.span.begin), self.x(place.span.end)
-        top = place.row * source.shape.pitch - self._rows.scroll
+        left, right = self.x_of(place.span.begin), self.x_of(place.span.end)
+        top = place.row * source.shape.pitch - self._rows.scroll_px
         rect = QRectF(left, top, max(2.0, right - left), source.shape.spans)
         pen = QPen(color, width)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
@@ -163,10 +163,10 @@ class Overlay(pg.GraphicsObject):
 
     def _paint_measure(self, painter: QPainter) -> None:
         window = self._session.measure.value
-        if window is None or not window.overlaps(self._rows.window.begin, self._rows.window.end):
+        if window is None or not window.overlaps(self._rows.shown.begin, self._rows.shown.end):
             return
         color = self._theme.role("measure")
-        left, right = self.x(window.begin), self.x(window.end)
+        left, right = self.x_of(window.begin), self.x_of(window.end)
         painter.fillRect(QRectF(left, 0, right - left, self._box.height()), _soft(color, 36))
         for x in (left, right):
             painter.fillRect(QRectF(round(x), 0, 1, self._box.height()), color)

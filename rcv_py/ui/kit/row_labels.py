@@ -53,8 +53,8 @@ class RowLabels(pg.AxisItem):
         if rows is None or rows.source is None or not group:
             return
         pitch = rows.source.shape.pitch
-        top = max(0.0, members[0] * pitch - rows.scroll)
-        bottom = (members[-1] + 1) * pitch - rows.scroll
+        top = max(0.0, members[0] * pitch - rows.scroll_px)
+        bottom = (members[-1] + 1) * pitch - rows.scroll_px
         is_first = members[0] == 0 or rows.source.group(members[0] - 1) != group
         if is_first and members[0] > 0:
             painter.setPen(self._theme.role("line"))
@@ -72,7 +72,7 @@ class RowLabels(pg.AxisItem):
         if rows is None or rows.source is None:
             return
         shape = rows.source.shape
-        top = row * shape.pitch - rows.scroll
+        top = row * shape.pitch - rows.scroll_px
         width = self.size().width()
         is_selected = row == rows.source.selected_row
         if is_selected:
@@ -85,3 +85,6 @@ class RowLabels(pg.AxisItem):
         rect = QRectF(width - 8 - room, top, room, shape.spans)
         side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft
         painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | side, text)
+        if value := rows.source.value(row):
+            painter.setPen(self._theme.role("muted"))
+            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, value)

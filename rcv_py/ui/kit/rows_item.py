@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.raster import Pixels
@@ -41,13 +41,13 @@ class Frame:
     first: int  # rows in view
     stop: int
     scale: float  # device pixels a logical pixel
-    scroll: float  # logical pixels
+    scroll_px: float  # logical
     shape: RowShape
     theme: Theme
 
     def top(self, row: int) -> int:
         """Where a row begins; may be negative."""
-        return round((row * self.shape.pitch - self.scroll) * self.scale)
+        return round((row * self.shape.pitch - self.scroll_px) * self.scale)
 
     @property
     def spans_px(self) -> int:
@@ -81,6 +81,9 @@ class RowSource(Protocol):
     def group(self, row: int) -> str:
         """What the row belongs to; equal for neighbours of one group."""
 
+    def value(self, row: int) -> str:
+        """A number beside the name, "" for none."""
+
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels."""
 
@@ -100,8 +103,8 @@ class RowsItem(pg.GraphicsObject):
         self._image = QImage()
         self._canvas = np.zeros((0, 0), np.uint32)
         self.source: RowSource | None = None
-        self.window = TimeWindow(0, 1)
-        self.scroll = 0.0
+        self.shown = TimeWindow(0, 1)
+        self.scroll_px = 0.0
         self.grid: Callable[[TimeWindow, int], np.ndarray] = _no_grid
         self.frame_ms = 0.0  # what the last new picture cost
         box.sigResized.connect(self._resized)
@@ -118,8 +121,8 @@ class RowsItem(pg.GraphicsObject):
         source = self.source
         if source is None:
             return 0, 0
-        first = int(self.scroll // source.shape.pitch)
-        return max(0, first), min(len(source), int((self.scroll + height) // source.shape.pitch) + 1)
+        first = int(self.scroll_px // source.shape.pitch)
+        return max(0, first), min(len(source), int((self.scroll_px + height) // source.shape.pitch) + 1)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
@@ -128,9 +131,10 @@ class RowsItem(pg.GraphicsObject):
         rect = self.boundingRect()
         if self.source is None or rect.width() < 1 or rect.height() < 1:
             return
-        scale = painter.device().devicePixelRatioF() * painter.worldTransform().m11()
+        # Not painter.device(): PySide6 6.11 crashes when the wrapper of a window's backing store dies.
+        scale = (widget.devicePixelRatioF() if widget is not None else 1.0) * painter.worldTransform().m11()
         source = self.source
-        key = (self.window, rect.size().toTuple(), scale, self.scroll, source.version)
+        key = (self.shown, rect.size().toTuple(), scale, self.scroll_px, source.version)
         key = (*key, source.selected_row, source.shape)
         if key != self._key:
             start = perf_counter()
@@ -149,8 +153,8 @@ class RowsItem(pg.GraphicsObject):
         if self._canvas.shape != (height, width):
             self._canvas = np.empty((height, width), np.uint32)
         first, stop = self.rows_in_view(rect.height())
-        pixels = Pixels(self.window, width)
-        frame = Frame(self._canvas, pixels, first, stop, scale, self.scroll, source.shape, self._theme)
+        pixels = Pixels(self.shown, width)
+        frame = Frame(self._canvas, pixels, first, stop, scale, self.scroll_px, source.shape, self._theme)
         self._background(frame)
         source.paint(frame)
         self._image = QImage(self._canvas.data, width, height, width * 4, QImage.Format.Format_RGB32)
@@ -167,7 +171,7 @@ class RowsItem(pg.GraphicsObject):
         if source is not None and frame.first <= source.selected_row < frame.stop:
             below = -round(source.shape.gap * frame.scale / 2)
             part = frame.part(source.selected_row, below, round(source.shape.pitch * frame.scale))
-            part[:] = _blend(theme.role("accent_soft"), theme.role("canvas"))
+            part[:] = theme.soft(theme.role("accent_soft"), 0.5).rgba()
 
     def _resized(self) -> None:
         self.prepareGeometryChange()
@@ -176,9 +180,3 @@ class RowsItem(pg.GraphicsObject):
 
 def _no_grid(window: TimeWindow, width_px: int) -> np.ndarray:
     return np.zeros(0, np.int64)
-
-
-def _blend(color: QColor, other: QColor) -> int:
-    channels = zip(color.getRgb()[:3], other.getRgb()[:3], strict=True)
-    red, green, blue = ((a + b) // 2 for a, b in channels)
-    return QColor(red, green, blue).rgba()

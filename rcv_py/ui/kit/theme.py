@@ -67,6 +67,10 @@ class Theme(QObject):
         """The colour of a PC-sampling stall reason."""
         return self._reasons[reason] if 0 <= reason < len(self._reasons) else self._reasons[0]
 
+    def soft(self, color: QColor, share: float) -> QColor:
+        """Return a colour with `share` of it replaced by the canvas."""
+        return QColor(colors.mixed(color.name(), self._roles["canvas"].name(), share))
+
     @property
     def lod_table(self) -> np.ndarray:
         """uint32 [256] ARGB: the colour of every code of a level-of-detail bucket; NOTHING is transparent."""

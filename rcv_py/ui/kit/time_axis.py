@@ -66,17 +66,17 @@ class TimeAxis(pg.AxisItem):
         super().__init__("top")
         self._theme = theme
         self.scale_of_time = TimeScale()
-        self.window = TimeWindow(0, 1)
+        self.shown = TimeWindow(0, 1)
         self.setStyle(showValues=False, tickLength=0)
         self.setHeight(HEIGHT)
 
     def title(self) -> str:
         """Unit, and cycles a pixel where a pixel is a reduction."""
-        per_px = self.window.width / max(1.0, self.size().width())
+        per_px = self.shown.width / max(1.0, self.size().width())
         reduced = f" · 1 px = {per_px:,.0f} cycles" if per_px >= 2 else ""
         return self.scale_of_time.unit + reduced
 
-    def grid(self, window: TimeWindow, width_px: int) -> np.ndarray:
+    def grid_px(self, window: TimeWindow, width_px: int) -> np.ndarray:
         """Pixels of the ticks in a picture of that width, int64."""
         times, _ = self.scale_of_time.ticks(window, self.size().width() or width_px)
         at = np.floor((np.array(times) - window.begin) * width_px / window.width).astype(np.int64)
@@ -93,10 +93,10 @@ class TimeAxis(pg.AxisItem):
         metrics = QFontMetricsF(font)
         title = self.title()
         room = width - metrics.horizontalAdvance(title) - 12
-        times, step = self.scale_of_time.ticks(self.window, width)
-        per_cycle = width / self.window.width
+        times, step = self.scale_of_time.ticks(self.shown, width)
+        per_cycle = width / self.shown.width
         for time in times:
-            x = (time - self.window.begin) * per_cycle
+            x = (time - self.shown.begin) * per_cycle
             painter.setPen(self._theme.role("line"))
             painter.drawLine(QPointF(x, height - 7), QPointF(x, height))
             text = self.scale_of_time.text(time, step)

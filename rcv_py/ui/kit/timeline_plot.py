@@ -67,7 +67,7 @@ class TimelinePlot(pg.PlotWidget):
         self._set_up_plot()
         self.rows = RowsItem(box, ui.theme)
         self.rows.source = source
-        self.rows.grid = self._axis.grid
+        self.rows.grid = self._axis.grid_px
         self._labels.rows = self.rows
         self.overlay = Overlay(box, self.rows, ui.session, ui.theme)
         self.overlay.marks = guide.marks
@@ -114,24 +114,24 @@ class TimelinePlot(pg.PlotWidget):
 
     def time_at(self, x: float) -> int:
         """The cycle at a position of the widget."""
-        window = self.rows.window
+        window = self.rows.shown
         inside = x - self.getViewBox().scenePos().x()
         return window.begin + int(inside * window.width // self.plot_width())
 
     def pixel_at(self, time: int) -> TimeWindow:
         """The cycles that share a pixel with the given one, from it on."""
-        return TimeWindow(time, time + -(-self.rows.window.width // int(self.plot_width())))
+        return TimeWindow(time, time + -(-self.rows.shown.width // int(self.plot_width())))
 
     def x_of(self, time: float) -> float:
         """Position of a time in the widget."""
-        window = self.rows.window
+        window = self.rows.shown
         left = self.getViewBox().scenePos().x()
         return left + (time - window.begin) / window.width * self.plot_width()
 
     def row_at(self, y: float) -> tuple[int, bool]:
         """The row at a position, -1 if there is none, and whether it is the row's strip of states."""
         source = self.rows.source
-        inside = y - self.getViewBox().scenePos().y() + self.rows.scroll
+        inside = y - self.getViewBox().scenePos().y() + self.rows.scroll_px
         if source is None or y < self.getViewBox().scenePos().y():
             return -1, False
         row, rest = divmod(inside, source.shape.pitch)
@@ -142,7 +142,7 @@ class TimelinePlot(pg.PlotWidget):
     def y_of(self, row: int) -> float:
         """The middle of a row's spans in the widget."""
         shape = self.rows.source.shape
-        return self.getViewBox().scenePos().y() + row * shape.pitch - self.rows.scroll + shape.spans / 2
+        return self.getViewBox().scenePos().y() + row * shape.pitch - self.rows.scroll_px + shape.spans / 2
 
     def content_height(self) -> int:
         """Pixels that all rows need."""
@@ -153,14 +153,14 @@ class TimelinePlot(pg.PlotWidget):
 
     def scroll_rows(self, by_px: float) -> None:
         """Move the rows up by so many pixels."""
-        self.set_scroll(self.rows.scroll + by_px)
+        self.set_scroll(self.rows.scroll_px + by_px)
 
     def set_scroll(self, to_px: float) -> None:
         """Put the given pixel of the content at the top, as far as there is content."""
         most = max(0.0, self.content_height() - self.getViewBox().height())
         scroll = min(max(0.0, to_px), most)
-        if scroll != self.rows.scroll:
-            self.rows.scroll = scroll
+        if scroll != self.rows.scroll_px:
+            self.rows.scroll_px = scroll
             self._repaint()
             self.scrolled.emit()
 
@@ -170,14 +170,14 @@ class TimelinePlot(pg.PlotWidget):
         if source is None or row < 0:
             return
         top, height = row * source.shape.pitch, self.getViewBox().height()
-        if top < self.rows.scroll:
+        if top < self.rows.scroll_px:
             self.set_scroll(top)
-        elif top + source.shape.pitch > self.rows.scroll + height:
+        elif top + source.shape.pitch > self.rows.scroll_px + height:
             self.set_scroll(top + source.shape.pitch - height)
 
     def rows_changed(self) -> None:
         """Paint again: the source has other rows."""
-        self.set_scroll(self.rows.scroll)
+        self.set_scroll(self.rows.scroll_px)
         self._repaint()
         self.scrolled.emit()
 
@@ -261,7 +261,7 @@ class TimelinePlot(pg.PlotWidget):
         if trace is not None and self.ui.settings["timeline.units"] == "ns":
             rate = trace.clock.ns(1.0) or 0.0
         self._axis.scale_of_time = TimeScale(origin, rate)
-        self.rows.window = self._axis.window = view
+        self.rows.shown = self._axis.shown = view
         self.getViewBox().setXRange(view.begin - origin, view.end - origin, padding=0)
         self._repaint()
 
@@ -323,6 +323,6 @@ class Timeline(QWidget):
         self.bar.setRange(0, most)
         self.bar.setPageStep(max(1, round(height)))
         self.bar.setSingleStep(plot.rows.source.shape.pitch)
-        self.bar.setValue(round(plot.rows.scroll))
+        self.bar.setValue(round(plot.rows.scroll_px))
         self.bar.blockSignals(False)
         self.bar.setVisible(most > 0)

@@ -52,7 +52,7 @@ class TokenRows:
         self.names: tuple[RowName, ...] = ()
         self.pending: tuple[Pending, ...] = ()
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
-        self.reduced = 0  # tokens a pixel stood for in the last picture, at most
+        self.values: tuple[str, ...] = ()  # a number beside each name
         self._rects = Rects()
 
     def set_rows(
@@ -72,6 +72,10 @@ class TokenRows:
     def group(self, row: int) -> str:
         """What the row belongs to."""
         return self.names[row].group
+
+    def value(self, row: int) -> str:
+        """The number beside the name."""
+        return self.values[row] if row < len(self.values) else ""
 
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels from the raster."""

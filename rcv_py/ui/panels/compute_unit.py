@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from rcv_py.analysis.raster import Segment
 from rcv_py.base.text import plural
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
@@ -163,7 +163,7 @@ class ComputeUnitPanel(Panel):
         self.timeline.plot.rows_changed()
 
     def _theme_changed(self) -> None:
-        self._legend.set_items([(self.ui.theme.kind(kind), name) for name, kind in LEGEND])
+        self._legend.set_items([(self.ui.theme.kind(kind), name, KIND_TEXT[kind]) for name, kind in LEGEND])
 
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows."""
@@ -175,9 +175,9 @@ class ComputeUnitPanel(Panel):
         """Selection, hover, ticks of the selected line, bookmarks, shader data."""
         plot = self.timeline.plot.rows
         first, stop = plot.rows_in_view(self.timeline.plot.getViewBox().height())
-        ticks = self._ticks.of(self.source.rows, first, stop, plot.window, self.source.version)
+        ticks = self._ticks.of(self.source.rows, first, stop, plot.shown, self.source.version)
         return Marks(
-            self._selected, self._hovered, ticks, self._shader_data(plot.window), bookmarks=self._bookmarks()
+            self._selected, self._hovered, ticks, self._shader_data(plot.shown), bookmarks=self._bookmarks()
         )
 
     def _bookmarks(self) -> tuple[int, ...]:

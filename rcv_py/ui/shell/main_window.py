@@ -66,6 +66,8 @@ class MainWindow(QMainWindow):
         for page in (self.welcome, self.chooser, self.workspace):
             self.pages.addWidget(page)
         self.setCentralWidget(self.pages)
+        self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.pages.setFocus()  # else the first button of the bar would get it, and a frame with it
         self.setAcceptDrops(True)
         self.setWindowTitle("rcv")
         self._connect()
