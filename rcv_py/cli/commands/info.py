@@ -98,7 +98,7 @@ def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("waves", _waves(facts["waves"])),
         ("occupancy", _occupancy(facts["occupancy"])),
         ("code", _code(facts)),
-        ("time", _time(facts["clock"])),
+        ("time", _time(facts["clock"]) if _has_times(facts) else ""),
         ("cycles", _cycles(facts["code"])),
         ("samples", _samples(facts["code"])),
         ("source", _source(facts["source"])),
@@ -134,8 +134,14 @@ def _occupancy(occupancy: dict[str, Any]) -> str:
 def _code(facts: dict[str, Any]) -> str:
     code = facts["code"]
     kernels = f" of {plural(len(facts['kernels']), 'kernel')}" if len(facts["kernels"]) > 1 else ""
-    rows = f"{plural(code['instructions'], 'instruction')}{kernels}, {count(code['executed'])} executed"
-    return f"{rows} {plural(code['hits'], 'time')}" if code["hits"] else rows
+    rows = f"{plural(code['instructions'], 'instruction')}{kernels}"
+    if not code["hits"]:
+        return rows
+    return f"{rows}, {count(code['executed'])} executed {plural(code['hits'], 'time')}"
+
+
+def _has_times(facts: dict[str, Any]) -> bool:
+    return bool(facts["waves"]["count"] or facts["occupancy"]["waves"])
 
 
 def _time(clock: dict[str, Any]) -> str:
