@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from rcv_py.model.window import TimeWindow
+
+
+def find(column: np.ndarray, value: int, side: Literal["left", "right"]) -> int:
+    """`np.searchsorted` for one number, which must not be wider than the column.
+
+    With a Python int numpy would first copy the whole column to 64 bits, at every look-up.
+    """
+    limits = np.iinfo(column.dtype)
+    if value > limits.max:
+        return len(column)
+    return int(column.searchsorted(column.dtype.type(max(value, limits.min)), side))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,13 +61,13 @@ class Tokens:
 
     def at(self, time: int) -> int:
         """Row of the last token that started at or before `time`; -1 before the first one."""
-        return int(np.searchsorted(self.offset, time - self.base, side="right")) - 1
+        return find(self.offset, time - self.base, "right") - 1
 
     def rows_in(self, window: TimeWindow) -> slice:
         """The rows that may touch the window: exact without lanes, a superset with them."""
         reach = 0 if self.lane is None else self.longest
-        first = int(np.searchsorted(self.offset, window.begin - self.base - reach, side="right")) - 1
-        last = int(np.searchsorted(self.offset, window.end - self.base, side="left"))
+        first = find(self.offset, window.begin - self.base - reach, "right") - 1
+        last = find(self.offset, window.end - self.base, "left")
         return slice(max(0, first), max(0, last))
 
     @property
@@ -93,7 +105,7 @@ class States:
         """Row of the segment that holds the cycle; -1 outside."""
         if not 0 <= time - self.base < self.length:
             return -1
-        return int(np.searchsorted(self.offset, time - self.base, side="right")) - 1
+        return find(self.offset, time - self.base, "right") - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -74,7 +74,8 @@ class WaveBatch:
 
     `columns` are the token columns of all of them, one after the other, so that analyses run over a
     few hundred batches instead of thousands of waves; wave i owns rows `first[i]:first[i + 1]` and its
-    own tables are views into them.  `missing` lists (index row, sentence) of waves that could not be read.
+    own tables are views into them.  `missing` lists (index row, sentence) of waves that could not be read,
+    `notes` of waves that were read but are doubtful.
     """
 
     waves: tuple[Wave, ...]
@@ -86,6 +87,7 @@ class WaveBatch:
     missing: tuple[tuple[int, str], ...] = ()
     nbytes: int = 0  # resident bytes of all columns
     lod: tuple[WaveLod, ...] = ()  # of each wave, once they are built
+    notes: tuple[tuple[int, str], ...] = ()
 
     @property
     def rows(self) -> np.ndarray:

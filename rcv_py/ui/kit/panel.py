@@ -68,7 +68,10 @@ class Panel(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class PanelInfo:
-    """A panel class with its place.  `area`: top, left, left_bottom, center, center_right, bottom, right."""
+    """A panel class with its place.
+
+    `area`: top, left, left_bottom, center, center_right, bottom, right, right_center, right_bottom.
+    """
 
     id: str
     title: str
@@ -94,8 +97,7 @@ def panel(*, id: str, title: str, area: str, order: int = 50, tip: str = "") -> 
 
 def discover() -> Registry[PanelInfo]:
     """Import every module of `rcv_py.ui.panels` and return the registry."""
-    import rcv_py.ui.panels as package  # noqa: PLC0415 - the package is only known to exist here
-
+    package = importlib.import_module("rcv_py.ui.panels")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
     return PANELS

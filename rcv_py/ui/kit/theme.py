@@ -11,7 +11,9 @@ from rcv_py.base import colors
 from rcv_py.base.colors import Pair
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.lod import NOTHING, STALLED
+from rcv_py.ui.kit.icon_files import IconFiles
 from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.kit.style_sheet import style_sheet
 
 STALL_MIX = 0.52  # share of the background in the colour of a stall
 
@@ -28,6 +30,7 @@ class Theme(QObject):
         settings.cell("look.preset").watch(self._update)
         settings.cell("look.font_size").watch(self._update)
         self.mono_family = _mono_family()
+        self._icon_files = IconFiles()
         self._build()
 
     # -- asking -------------------------------------------------------------------------------------
@@ -64,6 +67,10 @@ class Theme(QObject):
         """The colour of a PC-sampling stall reason."""
         return self._reasons[reason] if 0 <= reason < len(self._reasons) else self._reasons[0]
 
+    def soft(self, color: QColor, share: float) -> QColor:
+        """Return a colour with `share` of it replaced by the canvas."""
+        return QColor(colors.mixed(color.name(), self._roles["canvas"].name(), share))
+
     @property
     def lod_table(self) -> np.ndarray:
         """uint32 [256] ARGB: the colour of every code of a level-of-detail bucket; NOTHING is transparent."""
@@ -75,6 +82,7 @@ class Theme(QObject):
         font = QFont(self.mono_family, int(self._settings["look.font_size"]))
         font.setStyleHint(QFont.StyleHint.Monospace)
         font.setFixedPitch(True)
+        font.setFeature(QFont.Tag("calt"), 0)  # ligatures would hide what the code really says
         return font
 
     @property
@@ -153,7 +161,7 @@ class Theme(QObject):
         return palette
 
     def _style_sheet(self) -> str:
-        return ""
+        return style_sheet(self.role, self._icon_files.url)
 
 
 def _system_is_dark() -> bool:

@@ -1,0 +1,38 @@
+# Two commands matter: `make run` and `make test`.  Both set up what they need in .venv first.
+PYTHON ?= python3
+VENV ?= .venv
+FOLDER ?= sample_traces/matmul_tiled
+BENCH ?=
+export QT_LOGGING_RULES ?= qt.qpa.*=false
+
+.PHONY: run test lint bench docs samples clean setup
+
+run: ## open the viewer on FOLDER, a sample by default
+	@bash packaging/setup.sh run
+	@$(VENV)/bin/rcv "$(FOLDER)"
+
+test: ## run every test, without a display
+	@bash packaging/setup.sh test
+	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m pytest $(TESTS)
+
+lint: ## check style
+	@bash packaging/setup.sh test
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+
+bench: ## measure against the budgets; BENCH=--full for the largest folder
+	@bash packaging/setup.sh test
+	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m bench $(BENCH)
+
+docs: ## write the references and the README's pictures again
+	@bash packaging/setup.sh test
+	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python packaging/reference.py
+
+samples: ## write sample_traces again
+	@bash packaging/setup.sh run
+	@$(VENV)/bin/python -m rcv_py.synth --samples sample_traces
+
+setup:
+	@bash packaging/setup.sh test
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,41 @@
+"""Try a built or installed `rcv`: it must start, read a sample and draw it.  Usage: smoke_test.py COMMAND…"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SAMPLE = Path(__file__).resolve().parents[1] / "sample_traces" / "matmul_tiled"
+
+
+def run(command: list[str], *arguments: str) -> str:
+    """Run the command; return what it printed; stop if it failed."""
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, env=environment, timeout=120, check=False
+    )
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def main() -> int:
+    """Version, facts and a picture of the sample."""
+    command = sys.argv[1:] or ["rcv"]
+    run(command, "--version")
+    facts = json.loads(run(command, "info", str(SAMPLE), "--json"))
+    assert facts, facts
+    with tempfile.TemporaryDirectory() as folder:
+        picture = Path(folder) / "window.png"
+        run(command, "shot", str(SAMPLE), "--panel", "window", "--out", str(picture))
+        assert picture.stat().st_size > 10_000, "the picture is empty"
+    print("rcv starts, reads and draws.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

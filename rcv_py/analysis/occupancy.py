@@ -1,0 +1,139 @@
+"""Which waves lived where and when, and how many at a time.
+
+```
+slot 0   start──────────end       start────end
+slot 1        start──────────────────────────────── (no end: open at the end)
+```
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.model.device import WaveEvents
+from rcv_py.model.modes import ReferenceRule
+
+_PLACE_BITS = {"se": 16, "sa": 8, "cu": 16, "simd": 8, "slot": 12}
+
+
+@dataclass(frozen=True, eq=False)
+class Residencies:
+    """One row a life of a wave in a slot, sorted by (se, sa, cu, simd, slot, begin)."""
+
+    se: np.ndarray  # int16
+    sa: np.ndarray  # int16
+    cu: np.ndarray  # int16
+    simd: np.ndarray  # int16
+    slot: np.ndarray  # int16
+    begin: np.ndarray  # int64, cycles, aligned
+    end: np.ndarray  # int64, cycles, aligned
+    kernel: np.ndarray  # int32, kernel id
+    workgroup: np.ndarray  # int64, -1 if unknown
+    me: np.ndarray  # int16, -1 if unknown
+    pipe: np.ndarray  # int16, -1 if unknown
+    is_open_start: np.ndarray  # bool: it was there before the trace began
+    is_open_end: np.ndarray  # bool: nobody saw it end
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """A step function: `waves[i]` from `time[i]` until the next time, 0 before the first."""
+
+    time: np.ndarray  # int64, cycles
+    waves: np.ndarray  # int32
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def area(self) -> int:
+        """Wave-cycles between the first and the last time."""
+        return int((np.diff(self.time) * self.waves[:-1]).sum())
+
+    def at(self, time: int) -> int:
+        """How many waves there are at a time."""
+        row = int(np.searchsorted(self.time, time, side="right")) - 1
+        return int(self.waves[row]) if row >= 0 else 0
+
+
+def residencies(
+    events: WaveEvents, end: int | None = None, rule: ReferenceRule = ReferenceRule.OURS
+) -> Residencies:
+    """Pair the starts and ends of each slot.
+
+    A start on an occupied slot closes what was there; a wave that nobody saw end lasts until `end` (by
+    default the last time of the events); an end that is the first event of its slot belongs to a wave that
+    was there before the trace began, which the reference viewer leaves out.
+    """
+    key = place(events)
+    order = np.lexsort((events.is_start, events.time, key))
+    key, is_start, time = key[order], events.is_start[order], events.time[order]
+    first = np.append(True, key[1:] != key[:-1])[: len(key)]
+    last = np.append(first[1:], True)[: len(key)]
+    opens = is_start | (first & (rule is ReferenceRule.OURS))
+    chosen = np.flatnonzero(opens)
+    own = np.where(is_start[chosen], np.where(last[chosen], chosen, chosen + 1), chosen)
+    lasts = last[chosen] & is_start[chosen]
+    stop = int(time.max(initial=0)) if end is None else end
+    row = order[chosen]
+    return Residencies(
+        *(getattr(events, name)[row] for name in ("se", "sa", "cu", "simd", "slot")),
+        np.where(is_start[chosen], time[chosen], time.min(initial=stop)),
+        np.where(lasts, np.maximum(stop, time[chosen]), time[own]),
+        *(getattr(events, name)[row] for name in ("kernel", "workgroup", "me", "pipe")),
+        ~is_start[chosen],
+        is_start[chosen] & (lasts | is_start[own]),
+    )
+
+
+def steps(
+    events: WaveEvents, by: str | None = None, rule: ReferenceRule = ReferenceRule.OURS
+) -> dict[int, Steps]:
+    """Return how many waves are resident, by shader engine ("se"), by kernel id ("kernel") or in all (-1).
+
+    Ours counts residencies and has one point a time.  The reference viewer adds and subtracts one at every
+    event, keeps every point, and puts a zero one cycle before the first event of a shader engine.
+    """
+    if rule is ReferenceRule.REFERENCE:
+        group = _group(getattr(events, by) if by else None, len(events))
+        return _running(group, events.time, events.is_start, by == "se")
+    lives = residencies(events)
+    group = _group(getattr(lives, by) if by else None, len(lives))
+    time = np.concatenate([lives.begin, lives.end])
+    is_start = np.repeat([True, False], len(lives))
+    curves = _running(np.concatenate([group, group]), time, is_start, False)
+    return {name: _one_point_a_time(curve) for name, curve in curves.items()}
+
+
+def place(table: WaveEvents | Residencies) -> np.ndarray:
+    """Return an int64 for each row that tells its slot, ordered like (se, sa, cu, simd, slot)."""
+    key = np.zeros(len(table), dtype=np.int64)
+    for name, bits in _PLACE_BITS.items():
+        key = key << bits | (getattr(table, name).astype(np.int64) & ((1 << bits) - 1))
+    return key
+
+
+def _group(column: np.ndarray | None, n: int) -> np.ndarray:
+    return np.full(n, -1, dtype=np.int64) if column is None else column.astype(np.int64)
+
+
+def _running(group: np.ndarray, time: np.ndarray, is_start: np.ndarray, has_zero: bool) -> dict[int, Steps]:
+    order = np.lexsort((is_start, time))
+    curves = {}
+    for name in np.unique(group).tolist():
+        own = order[group[order] == name]
+        moment, waves = time[own], np.cumsum(np.where(is_start[own], 1, -1))
+        if has_zero:
+            moment, waves = np.append(moment[0] - 1, moment), np.append(0, waves)
+        curves[name] = Steps(moment.astype(np.int64), waves.astype(np.int32))
+    return curves
+
+
+def _one_point_a_time(curve: Steps) -> Steps:
+    keep = np.append(curve.time[1:] != curve.time[:-1], True)[: len(curve)]
+    return Steps(curve.time[keep], curve.waves[keep])

@@ -1,0 +1,95 @@
+"""Which waits wait for which instructions, and where to draw the arrows between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.model.tokens import Waits
+
+ARROW_COLORS = 13
+
+
+@dataclass(frozen=True, eq=False)
+class Arrows:
+    """One row an arrow, from a producer to the line that waits for it.
+
+    `slot` 0 is next to the code.  An interior arrow crosses no other waiting line.
+    """
+
+    wait: np.ndarray  # int32, code row
+    producer: np.ndarray  # int32, code row
+    slot: np.ndarray  # int32
+    is_interior: np.ndarray  # bool
+    color: np.ndarray  # int32, 0 to ARROW_COLORS - 1; the same for all arrows of a wait
+
+    def __len__(self) -> int:
+        return len(self.wait)
+
+
+def wait_pairs(waits: Waits) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct pairs (wait line, producer line), sorted; none with itself or with no code line."""
+    wait = np.repeat(waits.line, np.diff(waits.first)).astype(np.int64)
+    producer = waits.depends_on.astype(np.int64)
+    keep = (wait != producer) & (wait >= 0) & (producer >= 0)
+    pairs = np.unique(wait[keep] << 32 | producer[keep])
+    return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
+
+
+def arrows(wait: np.ndarray, producer: np.ndarray) -> Arrows:
+    """Place the arrows of distinct pairs (wait line, producer line), int32 code rows sorted by wait.
+
+    Interior arrows of a wait get the slots 0, 1, 2 … outward, upward and downward separately.  The others
+    follow, the shortest first; each takes the first slot from 1 that is free over all code rows it spans,
+    where the n interior arrows of a wait on one side hold the slots 0 to n.
+    """
+    lines, number = np.unique(wait, return_inverse=True)
+    number = number.reshape(-1)
+    before = np.append(np.int64(-1), lines)[number]
+    after = np.append(lines, np.iinfo(np.int64).max)[number + 1]
+    interior = (producer >= before) & (producer <= after)
+    order = _interior_order(wait, producer, interior)
+    slot = np.zeros(len(wait), dtype=np.int32)
+    slot[order] = _place_in_group(wait[order], (producer > wait)[order])
+    far = np.flatnonzero(~interior)
+    far = far[np.argsort(np.abs(wait[far] - producer[far]), kind="stable")]
+    _place_far(slot, far, order, wait, producer)
+    rows = np.concatenate([order, far])
+    color = (number % ARROW_COLORS).astype(np.int32)
+    return Arrows(wait[rows], producer[rows], slot[rows], interior[rows], color[rows])
+
+
+def _interior_order(wait: np.ndarray, producer: np.ndarray, interior: np.ndarray) -> np.ndarray:
+    """Return the interior rows by wait, upward before downward, outward."""
+    rows = np.flatnonzero(interior)
+    distance = np.abs(wait[rows] - producer[rows])
+    return rows[np.lexsort((distance, producer[rows] > wait[rows], wait[rows]))]
+
+
+def _place_in_group(wait: np.ndarray, is_down: np.ndarray) -> np.ndarray:
+    group = wait.astype(np.int64) * 2 + is_down
+    return np.arange(len(group)) - np.searchsorted(group, group, side="left")
+
+
+def _place_far(
+    slot: np.ndarray, far: np.ndarray, near: np.ndarray, wait: np.ndarray, producer: np.ndarray
+) -> None:
+    """Fill in the slots of `far`, in that order; there are a few hundred arrows, not one a token."""
+    top, bottom = np.minimum(wait, producer), np.maximum(wait, producer)
+    # A wait's interior arrows on one side end next to each other; the slot outside the longest is kept free.
+    outermost = near[np.append(slot[near][1:] <= slot[near][:-1], True)[: len(near)]]
+    rows = np.concatenate([near, outermost, far])
+    held = np.concatenate([slot[near], slot[outermost] + 1, np.zeros(len(far), dtype=np.int32)])
+    first, last = top[rows], bottom[rows]
+    for place in range(len(rows) - len(far), len(rows)):
+        crossed = (first[:place] <= last[place]) & (last[:place] >= first[place])
+        held[place] = _first_free(held[:place][crossed])
+    slot[far] = held[len(rows) - len(far) :]
+
+
+def _first_free(held: np.ndarray) -> int:
+    """Return the smallest number from 1 that is not held."""
+    used = np.unique(np.append(held, 0))
+    gaps = np.flatnonzero(used != np.arange(len(used)))
+    return int(gaps[0]) if len(gaps) else len(used)

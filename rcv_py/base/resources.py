@@ -1,0 +1,36 @@
+"""Where the files that come with the program are: in a checkout, installed, or in a frozen build."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+_CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def _roots() -> tuple[Path, ...]:
+    frozen = getattr(sys, "_MEIPASS", None)
+    installed = Path(sys.prefix) / "share" / "rcv"
+    user = Path.home() / ".local" / "share" / "rcv"
+    return (*((Path(frozen),) if frozen else ()), _CHECKOUT, installed, user)
+
+
+def find(name: str) -> Path | None:
+    """Return the first existing place of a file or folder such as `resources/fonts`; None if absent."""
+    for root in _roots():
+        if (root / name).exists():
+            return root / name
+    return None
+
+
+def resource(name: str) -> Path | None:
+    """Return a file of `resources/`, None if the program came without it."""
+    return find(f"resources/{name}")
+
+
+def samples() -> tuple[Path, ...]:
+    """Return the folders of the sample captures that came with the program, sorted by name."""
+    folder = find("sample_traces")
+    if folder is None:
+        return ()
+    return tuple(sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")))

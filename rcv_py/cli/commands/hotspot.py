@@ -1,0 +1,93 @@
+"""`rcv hotspot`: the instructions, source lines or kinds that cost most."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.ranking import Ranked, ranking
+from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import LatencyMode
+
+_NUMBERS = tuple(Column(name, True) for name in ("hits", "latency", "stall", "idle", "share"))
+_COLUMNS = {
+    "line": (
+        Column("line", True),
+        *_NUMBERS,
+        Column("instruction", elastic="right"),
+        Column("source", elastic="left"),
+    ),
+    "source": (
+        Column("source", elastic="left"),
+        *_NUMBERS,
+        Column("lines", True),
+        Column("text", elastic="right"),
+    ),
+    "kind": (Column("kind"), *_NUMBERS, Column("lines", True), Column("meaning", elastic="right")),
+}
+_SUMS = ("hits", "latency", "stall", "idle")
+_HEAD = ("name", "text", "line", "rows", *_SUMS, "share", "source")
+_UNITS = {"line": "instruction", "source": "source line", "kind": "kind"}
+_OF = {
+    "hits": "executions",
+    "latency": "cycles of latency",
+    "stall": "cycles of stall",
+    "idle": "cycles of idle time",
+}
+
+
+def run(arguments: Namespace) -> int:
+    """Print the ranking of a capture as text, CSV or JSON."""
+    trace = open_trace(arguments.folder)
+    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    rows = ranking(trace.code, trace.sources, costs, arguments.by, arguments.sort)
+    shown = rows[: arguments.top] if arguments.top else rows
+    if arguments.csv:
+        sys.stdout.write(csv_text(_HEAD, [_values(row) for row in shown]))
+    elif arguments.json:
+        print(json_text("rcv.hotspot/1", _document(arguments, trace.name, costs, rows, shown)))
+    else:
+        print_table(_COLUMNS[arguments.by], [_cells(arguments.by, row) for row in shown])
+        print(_footer(arguments, costs, rows, shown))
+    return 0
+
+
+def _values(row: Ranked) -> list[Any]:
+    numbers = [getattr(row, name) for name in _SUMS]
+    return [row.name, row.text, row.line, row.rows, *numbers, round(row.share, 6), row.source]
+
+
+def _cells(by: str, row: Ranked) -> list[str]:
+    numbers = [count(row.hits), count(row.latency), count(row.stall), count(row.idle), percent(row.share, 1)]
+    if by == "line":
+        return [str(row.line), *numbers, row.text, row.source]
+    return [row.name, *numbers, count(row.rows), row.text]
+
+
+def _document(
+    arguments: Namespace, name: str, costs: CostColumns, rows: Sequence[Ranked], shown: Sequence[Ranked]
+) -> dict[str, Any]:
+    return {
+        "capture": name,
+        "by": arguments.by,
+        "sort": arguments.sort,
+        "measure": costs.label,
+        "totals": {column: int(getattr(costs, column).sum()) for column in _SUMS},
+        "of": len(rows),
+        "rows": [dict(zip(_HEAD, _values(row), strict=True)) for row in shown],
+    }
+
+
+def _footer(arguments: Namespace, costs: CostColumns, rows: Sequence[Ranked], shown: Sequence[Ranked]) -> str:
+    whole = int(getattr(costs, arguments.sort).sum())
+    part = sum(getattr(row, arguments.sort) for row in shown)
+    unit = plural(len(rows), _UNITS[arguments.by])
+    if not whole:
+        return f"No {_UNITS[arguments.by]} has any {arguments.sort}."
+    what = "samples" if costs.label == SAMPLES else f"{_OF[arguments.sort]} of all waves"
+    return f"\n{len(shown):,} of {unit}: {percent(part, whole)} of {count(whole)} {what}."

@@ -1,0 +1,189 @@
+"""`rcv info`: what a capture holds and how far to trust it, or which captures a folder holds."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rcv_py.analysis.check import check_waves
+from rcv_py.analysis.summary import info
+from rcv_py.base.text import byte_size, count, nanoseconds, percent, plural, short_kernel
+from rcv_py.cli.opening import batches, captures
+from rcv_py.cli.report import Column, bold, json_text, plain, print_facts, print_table
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import CaptureEntry
+
+_CAPTURES = (
+    Column("capture", elastic="left"),
+    Column("waves", True),
+    Column("instructions", True),
+    Column("executed", True),
+    Column("mapped", True),
+    Column("hits", True),
+    Column("latency", True),
+    Column("kernel", elastic="right"),
+    Column("note", elastic="right"),
+)
+
+
+def run(arguments: Namespace) -> int:
+    """Print facts about one capture, or a table of all captures below the folder."""
+    path: Path = arguments.folder
+    entries = captures(path)
+    if entries is not None:
+        if len(entries) == 1:
+            return _one(entries[0].path, arguments)
+        if arguments.json:
+            print(json_text("rcv.captures/1", {"captures": [_entry(entry) for entry in entries]}))
+        else:
+            print_table(_CAPTURES, [_row(path, entry) for entry in entries])
+        return 0
+    return _one(path, arguments)
+
+
+def _one(path: Path, arguments: Namespace) -> int:
+    trace = open_trace(path)
+    if arguments.check:
+        trace = replace(trace, problems=(*trace.problems, *check_waves(trace, batches(trace))))
+    facts = info(trace)
+    if arguments.json:
+        print(json_text("rcv.info/1", facts))
+        return 0
+    print(bold(plain(facts["name"]), sys.stdout))
+    print_facts(_facts(facts))
+    _print_problems(facts["problems"], checked=arguments.check)
+    return 0
+
+
+# -- several captures -------------------------------------------------------------------------------
+
+
+def _entry(entry: CaptureEntry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "path": str(entry.path),
+        "kernel": entry.kernel,
+        "waves": entry.waves,
+        "instructions": entry.instructions,
+        "executed": entry.executed,
+        "mapped": entry.mapped,
+        "hits": entry.hits,
+        "latency": entry.latency,
+        "note": entry.note,
+    }
+
+
+def _row(root: Path, entry: CaptureEntry) -> list[str]:
+    numbers = (entry.waves, entry.instructions, entry.executed, entry.mapped, entry.hits, entry.latency)
+    return [_below(root, entry), *map(count, numbers), entry.kernel, entry.note]
+
+
+def _below(root: Path, entry: CaptureEntry) -> str:
+    try:
+        return str(entry.path.resolve().relative_to(root.resolve()))
+    except ValueError:
+        return entry.name
+
+
+# -- one capture ------------------------------------------------------------------------------------
+
+
+def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = [
+        ("kernel", short_kernel(facts["kernel"]) if facts["kernel"] else ""),
+        ("recorded", _recorded(facts)),
+        ("waves", _waves(facts["waves"])),
+        ("occupancy", _occupancy(facts["occupancy"])),
+        ("code", _code(facts)),
+        ("time", _time(facts["clock"]) if _has_times(facts) else ""),
+        ("cycles", _cycles(facts["code"])),
+        ("samples", _samples(facts["code"])),
+        ("source", _source(facts["source"])),
+        ("extras", _extras(facts["extras"])),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def _recorded(facts: dict[str, Any]) -> str:
+    form = facts["format"]
+    kinds = [("thread trace", form["thread_trace"]), ("PC samples", form["pc_samples"])]
+    what = " and ".join(name for name, is_there in kinds if is_there)
+    version = f"format {form['version']}" if form["version"] else ""
+    return ", ".join(filter(None, (form["target"], what, version)))
+
+
+def _waves(waves: dict[str, Any]) -> str:
+    if not waves["count"]:
+        return "none traced"
+    engines = ", ".join(f"SE{se}: {count(n)}" for se, n in waves["by_shader_engine"].items())
+    life = f"{count(waves['shortest'])} to {count(waves['longest'])} cycles long"
+    return f"{count(waves['count'])} traced ({engines}), {life}, {byte_size(waves['bytes'])}"
+
+
+def _occupancy(occupancy: dict[str, Any]) -> str:
+    if not occupancy["waves"]:
+        return ""
+    units = plural(occupancy["compute_units"], "compute unit")
+    peak = f"{count(occupancy['peak'])} at most, {occupancy['mean']:,.1f} on average at a time"
+    return f"{plural(occupancy['waves'], 'wave')} on {units}: {peak}"
+
+
+def _code(facts: dict[str, Any]) -> str:
+    code = facts["code"]
+    kernels = f" of {plural(len(facts['kernels']), 'kernel')}" if len(facts["kernels"]) > 1 else ""
+    rows = f"{plural(code['instructions'], 'instruction')}{kernels}"
+    if not code["hits"]:
+        return rows
+    return f"{rows}, {count(code['executed'])} executed {plural(code['hits'], 'time')}"
+
+
+def _has_times(facts: dict[str, Any]) -> bool:
+    return bool(facts["waves"]["count"] or facts["occupancy"]["waves"])
+
+
+def _time(clock: dict[str, Any]) -> str:
+    text = f"{count(clock['begin'])} to {count(clock['end'])}, {plural(clock['cycles'], 'cycle')}"
+    rate = f" at {clock['shader_mhz']:,.0f} MHz" if clock["shader_mhz"] else ""
+    return text if clock["ns"] is None else f"{text}, {nanoseconds(clock['ns'])}{rate}"
+
+
+def _cycles(code: dict[str, Any]) -> str:
+    whole = code["latency"] + code["idle"]
+    parts = [f"{name} {percent(code[name], whole)}" for name in ("issue", "stall", "idle")]
+    return f"{count(whole)} of all waves: {', '.join(parts)}" if whole else ""
+
+
+def _samples(code: dict[str, Any]) -> str:
+    if code["samples_issued"] is None:
+        return ""
+    issued, stalled = code["samples_issued"], code["samples_stalled"] or 0
+    return f"{count(issued + stalled)}, {percent(stalled, issued + stalled)} of them stalled"
+
+
+def _source(source: dict[str, Any]) -> str:
+    if not source["mapped"]:
+        return "none"
+    files = f"{plural(source['files'], 'file')} ({count(source['files_with_text'])} with text)"
+    return f"{plural(source['mapped'], 'instruction')} from {files}"
+
+
+def _extras(extras: dict[str, Any]) -> str:
+    names = ("dispatches", "events", "markers")
+    parts = [f"{count(extras[name])} {name}" for name in names if extras[name]]
+    if extras["counters"]:
+        parts.append(f"counters {', '.join(extras['counters'])}")
+    return "; ".join(parts)
+
+
+def _print_problems(problems: list[dict[str, str]], checked: bool) -> None:
+    if not problems:
+        if checked:
+            print("\nEvery wave was read; nothing contradicts itself.")
+        return
+    print()
+    print_facts(
+        [(problem["severity"], f"{problem['text']} {problem['hint']}".strip()) for problem in problems]
+    )

@@ -1,0 +1,28 @@
+"""From a path on the command line to captures and their waves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rcv_py.formats.open import find_captures, is_capture
+from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.waves import WaveBatch
+
+WAVES_AT_ONCE = 64
+
+
+def captures(path: Path) -> tuple[CaptureEntry, ...] | None:
+    """Return the captures below a folder; None if the path itself is one, or names nothing that holds any."""
+    try:
+        is_parent = path.is_dir() and not is_capture(path)
+    except OSError:  # opening it says why
+        return None
+    return find_captures(path) or None if is_parent else None
+
+
+def batches(trace: Trace) -> Iterator[WaveBatch]:
+    """Read all waves, some at a time."""
+    rows = list(range(len(trace.waves)))
+    for first in range(0, len(rows), WAVES_AT_ONCE):
+        yield trace.reader.read(rows[first : first + WAVES_AT_ONCE])

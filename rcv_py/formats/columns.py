@@ -1,0 +1,75 @@
+"""Numbers of a file as tight, read-only columns, or a refusal: nothing wraps and nothing is cut off.
+
+A refusal is a ValueError whose text can stand behind "file.json is damaged: " in a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+LIMIT = 1 << 60  # cycles: 18 years at 2 GHz; sums of two such numbers still fit into 64 bits
+
+
+def frozen(column: np.ndarray) -> np.ndarray:
+    """Return the column itself, made read-only."""
+    column.flags.writeable = False
+    return column
+
+
+def bounds(column: np.ndarray) -> tuple[int, int]:
+    """Smallest and largest value; (0, 0) of an empty column."""
+    return (int(column.min()), int(column.max())) if len(column) else (0, 0)
+
+
+def holds(dtype: Any, low: int, high: int) -> bool:
+    """Whether an integer dtype can hold all numbers from `low` to `high`."""
+    info = np.iinfo(dtype)
+    return bool(info.min <= low and high <= info.max)
+
+
+def fit(values: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return integer `values` as a new read-only column of `dtype`; ValueError if one does not fit."""
+    low, high = bounds(values)
+    if not holds(dtype, low, high):
+        raise ValueError(f"a number lies outside {np.dtype(dtype).name}: {low if low < 0 else high}")
+    return frozen(values.astype(dtype))
+
+
+def tight(values: np.ndarray) -> np.ndarray:
+    """Return int64 `values` as a new read-only column: int32, or int64 if it must be."""
+    return fit(values, np.int32 if holds(np.int32, *bounds(values)) else np.int64)
+
+
+def whole_number(value: object, default: int) -> int:
+    """Return a number of a file that should be whole and below LIMIT; `default` for anything else."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and -LIMIT < value < LIMIT:
+        return value
+    return default
+
+
+def int_table(rows: object, width: int) -> np.ndarray:
+    """Return rows of exactly `width` whole numbers as int64 [n, width]; ValueError for anything else.
+
+    None counts as no rows, and 4.0 as 4; true, 4.5, "4" and numbers of 2^60 and more are refused.
+    """
+    if rows is None:
+        return np.zeros((0, width), dtype=np.int64)
+    if not isinstance(rows, Sequence) or not all(isinstance(row, list) and len(row) == width for row in rows):
+        raise ValueError(f"a row does not have {width} columns")
+    return int_column([value for row in rows for value in row]).reshape(len(rows), width)
+
+
+def int_column(values: list[Any]) -> np.ndarray:
+    """Return whole numbers as int64 [n]; ValueError for anything else."""
+    if not {type(value) for value in values} <= {int, float}:
+        raise ValueError("a value is not a number")
+    if not all(-LIMIT < value < LIMIT for value in values):
+        raise ValueError("a number is too large")
+    if any(type(value) is float and not value.is_integer() for value in values):
+        raise ValueError("a number is not whole")
+    return np.array([int(value) for value in values], dtype=np.int64)

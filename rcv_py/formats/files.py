@@ -1,0 +1,156 @@
+"""The only place that opens files of a trace; a name found in one of them cannot lead out of the folder.
+
+A capture is untrusted input: its index may name `../../secret`, a link to it, or a device that never ends.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+import orjson
+
+from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
+from rcv_py.base.problems import Problem, Severity
+
+LIMIT = 1 << 30  # bytes; the largest wave file seen is 1.5 MB, a code table stays below 100 MB
+BOM = b"\xef\xbb\xbf"
+
+_OUTSIDE = "it lies outside the capture folder"
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_UTF16 = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+
+def is_inside(name: str) -> bool:
+    """Whether a name, as text alone, stays inside the folder on every operating system."""
+    if not name or "\0" in name or PurePosixPath(name).is_absolute():
+        return False
+    windows = PureWindowsPath(name)
+    return not (windows.drive or windows.root or ".." in windows.parts or not windows.parts)
+
+
+def read_bytes(folder: Path, name: str, limit: int = LIMIT) -> bytes:
+    """Return the content of a file inside the folder, without a byte order mark of UTF-8.
+
+    Raises MissingFile if there is none, and BrokenFile if the name leads out of the folder, is no plain
+    file, cannot be read, or has more than `limit` bytes.
+    """
+    return _read(folder, name, limit, -1)
+
+
+def read_start(folder: Path, name: str, size: int) -> bytes:
+    """Return at most the first `size` bytes of a file; raises what `read_bytes` raises."""
+    return _read(folder, name, LIMIT, size)
+
+
+def read_json(folder: Path, name: str, problems: list[Problem] | None = None, limit: int = LIMIT) -> object:
+    """Return what a JSON file holds; text that is not UTF-8 is decoded with `\ufffd` and becomes a Problem.
+
+    Raises what `read_bytes` raises, and BrokenFile for anything that is not JSON.
+    """
+    data = read_bytes(folder, name, limit)
+    for mark, encoding in _UTF16:
+        if data.startswith(mark):
+            data = data[len(mark) :].decode(encoding, "replace").encode()
+    return parse_json(data, name, problems)
+
+
+def try_json(
+    folder: Path, name: str, problems: list[Problem], panels: tuple[str, ...] = (), default: object = None
+) -> object:
+    """Return what an optional JSON file holds; if it cannot be read that becomes a Problem of `panels`."""
+    try:
+        return read_json(folder, name, problems)
+    except TraceError as error:
+        problems.append(Problem(Severity.WARNING, name, str(error), error.hint, panels))
+        return default
+
+
+def parse_json(data: bytes, name: str, problems: list[Problem] | None = None) -> object:
+    """Return what the bytes of a JSON file hold; see `read_json`."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            text = data.decode("utf-8", "replace")
+        else:
+            raise _not_json(data, name, error) from error
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise _not_json(text.encode(), name, error) from error
+    if problems is not None:
+        problems.append(
+            Problem(
+                Severity.INFO,
+                name,
+                f"{name} has characters that are not UTF-8; they are shown as \ufffd.",
+                "Names and paths with such characters may not find their file.",
+            )
+        )
+    return value
+
+
+def _read(folder: Path, name: str, limit: int, size: int) -> bytes:
+    if not is_inside(name):
+        raise BrokenFile(name or "A file name", _OUTSIDE)
+    try:
+        handle = _open(folder, name)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MissingFile(name) from error
+    except (OSError, ValueError) as error:
+        raise BrokenFile(name, _why(error), repr(error)) from error
+    try:
+        return _content(handle, name, limit, size).removeprefix(BOM)
+    except OSError as error:
+        raise BrokenFile(name, _why(error), repr(error)) from error
+    finally:
+        os.close(handle)
+
+
+def _open(folder: Path, name: str) -> int:
+    path = folder / name
+    if _NO_FOLLOW and len(PurePosixPath(name).parts) == 1:
+        # The usual case costs one system call: the last component is not followed if it is a link.
+        try:
+            return os.open(path, _FLAGS | _NO_FOLLOW)
+        except OSError as error:
+            if error.errno not in (errno.ELOOP, errno.EMLINK):
+                raise
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(folder)):
+        raise PermissionError(_OUTSIDE)
+    return os.open(real, _FLAGS | _NO_FOLLOW)
+
+
+def _content(handle: int, name: str, limit: int, size: int) -> bytes:
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode):
+        raise BrokenFile(name, "it is not a plain file")
+    if about.st_size > limit:
+        raise BrokenFile(name, f"it has {about.st_size:,} bytes, more than the {limit:,} that are accepted")
+    with os.fdopen(handle, "rb", buffering=0, closefd=False) as file:
+        return file.read(size)
+
+
+def _why(error: Exception) -> str:
+    if str(error) == _OUTSIDE or getattr(error, "errno", 0) == errno.ELOOP:
+        return _OUTSIDE
+    if isinstance(error, PermissionError):
+        return "it may not be read; ask its owner for access"
+    if isinstance(error, IsADirectoryError):
+        return "it is not a plain file"
+    return f"it cannot be read ({getattr(error, 'strerror', None) or 'its name is not usable'})"
+
+
+def _not_json(data: bytes, name: str, error: orjson.JSONDecodeError) -> BrokenFile:
+    if not data.strip():
+        return BrokenFile(name, "it is empty", str(error))
+    if error.pos >= len(data.decode("utf-8", "replace").rstrip()) or "end of data" in error.msg:
+        return BrokenFile(name, f"it ends in the middle, after {len(data):,} bytes", str(error))
+    return BrokenFile(name, f"it is not JSON (line {error.lineno}, column {error.colno})", str(error))

@@ -1,0 +1,142 @@
+"""realtime.json: the constant clock, and how far each shader engine's clock is off the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.formats.columns import frozen, whole_number
+from rcv_py.formats.files import try_json
+from rcv_py.formats.uiout.folder import Listing
+from rcv_py.formats.uiout.shapes import number_key, number_rows, tell_skipped
+from rcv_py.model.clock import Clock, ClockSamples
+from rcv_py.model.modes import ReferenceRule
+
+FILE = "realtime.json"
+NOMINAL_HZ = 100_000_000  # of the constant clock, if the file does not say
+NOMINAL_TICKS = 1 / 20  # realtime ticks a shader cycle, if no engine has two samples: 100 MHz under 2 GHz
+
+
+def read_clock(
+    folder: Path,
+    listing: Listing,
+    engines: Iterable[int],
+    problems: list[Problem],
+    rule: ReferenceRule = ReferenceRule.OURS,
+) -> Clock:
+    """Return the clock of a capture, with the offsets of the shader engines that have data.
+
+    Never raises; without a usable file nothing is aligned and a Problem says so.
+    """
+    engines = sorted(set(engines))
+    if FILE not in listing:
+        _tell_missing(engines, problems)
+        return Clock()
+    data = try_json(folder, FILE, problems)
+    if not isinstance(data, dict):
+        _tell_missing(engines, problems)
+        return Clock()
+    samples = _samples(data, problems)
+    frequency = _frequency(data.get("metadata"))
+    offsets, ticks = align(samples, engines, rule)
+    lost = [se for se in engines if se not in samples]
+    if len(engines) > 1 and lost:
+        _tell_lost(lost, problems)
+    return Clock(frequency, samples, offsets, ticks, bool(offsets))
+
+
+def align(
+    samples: Mapping[int, ClockSamples],
+    engines: Iterable[int],
+    rule: ReferenceRule = ReferenceRule.OURS,
+) -> tuple[dict[int, int], float]:
+    """Return the cycles to add to each shader engine's times, and realtime ticks a shader cycle.
+
+    With k ticks a cycle, an engine whose first sample is (sc, rt) starts at rt - k sc on the constant clock;
+    its offset is that, less the smallest of all, in cycles.  The reference estimates
+    k = (1 + sum of rt differences) / (25 + sum of sc differences), cuts the offset down to a whole cycle, and
+    shifts nothing if any engine with data lacks samples.  We leave the constants out, round, and align the
+    engines that have samples; an engine without them stays where it is.
+    """
+    is_reference = rule is ReferenceRule.REFERENCE
+    ends = {se: _ends(found) for se, found in samples.items() if len(found.shader)}
+    usable = [
+        (rt1 - rt0, sc1 - sc0) for sc0, rt0, sc1, rt1 in ends.values() if sc0 > 0 and rt1 > rt0 and sc1 > sc0
+    ]
+    ticks, cycles = sum(rt for rt, _ in usable), sum(sc for _, sc in usable)
+    known = ticks / cycles if cycles else 0.0
+    rate = (1 + ticks) / (25 + cycles) if is_reference else known or NOMINAL_TICKS
+    if len(ends) < 2 or (is_reference and any(se not in ends for se in engines)):
+        return {}, known
+    origin = {se: rt0 - sc0 * rate for se, (sc0, rt0, _, _) in ends.items()}
+    first = min(origin.values())
+    whole = int if is_reference else round
+    return {se: whole((value - first) / rate) for se, value in origin.items()}, known
+
+
+def _ends(samples: ClockSamples) -> tuple[int, int, int, int]:
+    """Both clocks at the smallest and at the largest shader clock."""
+    first, last = int(np.argmin(samples.shader)), int(np.argmax(samples.shader))
+    return (
+        int(samples.shader[first]),
+        int(samples.realtime[first]),
+        int(samples.shader[last]),
+        int(samples.realtime[last]),
+    )
+
+
+def _samples(data: dict, problems: list[Problem]) -> dict[int, ClockSamples]:
+    samples: dict[int, ClockSamples] = {}
+    skipped = 0
+    for key, rows in data.items():
+        se = number_key(key[2:]) if isinstance(key, str) and key[:2].upper() == "SE" else None
+        if se is None:
+            continue
+        table, bad = number_rows(rows, 2, 2)
+        skipped += bad
+        if len(table):
+            table = table[np.argsort(table[:, 0], kind="stable")]
+            samples[se] = ClockSamples(frozen(table[:, 0].copy()), frozen(table[:, 1].copy()))
+            if np.any(np.diff(table[:, 1]) < 0):
+                problems.append(
+                    Problem(
+                        Severity.WARNING,
+                        FILE,
+                        f"{FILE}: the constant clock of SE {se} runs backwards; nanoseconds are doubtful.",
+                        "Read times in cycles, or record the trace again.",
+                    )
+                )
+    tell_skipped(problems, FILE, skipped, "clock sample")
+    return samples
+
+
+def _frequency(metadata: object) -> int:
+    value = metadata.get("frequency") if isinstance(metadata, dict) else None
+    return whole_number(value, 0) if whole_number(value, 0) > 0 else NOMINAL_HZ
+
+
+def _tell_missing(engines: list[int], problems: list[Problem]) -> None:
+    if len(engines) > 1:
+        problems.append(
+            Problem(
+                Severity.INFO,
+                FILE,
+                f"{FILE} is missing or empty: the clocks of {len(engines)} shader engines are not aligned.",
+                "Compare times within one shader engine only; a newer trace decoder writes the file.",
+            )
+        )
+
+
+def _tell_lost(lost: list[int], problems: list[Problem]) -> None:
+    names = ", ".join(f"SE {se}" for se in lost)
+    problems.append(
+        Problem(
+            Severity.WARNING,
+            FILE,
+            f"{FILE} has no clock samples for {names}: its times are not aligned with the others.",
+            "Do not compare its times with those of other shader engines.",
+        )
+    )

@@ -1,0 +1,71 @@
+"""se<S>_perfcounter.json and spm.json: hardware counters streamed with the trace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from rcv_py.base.problems import Problem
+from rcv_py.formats.columns import frozen
+from rcv_py.formats.files import try_json
+from rcv_py.formats.uiout.folder import Listing
+from rcv_py.formats.uiout.shapes import number_rows, numbered, tell_skipped
+from rcv_py.model.device import CounterSamples, SpmSeries
+
+NAME = re.compile(r"se(\d{1,4})_perfcounter\.json")
+SPM = "spm.json"
+_COLUMNS = 7  # time, four values, cu, bank
+
+
+def read_counters(
+    folder: Path, listing: Listing, offsets: Mapping[int, int], problems: list[Problem]
+) -> tuple[CounterSamples, ...]:
+    """Return the samples of every shader engine that has a file, sorted by engine; times are aligned."""
+    found = []
+    for match in listing.matching(NAME):
+        data = try_json(folder, match.group(), problems, ("counters",))
+        table, skipped = number_rows(data.get("data") if isinstance(data, dict) else data, _COLUMNS, _COLUMNS)
+        tell_skipped(problems, match.group(), skipped, "sample")
+        if len(table):
+            se = int(match[1])
+            found.append(_samples(se, table, offsets.get(se, 0)))
+    return tuple(sorted(found, key=lambda samples: samples.se))
+
+
+def _samples(se: int, table: np.ndarray, offset: int) -> CounterSamples:
+    return CounterSamples(
+        se,
+        frozen(table[:, 0] + offset),
+        frozen(np.clip(table[:, 1:5], -(1 << 31), (1 << 31) - 1).astype(np.int32)),
+        frozen(np.clip(table[:, 5], -1, 32767).astype(np.int16)),
+        frozen(np.clip(table[:, 6], -1, 32767).astype(np.int16)),
+    )
+
+
+def read_spm(folder: Path, listing: Listing, problems: list[Problem]) -> tuple[SpmSeries, ...]:
+    """Return the series of spm.json in file order; the time deltas are summed up, not aligned."""
+    if SPM not in listing:
+        return ()
+    data = try_json(folder, SPM, problems, ("counters",))
+    series, skipped = [], 0
+    for counter, place, instance, rows in _places(data):
+        table, bad = number_rows(rows, 2, 2)
+        skipped += bad
+        if len(table):
+            time, value = np.cumsum(table[:, 0]), table[:, 1].astype(np.float64)
+            series.append(SpmSeries(counter, place, instance, frozen(time), frozen(value)))
+    tell_skipped(problems, SPM, skipped, "sample")
+    return tuple(series)
+
+
+def _places(data: object) -> Iterator[tuple[str, int, int, object]]:
+    if not isinstance(data, dict):
+        return
+    for counter, about in data.items():
+        values = about.get("values") if isinstance(about, dict) else None
+        for place, instances in numbered(values):
+            for instance, rows in numbered(instances):
+                yield counter, place, instance, rows

@@ -1,0 +1,65 @@
+"""What is in a capture folder, from one look at it."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from rcv_py.base.errors import NotATrace
+
+INDEX = "filenames.json"
+CODE = "code.json"
+WAVE_NAME = re.compile(r"se(\d{1,4})_sm(\d{1,4})_sl(\d{1,4})_wv(\d{1,8})\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of a capture folder: bytes by name, in no order.  Folders are not listed."""
+
+    path: Path
+    size: dict[str, int]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.size
+
+    def matching(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+        """Matches of the names that fit the pattern as a whole, sorted by name."""
+        return [match for name in sorted(self.size) if (match := pattern.fullmatch(name))]
+
+
+def listing(path: Path) -> Listing:
+    """Look at a folder once; raise NotATrace if it cannot be listed."""
+    size: dict[str, int] = {}
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                _note(entry, size)
+    except PermissionError as error:
+        raise NotATrace(path, "the folder may not be read; ask its owner for access") from error
+    except (OSError, ValueError) as error:
+        raise NotATrace(path, "there is no such folder") from error
+    return Listing(path, size)
+
+
+def _note(entry: os.DirEntry[str], size: dict[str, int]) -> None:
+    try:
+        if entry.is_file():
+            size[entry.name] = entry.stat().st_size
+    except OSError:
+        return  # a link to nowhere, or a file that vanished: as good as missing
+
+
+def is_capture(path: Path) -> bool:
+    """Whether a folder is a decoded thread trace: by its index, else by wave files of the usual names.
+
+    The folder's own name says nothing: people rename them.
+    """
+    if (path / INDEX).is_file():
+        return True
+    try:
+        with os.scandir(path) as entries:
+            return any(WAVE_NAME.fullmatch(entry.name) for entry in entries)
+    except OSError:
+        return False

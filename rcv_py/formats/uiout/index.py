@@ -1,0 +1,232 @@
+"""filenames.json: which waves were traced, when, and in which files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import orjson
+
+from rcv_py.base.errors import BrokenFile, TraceError
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import plural
+from rcv_py.formats.columns import frozen, whole_number
+from rcv_py.formats.files import is_inside, read_bytes, read_json, read_start
+from rcv_py.formats.uiout.folder import INDEX, WAVE_NAME, Listing
+from rcv_py.formats.uiout.shapes import number_key, tell_skipped, text_of
+from rcv_py.model.waves import WaveIndex
+
+_BEGIN_END = {key: re.compile(rb'"%b"\s*:\s*(-?\d{1,18})\b' % key) for key in (b"begin", b"end")}
+_PEEK_BYTES = 2048
+_NO_TIME = -(1 << 62)
+_KEY_LIMITS = (1 << 15, 1 << 15, 1 << 15, 1 << 31)  # what the index columns can hold
+
+
+class ChunkFile(NamedTuple):
+    """A file with a stretch of records of one shader engine."""
+
+    se: int
+    file: str
+    begin: int
+    end: int
+
+
+class _Entry(NamedTuple):
+    se: int
+    simd: int
+    slot: int
+    wid: int
+    file: str
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Index:
+    """What filenames.json says.  Times are not aligned yet, and no compute unit is known."""
+
+    waves: WaveIndex
+    version: str = ""
+    gfxip: int = 0  # 0: it does not say
+    has_thread_trace: bool = True
+    has_pc_samples: bool = False
+    counter_names: tuple[str, ...] = ()
+    other_simd: tuple[ChunkFile, ...] = ()
+    shader_data: tuple[ChunkFile, ...] = ()
+    extra: dict[str, object] = field(default_factory=dict)
+
+
+def read_index(files: Listing, problems: list[Problem]) -> Index:
+    """Read the index; raise MissingFile or BrokenFile if there is none that can be used."""
+    table = read_json(files.path, INDEX, problems)
+    if not isinstance(table, dict):
+        raise BrokenFile(INDEX, "it is not an index of waves")
+    scan = _Scan(files)
+    waves = wave_index(list(scan.waves(table.get("wave_filenames"))), files)
+    other = tuple(scan.chunks(table.get("other_simd_filenames")))
+    shader = tuple(scan.chunks(table.get("shaderdata_filenames")))
+    scan.tell(problems)
+    return Index(
+        waves,
+        text_of(table.get("version")),
+        _gfxip(table),
+        table.get("thread_trace") is not False,
+        table.get("pc_sampling") is True,
+        _names(table.get("counter_names")),
+        other,
+        shader,
+        {"is_stochastic": table["is_pcs_stochastic"] is True} if "is_pcs_stochastic" in table else {},
+    )
+
+
+def rescued_index(files: Listing, problems: list[Problem]) -> Index:
+    """Make an index from the names of the wave files, because filenames.json is missing or damaged."""
+    scan = _Scan(files)
+    entries = []
+    for match in files.matching(WAVE_NAME):
+        keys = tuple(map(int, match.groups()))
+        if all(key < limit for key, limit in zip(keys, _KEY_LIMITS, strict=True)):
+            entries += scan.entry(keys, match.group())
+    scan.tell(problems)
+    return Index(wave_index(entries, files))
+
+
+def wave_index(entries: list[_Entry], files: Listing) -> WaveIndex:
+    """Return the entries as a table sorted by (se, simd, slot, wid); the first of two equal keys is kept."""
+    unique = sorted({entry[:4]: entry for entry in reversed(entries)}.values())
+    numbers = np.array([(*e[:4], *e[5:]) for e in unique], dtype=np.int64).reshape(len(unique), 6)
+    se, simd, slot, wid, begin, end = numbers.T
+    unknown = np.full(len(unique), -1)
+    return WaveIndex(
+        se=frozen(se.astype(np.int16)),
+        simd=frozen(simd.astype(np.int16)),
+        slot=frozen(slot.astype(np.int16)),
+        wid=frozen(wid.astype(np.int32)),
+        begin=frozen(begin.copy()),
+        end=frozen(np.maximum(begin, end)),
+        cu=frozen(unknown.astype(np.int16)),
+        sa=frozen(unknown.astype(np.int16)),
+        kernel=frozen(unknown.astype(np.int32)),
+        size=frozen(np.array([files.size.get(e.file, 0) for e in unique], dtype=np.int64)),
+        file=tuple(e.file for e in unique),
+    )
+
+
+class _Scan:
+    """Walks through the hierarchy and remembers what could not be used."""
+
+    def __init__(self, files: Listing) -> None:
+        self._files = files
+        self._outside: list[str] = []
+        self._bad: list[object] = []
+        self._no_times: list[str] = []
+
+    def waves(self, tree: object) -> Iterator[_Entry]:
+        for keys, value in self._leaves(tree, (), _KEY_LIMITS):
+            yield from self.entry(keys, value)
+
+    def entry(self, keys: tuple[int, ...], value: object) -> list[_Entry]:
+        """The wave of one leaf, `[file, begin, end]` or a bare file name: one entry, or none."""
+        file, *times = value if isinstance(value, list) and value else [value]
+        if not self._is_usable(file):
+            return []
+        span = [whole_number(time, _NO_TIME) for time in times[:2]]
+        if len(span) < 2 or min(span) == _NO_TIME:
+            span = self._span_in_file(file)
+        return [_Entry(*keys, file, *span)] if span else []
+
+    def chunks(self, tree: object) -> Iterator[ChunkFile]:
+        for (se,), rows in self._leaves(tree, (), _KEY_LIMITS[:1]):
+            for row in rows if isinstance(rows, list) else [rows]:
+                file, *times = row if isinstance(row, list) and row else [row]
+                if self._is_usable(file):
+                    begin, end = ([whole_number(time, 0) for time in times] + [0, 0])[:2]
+                    yield ChunkFile(se, file, begin, end)
+
+    def _leaves(
+        self, tree: object, keys: tuple[int, ...], limits: tuple[int, ...]
+    ) -> Iterator[tuple[tuple[int, ...], object]]:
+        if tree is None:
+            return
+        if not isinstance(tree, dict):
+            self._bad.append(tree)
+            return
+        for text, value in tree.items():
+            key = number_key(text, limits[0])
+            if key is None:
+                self._bad.append(text)
+            elif len(limits) == 1:
+                yield (*keys, key), value
+            else:
+                yield from self._leaves(value, (*keys, key), limits[1:])
+
+    def _is_usable(self, file: object) -> bool:
+        if not isinstance(file, str) or not file:
+            self._bad.append(file)
+        elif not is_inside(file):
+            self._outside.append(file)
+        else:
+            return True
+        return False
+
+    def _span_in_file(self, file: str) -> list[int]:
+        try:
+            span = wave_span(self._files.path, file)
+        except TraceError:
+            span = None
+        if span is None:
+            self._no_times.append(file)
+        return list(span or ())
+
+    def tell(self, problems: list[Problem]) -> None:
+        """Add at most one Problem for each kind of thing that could not be used."""
+        tell_skipped(problems, INDEX, len(self._bad), "entry", next(iter(self._bad), None))
+        if self._outside:
+            problems.append(
+                Problem(
+                    Severity.WARNING,
+                    INDEX,
+                    f"{INDEX} names {plural(len(self._outside), 'file')} outside the capture folder, such as"
+                    f" {self._outside[0]!r}; they are not opened.",
+                    "Be careful with this capture if you do not know where it comes from.",
+                )
+            )
+        if self._no_times:
+            problems.append(
+                Problem(
+                    Severity.WARNING,
+                    self._no_times[0],
+                    f"{plural(len(self._no_times), 'wave')} could not be placed in time, such as"
+                    f" {self._no_times[0]}; the others are shown.",
+                    "Copy the capture folder again.",
+                )
+            )
+
+
+def wave_span(folder: Path, file: str) -> tuple[int, int] | None:
+    """Return begin and end of a wave from its file, usually from its first bytes; None if it has none."""
+    start = read_start(folder, file, _PEEK_BYTES)
+    found = [pattern.search(start) for pattern in _BEGIN_END.values()]
+    if all(found):
+        return int(found[0][1]), int(found[1][1])
+    try:
+        wave = orjson.loads(read_bytes(folder, file))["wave"]
+        begin, end = (whole_number(wave[key], _NO_TIME) for key in ("begin", "end"))
+    except (ValueError, LookupError, TypeError):
+        return None
+    return None if _NO_TIME in (begin, end) else (begin, end)
+
+
+def _gfxip(table: dict) -> int:
+    number = whole_number(table.get("gfxip"), 0)
+    if 0 < number < 100:
+        return number
+    return {"vega": 9, "navi": 10}.get(text_of(table.get("gfxv")), 0)
+
+
+def _names(names: object) -> tuple[str, ...]:
+    return tuple(map(str, names)) if isinstance(names, list) else ()

@@ -1,0 +1,120 @@
+"""What unit an instruction belongs to, told by its mnemonic: gfx9 to gfx12."""
+
+from __future__ import annotations
+
+import re
+
+from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
+
+# The longest prefix that fits decides.  Checked against decoded captures of gfx950, gfx1100 and gfx1200.
+_PREFIXES = {
+    "s_": TokenKind.SALU,
+    "s_load": TokenKind.SMEM,
+    "s_store": TokenKind.SMEM,
+    "s_buffer_": TokenKind.SMEM,
+    "s_scratch_": TokenKind.SMEM,
+    "s_atomic_": TokenKind.SMEM,
+    "s_dcache_": TokenKind.SMEM,
+    "s_gl1_inv": TokenKind.SMEM,
+    "s_memtime": TokenKind.SMEM,
+    "s_memrealtime": TokenKind.SMEM,
+    "s_atc_probe": TokenKind.SMEM,
+    "s_prefetch_": TokenKind.SMEM,
+    "s_wait": TokenKind.IMMED,
+    "s_barrier": TokenKind.IMMED,
+    "s_nop": TokenKind.IMMED,
+    "s_setprio": TokenKind.IMMED,
+    "s_sleep": TokenKind.IMMED,
+    "s_delay_alu": TokenKind.IMMED,
+    "s_clause": TokenKind.IMMED,
+    "s_inst_prefetch": TokenKind.IMMED,
+    "s_set_inst_prefetch": TokenKind.IMMED,
+    "s_sethalt": TokenKind.IMMED,
+    "s_wakeup": TokenKind.IMMED,
+    "s_icache_inv": TokenKind.IMMED,
+    "s_incperflevel": TokenKind.IMMED,
+    "s_decperflevel": TokenKind.IMMED,
+    "s_singleuse_vdst": TokenKind.IMMED,
+    "s_code_end": TokenKind.IMMED,
+    "s_ttracedata": TokenKind.MSG,
+    "s_sendmsg": TokenKind.MSG,
+    "s_endpgm": TokenKind.MSG,
+    "s_trap": TokenKind.TRAP,
+    "s_rfe": TokenKind.TRAP,
+    "s_branch": TokenKind.JUMP,
+    "s_cbranch": TokenKind.JUMP,
+    "s_call": TokenKind.JUMP,
+    "s_setpc": TokenKind.JUMP,
+    "s_swappc": TokenKind.JUMP,
+    "s_subvector_loop": TokenKind.JUMP,
+    "v_": TokenKind.VALU,
+    **dict.fromkeys(MATRIX_PREFIXES, TokenKind.MATRIX),
+    "ds_": TokenKind.LDS,
+    "lds_": TokenKind.LDS,
+    "buffer_": TokenKind.VMEM,
+    "tbuffer_": TokenKind.VMEM,
+    "image_": TokenKind.VMEM,
+    "image_bvh": TokenKind.BVH,
+    "tensor_": TokenKind.VMEM,
+    "cluster_load": TokenKind.VMEM,
+    "global_": TokenKind.FLAT,
+    "flat_": TokenKind.FLAT,
+    "scratch_": TokenKind.FLAT,
+}
+
+# Later generations count the global segment as vector memory, and a barrier as a message.
+_LATER = {
+    "global_": TokenKind.VMEM,
+    "scratch_": TokenKind.VMEM,
+    "s_barrier": TokenKind.MSG,
+    "s_barrier_wait": TokenKind.IMMED,
+}
+
+# Only gfx950 has these; other members of gfx9 do not.
+_GFX950 = (
+    "ds_read_b64_tr_b",
+    "ds_read_b96_tr_b6",
+    "v_permlane16_swap",
+    "v_permlane32_swap",
+    "v_bitop3",
+    "v_mfma_scale_",
+    "v_maximum3",
+    "v_minimum3",
+    "v_cvt_pk_bf16_f32",
+    "v_ashr_pk_",
+    "v_prng_b32",
+)
+_GFX12 = ("s_wait_loadcnt", "s_wait_kmcnt", "s_wait_dscnt", "s_barrier_signal")
+_GFX11 = ("s_delay_alu", "v_dual_", "ds_load_b", "global_load_b32", "s_load_b")
+_GFX10 = ("s_waitcnt_vscnt", "s_waitcnt_depctr", "s_clause", "s_inst_prefetch")
+
+
+def _longest_first(table: dict[str, TokenKind]) -> tuple[re.Pattern[str], dict[str, TokenKind]]:
+    words = sorted(table, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, words))), table
+
+
+_GFX9_TABLE = _longest_first(_PREFIXES)
+_LATER_TABLE = _longest_first(_PREFIXES | _LATER)
+
+
+def kind_of(mnemonic: str, gfxip: int = 9) -> TokenKind:
+    """The kind a token of this instruction has; branches count as taken, NONE if it is not known."""
+    pattern, table = _GFX9_TABLE if gfxip <= 9 else _LATER_TABLE
+    match = pattern.match(mnemonic)
+    return table[match.group()] if match else TokenKind.NONE
+
+
+def guessed_target(mnemonics: set[str], gfxip: int) -> str:
+    """The exact target if only one has these instructions, e.g. `gfx950`; else `gfx9`."""
+    if gfxip == 9 and any(name.startswith(_GFX950) for name in mnemonics):
+        return "gfx950"
+    return f"gfx{gfxip}"
+
+
+def guessed_generation(mnemonics: set[str]) -> int:
+    """The major version of the graphics IP that has these instructions; 9 if nothing tells."""
+    for gfxip, prefixes in ((12, _GFX12), (11, _GFX11), (10, _GFX10)):
+        if any(name.startswith(prefixes) for name in mnemonics):
+            return gfxip
+    return 9

@@ -1,0 +1,207 @@
+"""occupancy.json: waves that began and ended anywhere, hardware events, dispatches.
+
+Three shapes of a wave event are known: six columns (3.0), eleven columns named by `occupancy_fields` (3.1),
+and one packed integer (before 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rcv_py.base.problems import Problem
+from rcv_py.formats.columns import frozen, whole_number
+from rcv_py.formats.files import try_json
+from rcv_py.formats.uiout.folder import Listing
+from rcv_py.formats.uiout.shapes import number_rows, numbered, tell_skipped, text_of
+from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents
+
+FILE = "occupancy.json"
+PANELS = ("global_timeline", "overview")
+FIELDS = (
+    "time",
+    "cu",
+    "simd",
+    "wave_id",
+    "start",
+    "kernel_id",
+    "me_id",
+    "pipe_id",
+    "is_ext",
+    "workgroup_id",
+    "cluster_id",
+)
+_BASE_FIELDS = 6
+_SMALL = (1 << 15) - 1
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """What occupancy.json says, all times aligned."""
+
+    waves: WaveEvents
+    events: HardwareEvents | None = None
+    dispatches: tuple[Dispatch, ...] = ()
+
+
+def engines_of(data: object) -> set[int]:
+    """The shader engines that have any row."""
+    return {se for se, rows in numbered(data) if rows}
+
+
+def load(folder: Path, listing: Listing, problems: list[Problem]) -> object:
+    """Return the content of the file, None if it is not there or unreadable (then a Problem says so)."""
+    return try_json(folder, FILE, problems, PANELS) if FILE in listing else None
+
+
+def read_occupancy(data: object, offsets: Mapping[int, int], problems: list[Problem]) -> Occupancy:
+    """Turn the content of the file into tables; `offsets` aligns each shader engine.  Never raises."""
+    tables, skipped = [], 0
+    fields = data.get("occupancy_fields") if isinstance(data, dict) else None
+    for se, rows in numbered(data):
+        table, bad = _rows(rows, fields)
+        skipped += bad
+        table[:, 0] += offsets.get(se, 0)
+        tables.append(np.column_stack([np.full(len(table), se, dtype=np.int64), table]))
+    tell_skipped(problems, FILE, skipped, "wave event")
+    table = np.concatenate(tables) if tables else np.zeros((0, 1 + len(FIELDS)), dtype=np.int64)
+    table = table[np.lexsort((table[:, 5] != 0, table[:, 1]))]
+    waves = _wave_events(table, _names(data))
+    records = data.get("events") if isinstance(data, dict) else None
+    events, dispatches = _records(records, offsets, problems)
+    return Occupancy(waves, events, dispatches)
+
+
+def _rows(rows: object, fields: object) -> tuple[np.ndarray, int]:
+    """Rows in the order of FIELDS, int64 [n, 11], and how many were unusable."""
+    if isinstance(rows, list) and rows and isinstance(rows[0], int):
+        return _packed(rows)
+    names = [name for name in fields if isinstance(name, str)] if isinstance(fields, list) else []
+    width = max(len(FIELDS), len(names))
+    table, skipped = number_rows(rows, _BASE_FIELDS, width)
+    if set(FIELDS[:_BASE_FIELDS]) <= set(names):
+        blank = np.full(len(table), -1, dtype=np.int64)
+        columns = [table[:, names.index(name)] if name in names else blank for name in FIELDS]
+        table = np.column_stack(columns)
+    return table[:, : len(FIELDS)], skipped
+
+
+def _packed(rows: list) -> tuple[np.ndarray, int]:
+    """Legacy events: from the lowest bit kernel 12, simd 2, slot 4, start 1, cu 4, then time in 8 cycles."""
+    numbers = [row for row in rows if isinstance(row, int) and 0 <= row < 1 << 63]
+    value = np.array(numbers, dtype=np.int64)
+    table = np.full((len(value), len(FIELDS)), -1, dtype=np.int64)
+    table[:, 0] = (value >> 23) * 8
+    table[:, 1] = (value >> 19) & 0xF
+    table[:, 2] = (value >> 12) & 0x3
+    table[:, 3] = (value >> 14) & 0xF
+    table[:, 4] = (value >> 18) & 0x1
+    table[:, 5] = value & 0xFFF
+    return table, len(rows) - len(numbers)
+
+
+def _wave_events(table: np.ndarray, names: Mapping[int, str]) -> WaveEvents:
+    """Columns from rows of (se, FIELDS…), sorted."""
+    is_ext = table[:, 9] > 0
+    cu = np.maximum(table[:, 2], 0)
+    return WaveEvents(
+        time=frozen(table[:, 1].copy()),
+        se=_small(table[:, 0]),
+        sa=_small((cu >> 7) & 1),
+        cu=_small(cu & 0x7F),
+        simd=_small(table[:, 3]),
+        slot=_small(table[:, 4]),
+        is_start=frozen(table[:, 5] != 0),
+        kernel=frozen(np.clip(table[:, 6], -1, (1 << 31) - 1).astype(np.int32)),
+        me=_small(table[:, 7]),
+        pipe=_small(table[:, 8]),
+        workgroup=frozen(np.where(is_ext, table[:, 10], -1)),
+        cluster=frozen(np.where(is_ext, table[:, 11], -1)),
+        names=names,
+    )
+
+
+def _small(column: np.ndarray) -> np.ndarray:
+    return frozen(np.clip(column, -1, _SMALL).astype(np.int16))
+
+
+def _names(data: object) -> dict[int, str]:
+    """Kernel symbols by id; id 0 stands for an unknown one."""
+    table = data.get("dispatches") if isinstance(data, dict) else None
+    return {number: text_of(name) for number, name in numbered(table, 1 << 31) if text_of(name)}
+
+
+def _records(
+    data: object, offsets: Mapping[int, int], problems: list[Problem]
+) -> tuple[HardwareEvents | None, tuple[Dispatch, ...]]:
+    events: list[tuple[int, ...]] = []
+    dispatches: list[Dispatch] = []
+    skipped = 0
+    for se, records in numbered(data):
+        for record in records if isinstance(records, list) else ():
+            if not isinstance(record, dict):
+                skipped += 1
+            elif record.get("kind") == "dispatch":
+                dispatches.append(_dispatch(record, se, offsets.get(se, 0)))
+            else:
+                events.append(_event(record, se, offsets.get(se, 0)))
+    tell_skipped(problems, FILE, skipped, "event record")
+    dispatches.sort(key=lambda dispatch: dispatch.time)
+    return _event_table(sorted(events)) if events else None, tuple(dispatches)
+
+
+def _int(record: dict, key: str, default: int = 0) -> int:
+    return whole_number(record.get(key), default)
+
+
+def _unsigned(record: dict, key: str) -> int:
+    """A 64-bit number without sign, which is outside what `whole_number` takes."""
+    value = record.get(key)
+    return value if isinstance(value, int) and 0 <= value < 1 << 64 else 0
+
+
+def _event(record: dict, se: int, offset: int) -> tuple[int, ...]:
+    return (
+        _int(record, "time") + offset,
+        se,
+        _int(record, "type"),
+        _int(record, "me_id"),
+        _int(record, "pipe_id"),
+        _int(record, "flags"),
+        _unsigned(record, "payload"),
+    )
+
+
+def _event_table(events: list[tuple[int, ...]]) -> HardwareEvents:
+    time, se, kind, me, pipe, flags, payload = zip(*events, strict=True)
+    return HardwareEvents(
+        frozen(np.array(time, dtype=np.int64)),
+        *(_small(np.array(column, dtype=np.int64)) for column in (se, kind, me, pipe)),
+        frozen(np.clip(np.array(flags, dtype=np.int64), 0, (1 << 31) - 1).astype(np.int32)),
+        frozen(np.array(payload, dtype=np.uint64)),
+    )
+
+
+def _dispatch(record: dict, se: int, offset: int) -> Dispatch:
+    entry = record.get("entry_point")
+    entry = entry if isinstance(entry, dict) else {}
+    kernel = _int(record, "kernel_id")
+    return Dispatch(
+        time=_int(record, "time") + offset,
+        se=se,
+        kernel=kernel,
+        name=text_of(record.get("kernel_name")) or f"kernel_{kernel}",
+        me=_int(record, "me_id"),
+        pipe=_int(record, "pipe_id"),
+        vgprs=_int(record, "vgprs"),
+        sgprs=_int(record, "sgprs"),
+        user_sgprs=_int(record, "user_sgprs"),
+        lds_size=_int(record, "lds_size"),
+        workgroup_size=tuple(_int(record, f"thread_dim_{axis}") for axis in "xyz"),  # type: ignore[arg-type]
+        address=_unsigned(entry, "address"),
+        code_object=_int(entry, "code_object_id"),
+        flags=_int(record, "flags"),
+    )

@@ -1,0 +1,92 @@
+"""snapshots.json and the copies of source files made when recording."""
+
+from __future__ import annotations
+
+import posixpath
+from pathlib import Path
+
+from rcv_py.base.errors import TraceError
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import plural
+from rcv_py.formats.files import read_bytes, try_json
+from rcv_py.formats.uiout.folder import Listing
+from rcv_py.model.code import SourceFile
+
+FILE = "snapshots.json"
+TAB = 4
+LIMIT = 32 << 20  # bytes of one source copy
+_MAX_DEPTH = 200
+
+
+def read_sources(
+    folder: Path, listing: Listing, paths: tuple[str, ...], problems: list[Problem]
+) -> tuple[SourceFile, ...]:
+    """Return a SourceFile for each path that code lines refer to, in the order of `paths`.
+
+    A path finds its copy by the exact spelling, else by the normalised one.  Never raises.
+    """
+    copies = _copies(folder, listing, problems)
+    by_normal = {_normal(path): name for path, name in reversed(copies.items())}
+    found = []
+    for path in paths:
+        name = copies.get(path) or by_normal.get(_normal(path))
+        found.append(_source(folder, path, name))
+    lost = [source for source in found if source.lines is None]
+    if lost:
+        problems.append(_lost(lost, len(found)))
+    return tuple(found)
+
+
+def _source(folder: Path, path: str, name: str | None) -> SourceFile:
+    if name is None:
+        return SourceFile(path, None, f"The capture has no copy of {path}.")
+    try:
+        text = read_bytes(folder, name, LIMIT).decode("utf-8", "replace")
+    except TraceError as error:
+        return SourceFile(path, None, str(error))
+    return SourceFile(path, tuple(line.expandtabs(TAB) for line in text.splitlines()))
+
+
+def _lost(lost: list[SourceFile], total: int) -> Problem:
+    return Problem(
+        Severity.WARNING,
+        FILE,
+        f"{plural(len(lost), 'source file')} of {total} cannot be shown; {lost[0].note}",
+        "Costs by line are there all the same; record on the machine that has the sources to get their text.",
+        ("source",) if len(lost) == total else (),
+    )
+
+
+def _copies(folder: Path, listing: Listing, problems: list[Problem]) -> dict[str, str]:
+    """File name inside the folder by original path, as snapshots.json spells it."""
+    if FILE not in listing:
+        return {}
+    tree = try_json(folder, FILE, problems, ("source",))
+    copies: dict[str, str] = {}
+    if isinstance(tree, dict):
+        _walk(tree, "", copies, 0)
+    elif tree is not None:
+        problems.append(
+            Problem(
+                Severity.WARNING,
+                FILE,
+                f"{FILE} is damaged: it is no tree of names.",
+                "Sources are not shown.",
+            )
+        )
+    return copies
+
+
+def _walk(tree: dict, prefix: str, copies: dict[str, str], depth: int) -> None:
+    if depth > _MAX_DEPTH:
+        return
+    for name, child in tree.items():
+        path = name if not prefix else prefix + name if prefix.endswith("/") else f"{prefix}/{name}"
+        if isinstance(child, str):
+            copies[path] = child
+        elif isinstance(child, dict):
+            _walk(child, path, copies, depth + 1)
+
+
+def _normal(path: str) -> str:
+    return posixpath.normpath(path.replace("\\", "/"))

@@ -1,0 +1,251 @@
+"""The text of one wave file as numbers: quickly with simdjson, or exactly with orjson; both agree.
+
+simdjson copies a nested array of integers into one flat buffer without making Python objects, some ten
+times faster than orjson.  It does not say how the numbers were nested, though: a row of four next to a row of
+six would silently become two rows of five.  So the places of commas and brackets in the text are checked;
+whatever differs in the least from what the writers write is left to orjson.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+import simdjson
+
+from rcv_py.formats.columns import LIMIT, bounds, int_column, int_table
+
+BOM = b"\xef\xbb\xbf"
+TOKEN_WIDTH = 5  # time, category, stall, duration, line
+STATE_WIDTH = 2  # state, duration
+FACTS = (
+    "begin", "end", "cu", "workgroup_id", "cluster_id", "dispatcher", "me_id", "pipe_id",
+)  # fmt: skip
+
+_TABLES = ("instructions", "timeline", "waitcnt")
+_TABLE_OF = {name.encode(): name for name in _TABLES}
+_NO_NUMBERS = np.zeros(0, dtype=np.int64)
+_NO_TEXT = np.zeros(0, dtype=np.uint8)
+_WAIT_TEXTS = [b"[,[" + b",".join([b"[,]"] * count) + b"]]" for count in range(128)]
+_DIGITS = b"0123456789- \t\r\n"
+MANY = 2000  # rows; the check with more, but cheaper, steps pays from here on
+_SATURATED = 0xFFFFFF  # simdjson's len() stops counting here
+_KEEP = 1 << 26  # bytes: a parser that read more is dropped, it would keep ten times as much memory
+_parsers: list[simdjson.Parser] = []
+
+
+class _Unusual(Exception):
+    """The quick path does not vouch for this text."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawWaits:
+    """The waits of a file: entry i is `line[i]` with the next `count[i]` numbers of `depends_on`."""
+
+    line: np.ndarray  # int64 [n], LineNumber of the wait
+    count: np.ndarray  # int64 [n]
+    depends_on: np.ndarray  # int64, LineNumbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawWave:
+    """What a wave file says, in its own numbers."""
+
+    facts: dict[str, Any]  # FACTS that are there, unchecked
+    tokens: np.ndarray  # int64 [n, 5]
+    timeline: np.ndarray  # int64 [n, 2]
+    waits: RawWaits | None  # None: the file says nothing
+
+
+def parse(data: bytes) -> RawWave:
+    """Return what the text of a wave file says; ValueError, fit for a sentence, if it is not one."""
+    data = data.removeprefix(BOM)
+    try:
+        return parse_quickly(data)
+    except (_Unusual, LookupError, TypeError, ValueError, AttributeError, RuntimeError, MemoryError):
+        return parse_exactly(data)
+
+
+# -- the quick path -----------------------------------------------------------------------------------
+
+
+def parse_quickly(data: bytes) -> RawWave:
+    """Return what simdjson reads; any of half a dozen exceptions if it is not entirely sure."""
+    parser = _parsers.pop() if _parsers else simdjson.Parser()
+    raw = _document(parser.parse(data), data)
+    if len(data) <= _KEEP:
+        _parsers.append(parser)  # all proxies are gone: simdjson allows the next parse
+    return raw
+
+
+def _document(document: Any, data: bytes) -> RawWave:
+    wave = document["wave"]
+    if not isinstance(wave, simdjson.Object):
+        raise _Unusual
+    keys = list(wave)
+    if len({*keys}) != len(keys) or [*document].count("wave") != 1:
+        raise _Unusual  # simdjson takes the first of equal keys, orjson the last
+    facts = {name: wave[name] for name in keys if name in FACTS}
+    if any(isinstance(value, simdjson.Array | simdjson.Object) for value in facts.values()):
+        raise _Unusual
+    tables = {name: wave[name] for name in _TABLES if name in keys}
+    texts = _texts(data)
+    tokens = _rows(tables.get("instructions"), TOKEN_WIDTH, texts.get("instructions", _NO_TEXT))
+    timeline = _rows(tables.get("timeline"), STATE_WIDTH, texts.get("timeline", _NO_TEXT))
+    return RawWave(facts, tokens, timeline, _waits(tables.get("waitcnt"), texts.get("waitcnt", _NO_TEXT)))
+
+
+def _texts(data: bytes) -> dict[str, np.ndarray]:
+    """The letters between each table's key and the next quote: `:[[4,6,0,4,1],[8,6,0,4,2]],`."""
+    if b"\\" in data:
+        raise _Unusual  # without escapes every second quote ends a string
+    letters = np.frombuffer(data, dtype=np.uint8)
+    texts: dict[str, np.ndarray] = {}
+    for begin, end, stop in _strings(data):
+        name = _TABLE_OF.get(data[begin:end])
+        if name in texts:
+            raise _Unusual
+        if name is not None:
+            texts[name] = letters[end + 1 : stop]
+    return texts
+
+
+def _strings(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """(begin, end, next quote) of every string in a text without escapes."""
+    quote = data.find(b'"')
+    while quote >= 0:
+        end = data.find(b'"', quote + 1)
+        following = data.find(b'"', end + 1)
+        yield quote + 1, end, following if following >= 0 else len(data)
+        quote = following
+
+
+def _rows(array: Any, width: int, letters: np.ndarray) -> np.ndarray:
+    if array is None or not len(array):
+        return np.zeros((0, width), dtype=np.int64)
+    count = len(array)
+    flat = np.frombuffer(array.as_buffer(of_type="i"), dtype=np.int64)
+    if (
+        count >= _SATURATED
+        or len(flat) != count * width
+        or np.count_nonzero(letters == ord("[")) != count + 1
+    ):
+        raise _Unusual
+    columns = np.ascontiguousarray(flat.reshape(count, width).T)
+    if count > MANY and _is_compact(letters, columns):
+        return columns.T
+    if not _is_regular(letters, count, width):
+        raise _Unusual
+    return _limited(columns).T
+
+
+def _is_compact(letters: np.ndarray, columns: np.ndarray) -> bool:
+    """Whether each row ends where a row of these numbers ends in a text without spaces.
+
+    With as many brackets as rows, that leaves no room for a row of another length.
+    """
+    width, count = columns.shape
+    length = np.full(count, 2 * width + 2, dtype=np.int64)  # `[0,0],`
+    for column in columns:
+        low, high = bounds(column)
+        if low < 0 or high >= LIMIT:
+            return False
+        power = 10
+        while power <= high:
+            length += column >= power
+            power *= 10
+    ends = np.cumsum(length)  # the text begins with `:[`
+    return int(ends[-1]) < len(letters) and bool((letters[ends] == ord("]")).all())
+
+
+def _limited(numbers: np.ndarray) -> np.ndarray:
+    if numbers.size and not (numbers.min() > -LIMIT and numbers.max() < LIMIT):
+        raise _Unusual
+    return numbers
+
+
+def _is_regular(letters: np.ndarray, count: int, width: int) -> bool:
+    """Whether `count` rows with `count * width` numbers have `width` each: every width-th comma ends one."""
+    commas = np.flatnonzero(letters == ord(","))
+    ends = commas[width - 1 : width * (count - 1) : width]
+    return len(ends) == count - 1 and bool((letters[ends - 1] == ord("]")).all())
+
+
+def _waits(array: Any, letters: np.ndarray) -> RawWaits | None:
+    if array is None:
+        return None
+    if not len(array):
+        return RawWaits(_NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)
+    counts = _wait_counts(letters.tobytes().translate(None, _DIGITS).rstrip(b"},"))
+    flat = _limited(np.frombuffer(array.as_buffer(of_type="i"), dtype=np.int64))
+    size = 1 + 2 * counts
+    first = np.cumsum(size) - size
+    is_line = np.zeros(len(flat), dtype=bool)
+    is_line[first] = True
+    return RawWaits(flat[first], counts, flat[~is_line][::2])
+
+
+def _wait_counts(shape: bytes) -> np.ndarray:
+    """Producers of each entry, from the text of all entries without digits: `:[[,[[,],[,]]],[,[[,]]]]`."""
+    letters = np.frombuffer(shape, dtype=np.uint8)
+    comma, bracket = letters == ord(","), letters == ord("[")
+    opening = np.flatnonzero(bracket[:-2] & comma[1:-1] & bracket[2:])
+    # An entry is as long as `[,[` `]]` and a comma or bracket, and 4 for each producer but 3 for the last.
+    stop = np.append(opening[1:], len(letters))
+    counts = (stop - opening - 5) // 4
+    numbers = counts.tolist()
+    if max(numbers, default=0) >= len(_WAIT_TEXTS) or min(numbers, default=0) < 0:
+        raise _Unusual
+    if shape != b":[" + b",".join([_WAIT_TEXTS[number] for number in numbers]) + b"]":
+        raise _Unusual
+    return counts
+
+
+# -- the exact path -----------------------------------------------------------------------------------
+
+
+def parse_exactly(data: bytes) -> RawWave:
+    """Return what orjson reads; ValueError, fit for a sentence, if it is not a wave."""
+    wave = _wave_object(data.removeprefix(BOM))
+    tables = {name: wave.get(name) for name in _TABLES}
+    return RawWave(
+        {name: wave[name] for name in FACTS if name in wave},
+        _table(tables, "instructions", TOKEN_WIDTH),
+        _table(tables, "timeline", STATE_WIDTH),
+        _exact_waits(tables["waitcnt"]),
+    )
+
+
+def _wave_object(data: bytes) -> dict[str, Any]:
+    if not data.strip():
+        raise ValueError("it is empty")
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON, or cut off (line {error.lineno}, column {error.colno})") from error
+    wave = document.get("wave") if isinstance(document, dict) else None
+    if not isinstance(wave, dict):
+        raise ValueError("it does not describe a wave")
+    return wave
+
+
+def _table(tables: dict[str, Any], name: str, width: int) -> np.ndarray:
+    try:
+        return int_table(tables[name], width)
+    except ValueError as error:
+        raise ValueError(f"its {name} are not rows of {width} whole numbers ({error})") from error
+
+
+def _exact_waits(entries: object) -> RawWaits | None:
+    if entries is None:
+        return None
+    try:
+        lines = int_column([line for line, _ in entries])
+        pairs = [int_table(depends, 2)[:, 0] for _, depends in entries]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"its waitcnt is not a list of waits and producers ({error})") from error
+    counts = np.array([len(pair) for pair in pairs], dtype=np.int64)
+    return RawWaits(lines, counts, np.concatenate([*pairs, np.zeros(0, dtype=np.int64)]))

@@ -1,0 +1,115 @@
+"""Rows of plain boxes: one look-up of columns for all rows in view, painted as pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtGui import QPainter
+
+from rcv_py.ui.kit.rows_item import Frame, RowShape
+from rcv_py.ui.kit.theme import Theme
+from rcv_py.ui.kit.token_rows import RowName
+
+GAP_FROM_PX = 4  # a box this wide keeps a pixel of distance to the next
+FAINT = 0.55  # share of the background in a box that has no detail
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Boxes sorted by (row, begin); those of a row do not overlap."""
+
+    row: np.ndarray  # int32, row on screen
+    begin: np.ndarray  # int64, cycles
+    end: np.ndarray  # int64, cycles
+    color: np.ndarray  # int32, number of the kernel colour
+    is_strong: np.ndarray  # bool: there is detail to see
+
+    def at(self, row: int, first: int, stop: int) -> int:
+        """The last box of a row that touches the cycles [first, stop); -1 if none does."""
+        low, high = np.searchsorted(self.row, [row, row + 1])
+        found = low + int(np.searchsorted(self.begin[low:high], stop, side="left")) - 1
+        return int(found) if found >= low and self.end[found] > first else -1
+
+    def count(self, row: int, first: int, stop: int) -> int:
+        """How many boxes of a row touch the cycles [first, stop)."""
+        low, high = np.searchsorted(self.row, [row, row + 1])
+        after = np.searchsorted(self.begin[low:high], stop, side="left")
+        return int(after - np.searchsorted(self.end[low:high], first, side="right"))
+
+
+def no_boxes() -> Boxes:
+    """Nothing."""
+    whole, wide = np.zeros(0, np.int32), np.zeros(0, np.int64)
+    return Boxes(whole, wide, wide, whole, np.zeros(0, bool))
+
+
+class BoxRows:
+    """A row source of boxes in the colours of kernels."""
+
+    def __init__(self, theme: Theme, shape: RowShape) -> None:
+        self.theme = theme
+        self.shape = shape
+        self.version = 0
+        self.selected_row = -1
+        self.boxes = no_boxes()
+        self.names: tuple[RowName, ...] = ()
+
+    def set_boxes(self, boxes: Boxes, names: Sequence[RowName]) -> None:
+        """Show other boxes."""
+        self.boxes, self.names = boxes, tuple(names)
+        self.version += 1
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def label(self, row: int) -> str:
+        """The name beside a row."""
+        return self.names[row].label
+
+    def group(self, row: int) -> str:
+        """What the row belongs to."""
+        return self.names[row].group
+
+    def value(self, row: int) -> str:
+        """Nothing is measured here."""
+        return ""
+
+    def paint(self, frame: Frame) -> None:
+        """Fill the pixels of each box; strong boxes win over faint ones in a pixel they share."""
+        boxes, window = self.boxes, frame.pixels.window
+        low, high = np.searchsorted(boxes.row, [frame.first, frame.stop])
+        seen = low + np.flatnonzero(
+            (boxes.end[low:high] > window.begin) & (boxes.begin[low:high] < window.end)
+        )
+        if not len(seen):
+            return
+        seen = seen[np.argsort(boxes.is_strong[seen], kind="stable")]
+        width = frame.pixels.width_px
+        left = (np.maximum(boxes.begin[seen], window.begin) - window.begin) * width // window.width
+        right = -(-(np.minimum(boxes.end[seen], window.end) - window.begin) * width // window.width)
+        right = np.maximum(right, left + 1)
+        right -= right - left >= GAP_FROM_PX
+        length = right - left
+        at = np.repeat(left - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
+        strip = np.zeros((frame.stop - frame.first, width), np.uint32)
+        flat = np.repeat((boxes.row[seen] - frame.first).astype(np.int64) * width, length) + at
+        strip.reshape(-1)[flat] = np.repeat(self._colors(seen), length)
+        for i in range(len(strip)):
+            part = frame.part(frame.first + i)
+            if len(part):
+                part[:] = np.where(strip[i] == 0, part[0], strip[i])
+
+    def paint_over(self, painter: QPainter, frame: Frame) -> None:
+        """Nothing more."""
+
+    def _colors(self, rows: np.ndarray) -> np.ndarray:
+        color, strong = self.boxes.color[rows], self.boxes.is_strong[rows]
+        numbers = np.unique(color)
+        full = np.zeros(int(numbers.max()) + 1, np.uint32)
+        faint = full.copy()
+        for number in numbers.tolist():
+            full[number] = self.theme.kernel(number).rgba()
+            faint[number] = self.theme.soft(self.theme.kernel(number), FAINT).rgba()
+        return np.where(strong, full[color], faint[color])

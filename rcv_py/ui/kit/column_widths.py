@@ -1,0 +1,78 @@
+"""How wide the columns of a table are: what they need, one of them elastic, the user's wish above all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QTableView
+
+from rcv_py.ui.kit.table_model import Column, TableModel
+
+PAD = 6  # px left and right of a cell's text
+
+
+@dataclass(frozen=True, slots=True)
+class Elastic:
+    """The column that takes the room left by the others up to the column `upto`."""
+
+    column: str
+    upto: str
+    least: int  # px
+    most: int  # px
+
+
+class ColumnWidths:
+    """Gives columns their widths and remembers which ones the user changed."""
+
+    def __init__(self, view: QTableView, model: TableModel) -> None:
+        self.elastic: Elastic | None = None
+        self._view, self._model = view, model
+        self._is_ours = False  # a change that is not the user's
+        self._by_hand: set[str] = set()
+        view.horizontalHeader().sectionResized.connect(self._resized)
+
+    def remember(self) -> dict[str, tuple[int, bool]]:
+        """Return width and whether it is hidden of each column that exists."""
+        view = self._view
+        return {
+            column.id: (view.columnWidth(at), view.isColumnHidden(at))
+            for at, column in enumerate(self._model.columns)
+        }
+
+    def apply(self, columns: Sequence[Column], before: dict[str, tuple[int, bool]], char_px: float) -> None:
+        """Give new columns what they need, and those from `before` what they had."""
+        self._is_ours = True
+        for at, column in enumerate(columns):
+            width, is_hidden = before.get(column.id, (0, False))
+            self._view.setColumnHidden(at, is_hidden)
+            self._view.setColumnWidth(at, width or self._needed(column, char_px))
+        self._is_ours = False
+        self.stretch()
+
+    def stretch(self) -> None:
+        """Give the elastic column the room that the others leave, unless the user gave it a width."""
+        if self.elastic is None or self.elastic.column in self._by_hand:
+            return
+        at, last = self._model.column_of(self.elastic.column), self._model.column_of(self.elastic.upto)
+        if at < 0 or last < 0:
+            return
+        others = sum(self._view.columnWidth(i) for i in range(last + 1) if i != at)
+        room = self._view.viewport().width() - others
+        self._is_ours = True
+        self._view.setColumnWidth(at, min(max(room, self.elastic.least), self.elastic.most))
+        self._is_ours = False
+
+    def _needed(self, column: Column, char_px: float) -> int:
+        metrics = QFontMetrics(self._view.horizontalHeader().font())
+        title = metrics.horizontalAdvance(column.title) + 2 * PAD + 4
+        if not (column.is_number and isinstance(column.values, np.ndarray) and len(column.values)):
+            return max(column.width, title)
+        widest = max(len(column.text(value)) for value in (column.values.max(), column.values.min()))
+        return max(column.width, title, round(widest * char_px) + 2 * PAD + 2)
+
+    def _resized(self, at: int, old: int, new: int) -> None:
+        if not self._is_ours and 0 <= at < len(self._model.columns) and old and new:
+            self._by_hand.add(self._model.columns[at].id)

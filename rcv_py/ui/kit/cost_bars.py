@@ -1,0 +1,66 @@
+"""Bars that show a cost: how long they are, and how they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QPainter
+
+MIN_PX = 2.0  # what is not zero must be seen
+LOG_FLOOR = 1000.0  # a thousandth of the largest is where a log bar begins
+
+
+def bar_length(value: float, largest: float, width: float, scale: str) -> float:
+    """Return the length in px of a bar: 0 for nothing, else at least `MIN_PX`, at most `width`."""
+    if value <= 0 or largest <= 0:
+        return 0.0
+    share = min(1.0, value / largest)
+    if scale == "sqrt":
+        share = share**0.5
+    elif scale == "log":
+        share = max(0.0, 1.0 + np.log(share) / np.log(LOG_FLOOR))
+    return max(MIN_PX, float(share) * width)
+
+
+def draw_bar(
+    painter: QPainter,
+    box: QRectF,
+    parts: Sequence[tuple[float, QColor]],
+    largest: float,
+    scale: str,
+) -> None:
+    """Draw a bar split into parts from the left; the scale is that of the whole, the split is linear."""
+    total = sum(value for value, _ in parts)
+    length = bar_length(total, largest, box.width(), scale)
+    if length <= 0:
+        return
+    left = box.left()
+    for value, color in parts:
+        if value > 0:
+            part = length * value / total
+            painter.fillRect(QRectF(left, box.top(), part, box.height()), color)
+            left += part
+
+
+def heat(cost: np.ndarray, height: int) -> np.ndarray:
+    """Return the largest cost behind each of `height` px of a strip over all rows, as shares of the maximum.
+
+    Float64 [height].  Fewer rows than pixels make bands, more rows than pixels share one.
+    """
+    largest = float(cost.max()) if len(cost) else 0.0
+    if height <= 0 or largest <= 0:
+        return np.zeros(max(0, height), dtype=np.float64)
+    edge = np.arange(height) * len(cost) // height
+    return (cost[edge] if len(cost) <= height else np.maximum.reduceat(cost, edge)) / largest
+
+
+def mix(color: QColor, other: QColor, share: float) -> QColor:
+    """Return a colour with `share` of it replaced by another."""
+    keep = 1.0 - share
+    return QColor(
+        round(color.red() * keep + other.red() * share),
+        round(color.green() * keep + other.green() * share),
+        round(color.blue() * keep + other.blue() * share),
+    )

@@ -1,0 +1,77 @@
+"""Source text as coloured spans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import PurePosixPath
+
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_for_filename
+from pygments.lexers.special import TextLexer
+from pygments.token import Comment, Keyword, Name, Number, Operator, String
+from pygments.util import ClassNotFound
+
+TAB = 4
+MAX_CHARS = 4_000_000  # beyond that a file is shown without colours
+
+Span = tuple[int, int, str]  # first column, column behind the last, class of `theme.syntax`
+
+# The first that holds the token's type wins.
+_CLASSES = (
+    (Comment, "comment"),
+    (String, "string"),
+    (Number, "number"),
+    (Keyword, "keyword"),
+    (Operator.Word, "keyword"),
+    (Operator, "operator"),
+    (Name.Function, "function"),
+    (Name.Class, "function"),
+    (Name.Decorator, "function"),
+    (Name.Builtin, "function"),
+)
+
+
+def expanded(line: str) -> str:
+    """Return a line as it is shown: tabs as spaces, control characters as a dot."""
+    line = line.rstrip("\r\n").expandtabs(TAB)
+    return line if line.isprintable() else "".join(c if c.isprintable() else "·" for c in line)
+
+
+def spans(path: str, lines: Sequence[str]) -> tuple[tuple[Span, ...], ...]:
+    """Return the coloured spans of each line; text of class `name` is in none.
+
+    `lines` are what `expanded` returns.  The language is told by the file's name.
+    """
+    text = "\n".join(lines)
+    found: list[list[Span]] = [[] for _ in lines]
+    if len(text) > MAX_CHARS or not lines:
+        return tuple(() for _ in lines)
+    row = column = 0
+    for kind, value in _lexer(path).get_tokens(text):
+        name = _class_of(kind)
+        for piece in value.splitlines(keepends=True):
+            stop = column + len(piece.rstrip("\n"))
+            if name and row < len(found) and stop > column:
+                _append(found[row], (column, stop, name))
+            row, column = (row + 1, 0) if piece.endswith("\n") else (row, stop)
+    return tuple(tuple(line) for line in found)
+
+
+def _append(line: list[Span], span: Span) -> None:
+    if line and line[-1][1:] == (span[0], span[2]):
+        line[-1] = (line[-1][0], span[1], span[2])
+    else:
+        line.append(span)
+
+
+@cache
+def _class_of(kind: object) -> str:
+    return next((name for parent, name in _CLASSES if kind in parent), "")
+
+
+def _lexer(path: str) -> Lexer:
+    try:
+        return get_lexer_for_filename(PurePosixPath(path).name, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return TextLexer(stripnl=False, ensurenl=False)

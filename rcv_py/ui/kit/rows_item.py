@@ -1,0 +1,182 @@
+"""All rows of a timeline as one graphics item: a picture in device pixels, kept until its key changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+
+from rcv_py.analysis.raster import Pixels
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.theme import Theme
+
+
+@dataclass(frozen=True, slots=True)
+class RowShape:
+    """Heights of a row, in logical pixels: its spans, the strip of states below, and the gap to the next."""
+
+    spans: int = 18
+    strip: int = 5
+    gap: int = 3
+
+    @property
+    def pitch(self) -> int:
+        """From one row to the next."""
+        return self.spans + self.strip + self.gap
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A picture being made.  All lengths are device pixels; row r begins at `top(r)`."""
+
+    canvas: np.ndarray  # uint32 [height, width], 0xffRRGGBB
+    pixels: Pixels
+    first: int  # rows in view
+    stop: int
+    scale: float  # device pixels a logical pixel
+    scroll_px: float  # logical
+    shape: RowShape
+    theme: Theme
+
+    def top(self, row: int) -> int:
+        """Where a row begins; may be negative."""
+        return round((row * self.shape.pitch - self.scroll_px) * self.scale)
+
+    @property
+    def spans_px(self) -> int:
+        """Height of the spans."""
+        return max(1, round(self.shape.spans * self.scale))
+
+    @property
+    def strip_px(self) -> int:
+        """Height of the strip of states."""
+        return round(self.shape.strip * self.scale)
+
+    def part(self, row: int, below: int = 0, height: int | None = None) -> np.ndarray:
+        """The pixels of a row that are in view, as a view into the canvas: its spans by default."""
+        top = self.top(row) + below
+        stop = top + (self.spans_px if height is None else height)
+        return self.canvas[max(0, top) : max(0, min(stop, len(self.canvas)))]
+
+
+class RowSource(Protocol):
+    """What a timeline shows."""
+
+    version: int  # grows when anything of the picture changes
+    shape: RowShape
+    selected_row: int  # -1: none
+
+    def __len__(self) -> int: ...
+
+    def label(self, row: int) -> str:
+        """The name beside a row."""
+
+    def group(self, row: int) -> str:
+        """What the row belongs to; equal for neighbours of one group."""
+
+    def value(self, row: int) -> str:
+        """A number beside the name, "" for none."""
+
+    def paint(self, frame: Frame) -> None:
+        """Fill the rows' pixels."""
+
+    def paint_over(self, painter: QPainter, frame: Frame) -> None:
+        """Add what is drawn one by one: rectangles, names, hatching."""
+
+
+class RowsItem(pg.GraphicsObject):
+    """Paints the rows in view.  It lives in the pixels of its view box, not in data coordinates."""
+
+    def __init__(self, box: pg.ViewBox, theme: Theme) -> None:
+        super().__init__()
+        self.setParentItem(box)
+        self._box = box
+        self._theme = theme
+        self._key: tuple[object, ...] = ()
+        self._image = QImage()
+        self._canvas = np.zeros((0, 0), np.uint32)
+        self.source: RowSource | None = None
+        self.shown = TimeWindow(0, 1)
+        self.scroll_px = 0.0
+        self.grid: Callable[[TimeWindow, int], np.ndarray] = _no_grid
+        self.frame_ms = 0.0  # what the last new picture cost
+        box.sigResized.connect(self._resized)
+
+    def boundingRect(self) -> QRectF:
+        """The whole view box."""
+        return QRectF(0, 0, self._box.width(), self._box.height())
+
+    def viewTransformChanged(self) -> None:
+        """Data coordinates mean nothing to this item."""
+
+    def rows_in_view(self, height: float) -> tuple[int, int]:
+        """First row in view and the one behind the last."""
+        source = self.source
+        if source is None:
+            return 0, 0
+        first = int(self.scroll_px // source.shape.pitch)
+        return max(0, first), min(len(source), int((self.scroll_px + height) // source.shape.pitch) + 1)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        """Draw the picture, made anew only if it would be another one."""
+        rect = self.boundingRect()
+        if self.source is None or rect.width() < 1 or rect.height() < 1:
+            return
+        # Not painter.device(): PySide6 6.11 crashes when the wrapper of a window's backing store dies.
+        scale = (widget.devicePixelRatioF() if widget is not None else 1.0) * painter.worldTransform().m11()
+        source = self.source
+        key = (self.shown, rect.size().toTuple(), scale, self.scroll_px, source.version)
+        key = (*key, source.selected_row, source.shape)
+        if key != self._key:
+            start = perf_counter()
+            self._render(rect, scale, source)
+            self._key = key
+            self.frame_ms = (perf_counter() - start) * 1e3
+        painter.drawImage(rect, self._image)
+
+    def forget(self) -> None:
+        """Make the picture anew at the next paint: the source or the colours are others."""
+        self._key = ()
+        self.update()
+
+    def _render(self, rect: QRectF, scale: float, source: RowSource) -> None:
+        width, height = max(1, round(rect.width() * scale)), max(1, round(rect.height() * scale))
+        if self._canvas.shape != (height, width):
+            self._canvas = np.empty((height, width), np.uint32)
+        first, stop = self.rows_in_view(rect.height())
+        pixels = Pixels(self.shown, width)
+        frame = Frame(self._canvas, pixels, first, stop, scale, self.scroll_px, source.shape, self._theme)
+        self._background(frame)
+        source.paint(frame)
+        self._image = QImage(self._canvas.data, width, height, width * 4, QImage.Format.Format_RGB32)
+        painter = QPainter(self._image)
+        source.paint_over(painter, frame)
+        painter.end()
+
+    def _background(self, frame: Frame) -> None:
+        theme, source = self._theme, self.source
+        line = np.full(frame.pixels.width_px, theme.role("canvas").rgba(), np.uint32)
+        at = self.grid(frame.pixels.window, frame.pixels.width_px)
+        line[at] = theme.role("grid").rgba()
+        frame.canvas[:] = line
+        if source is not None and frame.first <= source.selected_row < frame.stop:
+            below = -round(source.shape.gap * frame.scale / 2)
+            part = frame.part(source.selected_row, below, round(source.shape.pitch * frame.scale))
+            part[:] = theme.soft(theme.role("accent_soft"), 0.5).rgba()
+
+    def _resized(self) -> None:
+        self.prepareGeometryChange()
+        self.update()
+
+
+def _no_grid(window: TimeWindow, width_px: int) -> np.ndarray:
+    return np.zeros(0, np.int64)

@@ -1,0 +1,149 @@
+"""The style sheet of the window: thin lines, an 8-px grid, no bevels, from the roles of the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from string import Template
+
+from PySide6.QtGui import QColor
+
+from rcv_py.base.colors import ROLES
+
+FRAME = """
+QMainWindow, QDialog { background: $window; }
+QMainWindow::separator { background: $window; width: 5px; height: 5px; }
+QMainWindow::separator:hover { background: $accent; }
+QSplitter::handle { background: $line; }
+QSplitter::handle:horizontal { width: 1px; }
+QSplitter::handle:vertical { height: 1px; }
+QSplitter::handle:hover { background: $accent; }
+QToolTip { background: $raised; color: $text; border: 1px solid $line; padding: 4px 6px; }
+QStatusBar { background: $window; border-top: 1px solid $line; }
+QStatusBar::item { border: none; }
+QToolBar { background: $window; border: none; border-bottom: 1px solid $line; spacing: 4px;
+    padding: 4px 8px; }
+QMenuBar { background: $window; padding: 2px 4px; }
+QMenuBar::item { padding: 4px 8px; border-radius: 3px; background: transparent; }
+QMenuBar::item:selected, QMenuBar::item:pressed { background: $hover; }
+QMenu { background: $base; border: 1px solid $line; padding: 4px; }
+QMenu::item { padding: 5px 24px 5px 24px; border-radius: 3px; }
+QMenu::item:selected { background: $accent_soft; }
+QMenu::item:disabled { color: $muted; }
+QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
+QMenu::indicator { width: 16px; height: 16px; left: 4px; }
+QMenu::indicator:checked { image: url("$check"); }
+QMenu::right-arrow { image: url("$right"); width: 12px; height: 12px; }
+"""
+
+DOCKS = """
+QDockWidget { color: $muted; font-weight: 600; titlebar-close-icon: url("$close");
+    titlebar-normal-icon: url("$float"); }
+QDockWidget::title { background: $window; padding: 4px 8px; border-bottom: 1px solid $line;
+    text-align: left; }
+QDockWidget::close-button, QDockWidget::float-button { border: none; background: transparent; padding: 0;
+    icon-size: 12px; }
+QDockWidget::close-button:hover, QDockWidget::float-button:hover { background: $hover; }
+QTabBar { background: transparent; qproperty-drawBase: 0; }
+QTabBar::tab { background: transparent; color: $muted; padding: 5px 10px; border: none;
+    border-bottom: 2px solid transparent; }
+QTabBar::tab:hover { color: $text; background: $hover; }
+QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
+QTabBar::tab:disabled { color: $line; }
+QTabBar QToolButton { background: $window; border: none; }
+QTabBar::close-button { image: url("$close"); }
+QTabWidget::pane { border: none; border-top: 1px solid $line; }
+"""
+
+TABLES = """
+QAbstractItemView { background: $base; alternate-background-color: $alternate; border: none; outline: none;
+    selection-background-color: $accent_soft; selection-color: $text; gridline-color: $line; }
+QHeaderView { background: $window; border: none; }
+QHeaderView::section { background: $window; color: $muted; border: none; border-right: 1px solid $line;
+    border-bottom: 1px solid $line; padding: 3px 6px; }
+QHeaderView::section:hover { color: $text; background: $hover; }
+QTableCornerButton::section { background: $window; border: none; }
+QScrollBar:vertical { background: transparent; width: 11px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 11px; margin: 0; }
+QScrollBar::handle { background: $line; border-radius: 3px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:horizontal { min-width: 28px; }
+QScrollBar::handle:hover { background: $muted; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QAbstractScrollArea::corner { background: transparent; }
+"""
+
+INPUTS = """
+QLineEdit, QSpinBox, QPlainTextEdit, QTextEdit, QComboBox { background: $base; color: $text;
+    border: 1px solid $line;
+    border-radius: 3px; padding: 2px 6px; selection-background-color: $accent; selection-color: $base; }
+QLineEdit, QSpinBox, QComboBox { min-height: 18px; }
+QLineEdit:focus, QSpinBox:focus, QPlainTextEdit:focus, QTextEdit:focus,
+QComboBox:focus { border-color: $accent; }
+QLineEdit:disabled, QSpinBox:disabled, QComboBox:disabled { background: $window; color: $muted; }
+QLineEdit[invalid="true"] { border-color: $error; }
+QComboBox::drop-down { border: none; width: 16px; }
+QComboBox::down-arrow { image: url("$chevron"); width: 12px; height: 12px; }
+QComboBox QAbstractItemView { border: 1px solid $line; padding: 2px; }
+QSpinBox::up-button, QSpinBox::down-button { border: none; width: 16px; background: transparent; }
+QSpinBox::up-arrow { image: url("$chevron_up"); width: 10px; height: 10px; }
+QSpinBox::down-arrow { image: url("$chevron"); width: 10px; height: 10px; }
+QPushButton { background: $base; color: $text; border: 1px solid $line; border-radius: 3px;
+    padding: 4px 12px; }
+QPushButton:hover { background: $hover; border-color: $accent; }
+QPushButton:pressed, QPushButton:checked { background: $accent_soft; border-color: $accent; }
+QPushButton:disabled { color: $muted; background: $window; border-color: $line; }
+QPushButton:default { border-color: $accent; }
+QPushButton:focus { border-color: $accent; }
+QPushButton[small="true"] { padding: 2px 4px; }
+QPushButton[link="true"] { border: none; background: transparent; color: $accent; text-align: left;
+    padding: 2px 0; }
+QPushButton[link="true"]:hover { text-decoration: underline; }
+QPushButton[link="true"]:focus { text-decoration: underline; }
+QToolButton { background: transparent; color: $text; border: 1px solid transparent; border-radius: 3px;
+    padding: 3px; }
+QToolButton:hover { background: $hover; }
+QToolButton:pressed, QToolButton:checked { background: $accent_soft; }
+QToolButton:focus { border-color: $accent; }
+QToolButton:disabled { color: $muted; }
+QToolButton::menu-indicator { image: none; }
+QCheckBox, QRadioButton { spacing: 6px; }
+QCheckBox::indicator { width: 13px; height: 13px; border: 1px solid $muted; border-radius: 2px;
+    background: $base; }
+QCheckBox::indicator:checked { border-color: $accent; image: url("$check"); }
+QCheckBox:focus { color: $accent; }
+QProgressBar { background: $raised; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
+QProgressBar::chunk { background: $accent; border-radius: 3px; }
+"""
+
+NAMED = """
+QLabel[role="muted"] { color: $muted; }
+QLabel[role="heading"] { color: $text; font-weight: 600; }
+QLabel[role="error"] { color: $error; }
+QLabel[role="warning"] { color: $warning; }
+QFrame[role="line"] { background: $line; border: none; }
+QTextBrowser { border: none; border-radius: 0; background: $base; padding: 0 4px; }
+#capture { font-weight: 600; padding: 3px 8px; }
+#command_field { text-align: left; color: $muted; padding: 4px 10px; min-width: 180px; }
+#palette { background: $base; border: 1px solid $line; }
+#palette QLineEdit { border: none; border-bottom: 1px solid $line; border-radius: 0; padding: 8px 10px; }
+#overlay_card { background: $base; border: 1px solid $line; }
+#welcome, #chooser { background: $canvas; }
+#drop_target { border: 1px dashed $muted; border-radius: 6px; }
+"""
+
+ICONS = {
+    "check": ("check", "accent"),
+    "right": ("forward", "muted"),
+    "close": ("close", "muted"),
+    "float": ("float", "muted"),
+    "chevron": ("chevron", "muted"),
+    "chevron_up": ("chevron-up", "muted"),
+}
+
+
+def style_sheet(role: Callable[[str], QColor], icon_url: Callable[[str, QColor], str]) -> str:
+    """Return the application's style sheet; `icon_url` gives the file of an icon in a colour."""
+    values = {name: role(name).name() for name in ROLES}
+    values |= {key: icon_url(name, role(color)) for key, (name, color) in ICONS.items()}
+    return Template(FRAME + DOCKS + TABLES + INPUTS + NAMED).substitute(values)

@@ -1,0 +1,277 @@
+"""The waves of a compute unit, instruction by instruction, with what each wave was doing below."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from rcv_py.analysis.raster import Segment
+from rcv_py.base.text import plural
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import Hover
+from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.empty_state import WithEmptyState, reason
+from rcv_py.ui.kit.legend import Legend
+from rcv_py.ui.kit.line_ticks import LineTicks
+from rcv_py.ui.kit.overlay import Marks, Place
+from rcv_py.ui.kit.panel import Panel, panel
+from rcv_py.ui.kit.rows_item import RowShape
+from rcv_py.ui.kit.timeline_plot import Timeline
+from rcv_py.ui.kit.token_rows import TokenRows
+from rcv_py.ui.kit.token_tip import gap_tip, state_tip, token_at, token_tip
+from rcv_py.ui.kit.wave_rows import WaveRows, wave_rows, waves_of_unit
+
+NO_WAVES = (
+    "No instruction detail: no wave ran on the traced compute unit. "
+    "Record again with a larger grid, or choose another compute unit to trace."
+)
+REBUILD_MS = 150  # while waves arrive
+LEGEND = (
+    ("matrix", TokenKind.MATRIX),
+    ("vector", TokenKind.VALU),
+    ("scalar", TokenKind.SALU),
+    ("scalar memory", TokenKind.SMEM),
+    ("buffer", TokenKind.VMEM),
+    ("global", TokenKind.FLAT),
+    ("LDS", TokenKind.LDS),
+    ("branch", TokenKind.JUMP),
+    ("wait", TokenKind.IMMED),
+)
+
+
+@panel(id="compute_unit", title="Compute Unit", area="top", order=20)
+class ComputeUnitPanel(Panel):
+    """Every instruction of the waves of a compute unit over time, and the state of each wave."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.source = TokenRows(ui.theme, RowShape(ui.settings["timeline.row_height"]))
+        self.timeline = Timeline(ui, self.source, self)
+        self.timeline.plot.setAccessibleName("Timeline of the waves of a compute unit")
+        self._unit: tuple[int, ...] | None = None
+        self._segments: dict[int, Segment] = {}
+        self._row_of_wave: dict[int, int] = {}
+        self._selected: Place | None = None
+        self._hovered: Place | None = None
+        self._ticks = LineTicks(self.session)
+        self._build()
+        self._rebuild = Coalesce(self, self._start, REBUILD_MS)
+        self.session.trace.watch(self._trace_changed)
+        self.session.loaded.watch(self._rebuild.ask)
+        self.session.selection.watch(self._selection_changed)
+        ui.settings.cell("timeline.row_height").watch(self._height_changed)
+        ui.theme.changed.connect(self._theme_changed)
+        self._theme_changed()
+        self._trace_changed()
+
+    def _build(self) -> None:
+        self._which = QComboBox()
+        self._which.addItems(["Unit of the selected wave", "All traced units"])
+        self._which.setAccessibleName("Which compute units are shown")
+        self._which.setToolTip("Which compute units are shown")
+        self._which.currentIndexChanged.connect(self._which_changed)
+        self._legend = Legend()
+        self._progress = QLabel()
+        self._progress.setObjectName("muted")
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 2, 8, 2)
+        head.setSpacing(8)
+        for widget, stretch in ((self._which, 0), (self._legend, 1), (self._progress, 0)):
+            head.addWidget(widget, stretch)
+        content = QWidget()
+        inside = QVBoxLayout(content)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(0)
+        inside.addLayout(head)
+        inside.addWidget(self.timeline, 1)
+        self._page = WithEmptyState(content)
+        outside = QVBoxLayout(self)
+        outside.setContentsMargins(0, 0, 0, 0)
+        outside.addWidget(self._page)
+
+    # -- rows -------------------------------------------------------------------------------------------
+
+    def _trace_changed(self) -> None:
+        trace = self.session.trace.value
+        self._segments, self._row_of_wave, self._unit = {}, {}, None
+        self._selected = self._hovered = None
+        self._show(WaveRows((), (), (), {}))
+        empty = trace is None or not len(trace.waves)
+        self._page.say(reason(trace, "compute_unit", NO_WAVES) if empty else "")
+        if not empty:
+            self._rebuild.ask()
+
+    def _which_changed(self) -> None:
+        self._unit = None
+        self._rebuild.now()
+
+    def _start(self) -> None:
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None or not len(trace.waves):
+            return
+        wave = self.session.selection.value.wave
+        row = None if wave is None or self._which.currentIndex() else trace.waves.row(wave)
+        self._unit = self._unit_of(row)
+        chosen, known = waves_of_unit(trace, row), dict(self._segments)
+        self.ui.tasks.run(self, lambda: wave_rows(trace, store, chosen, known), self._show)
+
+    def _unit_of(self, row: int | None) -> tuple[int, ...]:
+        trace = self.session.trace.value
+        if trace is None or row is None:
+            return ()
+        return tuple(int(column[row]) for column in (trace.waves.se, trace.waves.sa, trace.waves.cu))
+
+    def _show(self, made: WaveRows) -> None:
+        self._segments.update({part.key: part for row in made.rows for part in row.segments if part.key >= 0})
+        self._row_of_wave = dict(made.row_of_wave)
+        trace = self.session.trace.value
+        self.source.texts = () if trace is None else trace.code.text
+        self.source.set_rows(made.rows, made.names, made.pending)
+        count = len(made.row_of_wave)
+        read = count - len(made.pending)
+        self._progress.setText(
+            f"reading waves {read:,} of {count:,}" if made.pending else plural(count, "wave")
+        )
+        self._find_selected()
+        self.timeline.plot.rows_changed()
+
+    def _selection_changed(self) -> None:
+        trace, wave = self.session.trace.value, self.session.selection.value.wave
+        row = None if trace is None or wave is None else trace.waves.row(wave)
+        if self._unit is not None and not self._which.currentIndex() and self._unit != self._unit_of(row):
+            self._rebuild.now()
+        self._find_selected()
+        self.timeline.plot.reveal_row(self.source.selected_row)
+        self.timeline.plot.rows_changed()
+
+    def _find_selected(self) -> None:
+        trace, wave = self.session.trace.value, self.session.selection.value.wave
+        index_row = None if trace is None or wave is None else trace.waves.row(wave)
+        self.source.selected_row = -1 if index_row is None else self._row_of_wave.get(index_row, -1)
+        token = self.session.token()
+        self._selected = None
+        if token is not None and self.source.selected_row >= 0:
+            self._selected = Place(self.source.selected_row, token[0].tokens.span(token[1]))
+
+    # -- looks ------------------------------------------------------------------------------------------
+
+    def _height_changed(self) -> None:
+        self.source.shape = RowShape(self.ui.settings["timeline.row_height"])
+        self.timeline.plot.rows_changed()
+
+    def _theme_changed(self) -> None:
+        self._legend.set_items([(self.ui.theme.kind(kind), name, KIND_TEXT[kind]) for name, kind in LEGEND])
+
+    def canvas(self) -> QWidget:
+        """The widget a picture of this panel shows."""
+        return self.timeline.plot
+
+    # -- guide ------------------------------------------------------------------------------------------
+
+    def marks(self) -> Marks:
+        """Selection, hover, ticks of the selected line, bookmarks, shader data."""
+        plot = self.timeline.plot.rows
+        first, stop = plot.rows_in_view(self.timeline.plot.getViewBox().height())
+        ticks = self._ticks.of(self.source.rows, first, stop, plot.shown, self.source.version)
+        return Marks(
+            self._selected, self._hovered, ticks, self._shader_data(plot.shown), bookmarks=self._bookmarks()
+        )
+
+    def _bookmarks(self) -> tuple[int, ...]:
+        return tuple(
+            time for mark in self.session.bookmarks.value if (time := self._ticks.time_of(mark)) is not None
+        )
+
+    def _shader_data(self, window: TimeWindow) -> tuple[tuple[int, np.ndarray], ...]:
+        trace = self.session.trace.value
+        found = []
+        for data in () if trace is None else trace.shader_data:
+            rows = np.flatnonzero((data.time >= window.begin) & (data.time < window.end))
+            for row, name in enumerate(self.source.names):
+                slots = [f"{a}-{b}" for a, b in zip(data.simd[rows], data.slot[rows], strict=True)]
+                own = np.array([slot == name.label for slot in slots], bool)
+                if own.any() and name.group.startswith(f"SE{data.se}"):
+                    found.append((row, data.time[rows][own]))
+        return tuple(found)
+
+    def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
+        """Rich text about what is there."""
+        trace, segment = self.session.trace.value, self._segment(row, time, pixel)
+        if trace is None:
+            return ""
+        if segment is None:
+            return self._pending_tip(row, time)
+        wave = self._wave(segment)
+        if is_strip and wave is not None:
+            return state_tip(trace, wave, time)
+        token = token_at(segment, time, pixel)
+        if token < 0:
+            return gap_tip(trace, wave, segment, time)
+        return token_tip(trace, wave, segment, token, pixel)
+
+    def hovered(self, row: int, time: int) -> None:
+        """Outline the token and tell the others."""
+        pixel = self.timeline.plot.pixel_at(time)
+        segment = self._segment(row, time, pixel) if row >= 0 else None
+        token = -1 if segment is None else token_at(segment, time, pixel)
+        wave = None if segment is None else self._wave(segment)
+        if segment is None or token < 0:
+            self._hovered = None
+            self.session.hover.set(Hover(wave.id if wave else None, time=time) if row >= 0 else None)
+            return
+        self._hovered = Place(row, segment.tokens.span(token))
+        line = int(segment.tokens.line[token])
+        self.session.hover.set(Hover(wave.id if wave else None, line if line >= 0 else None, time))
+
+    def clicked(self, row: int, time: int, is_double: bool) -> None:
+        """Select the token or the wave; a double click fits it."""
+        trace, pixel = self.session.trace.value, self.timeline.plot.pixel_at(time)
+        segment = self._segment(row, time, pixel)
+        wave = None if segment is None else self._wave(segment)
+        if trace is None:
+            return
+        if segment is None or wave is None:
+            waiting = self._pending_at(row, time)
+            if waiting is not None:
+                self.session.select_wave(trace.waves.id(waiting))
+            return
+        token = token_at(segment, time, pixel)
+        if token >= 0:
+            self.session.select_token(wave.id, token)
+        else:
+            self.session.select_wave(wave.id)
+        if is_double:
+            self.session.fit_selection()
+
+    def measured(self, window: TimeWindow, row: int) -> str:
+        """How many tokens the row measured in has there."""
+        if not 0 <= row < len(self.source.rows):
+            return ""
+        parts = self.source.rows[row].visible(window)
+        count = sum((rows := part.rows_in(window)).stop - rows.start for part in parts)
+        return f"{plural(count, 'token')} in {self.source.label(row)}"
+
+    # -- asking -----------------------------------------------------------------------------------------
+
+    def _segment(self, row: int, time: int, pixel: TimeWindow) -> Segment | None:
+        if not 0 <= row < len(self.source.rows):
+            return None
+        found = self.source.rows[row].visible(pixel)
+        return next((one for one in found if one.begin <= time < one.end), found[0] if found else None)
+
+    def _wave(self, segment: Segment) -> Wave | None:
+        return None if self.session.store is None else self.session.store.wave(segment.key)
+
+    def _pending_at(self, row: int, time: int) -> int | None:
+        return next(
+            (one.key for one in self.source.pending if one.row == row and one.span.contains(time)), None
+        )
+
+    def _pending_tip(self, row: int, time: int) -> str:
+        waiting, store = self._pending_at(row, time), self.session.store
+        if waiting is None or store is None:
+            return ""
+        return store.missing.get(waiting, "The instructions of this wave are still being read.")

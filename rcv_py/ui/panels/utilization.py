@@ -1,0 +1,240 @@
+"""What kept the units of a compute unit busy: one row a unit, blank where it was idle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from rcv_py.analysis.raster import Segment, TokenRow
+from rcv_py.analysis.union import Union, union
+from rcv_py.analysis.utilization import Track, utilization
+from rcv_py.base.text import percent, plural
+from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import Hover
+from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.empty_state import WithEmptyState, reason
+from rcv_py.ui.kit.overlay import Marks, Place
+from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.rows_item import RowShape
+from rcv_py.ui.kit.timeline_plot import Timeline
+from rcv_py.ui.kit.token_rows import RowName, TokenRows
+from rcv_py.ui.kit.token_tip import token_at, token_tip
+from rcv_py.ui.kit.wave_rows import place_name, span_segment, waves_of_unit
+
+NO_WAVES = "No instruction detail: no wave ran on the traced compute unit, so nothing kept its units busy."
+READING = "The waves of this compute unit are still being read."
+REBUILD_MS = 400  # while waves arrive: every rebuild sorts all their tokens
+NOTES = {
+    True: "Bars are issue time: on gfx9 a unit may work on after its bar ends.",
+    False: "Bars are execution time.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A track with what is drawn of it."""
+
+    track: Track
+    segment: Segment
+    covered: Union
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The tracks of a compute unit."""
+
+    units: tuple[Unit, ...]
+    place: str
+    read: int  # waves
+    waves: int
+
+
+def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> Units:
+    """Fold the loaded waves among the chosen ones onto their units."""
+    waves = [wave for row in chosen.tolist() if (wave := store.wave(row)) is not None]
+    made = []
+    for track in utilization(waves, trace) if waves else ():
+        # An overlap of the step of time is how gfx9 records back-to-back issue; it needs no lane.
+        slack = trace.base_clock if trace.gfxip <= 9 else 0
+        segment = span_segment(track.start, track.end, track.kind, slack=slack)
+        made.append(Unit(track, segment, union(track.start, track.end)))
+    return Units(tuple(made), place, len(waves), len(chosen))
+
+
+@panel(id="utilization", title="Utilization", area="top", order=30)
+class UtilizationPanel(Panel):
+    """When each unit of the compute unit was busy, and for what share of the view."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.source = TokenRows(ui.theme, RowShape(16, strip=0, gap=4))
+        self.timeline = Timeline(ui, self.source, self)
+        self.timeline.plot.setAccessibleName("Timeline of the units of a compute unit")
+        self.units = Units((), "", 0, 0)
+        self._unit: tuple[int, ...] | None = None
+        self._hovered: Place | None = None
+        self._build()
+        self._rebuild = Coalesce(self, self._start, REBUILD_MS)
+        self.session.trace.watch(self._trace_changed)
+        self.session.loaded.watch(self._rebuild.ask)
+        self.session.selection.watch(self._selection_changed)
+        self.session.window.watch(self._window_changed)
+        self._trace_changed()
+
+    def _build(self) -> None:
+        self._note, self._progress = QLabel(), QLabel()
+        for label in (self._note, self._progress):
+            label.setObjectName("muted")
+        self._note.setMinimumWidth(10)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 4, 8, 4)
+        head.addWidget(self._note, 1)
+        head.addWidget(self._progress)
+        content = QWidget()
+        inside = QVBoxLayout(content)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(0)
+        inside.addLayout(head)
+        inside.addWidget(self.timeline, 1)
+        self._page = WithEmptyState(content)
+        outside = QVBoxLayout(self)
+        outside.setContentsMargins(0, 0, 0, 0)
+        outside.addWidget(self._page)
+
+    # -- rows -------------------------------------------------------------------------------------------
+
+    def _trace_changed(self) -> None:
+        trace = self.session.trace.value
+        self._unit = None
+        self._hovered = None
+        self._show(Units((), "", 0, 0))
+        empty = trace is None or not len(trace.waves)
+        self._page.say(reason(trace, "utilization", NO_WAVES) if empty else READING)
+        if trace is not None:
+            self._note.setText(NOTES[trace.gfxip <= 9])
+        if not empty:
+            self._rebuild.ask()
+
+    def _start(self) -> None:
+        trace, store = self.session.trace.value, self.session.store
+        row = self._selected_row()
+        if trace is None or store is None or row is None:
+            return
+        self._unit = self._unit_of(row)
+        chosen, place = waves_of_unit(trace, row), place_name(trace, *self._unit)
+        self.ui.tasks.run(self, lambda: units_of(trace, store, chosen, place), self._show)
+
+    def _selected_row(self) -> int | None:
+        trace, wave = self.session.trace.value, self.session.selection.value.wave
+        return None if trace is None or wave is None else trace.waves.row(wave)
+
+    def _unit_of(self, row: int) -> tuple[int, ...]:
+        trace = self.session.trace.value
+        if trace is None:
+            return ()
+        return tuple(int(column[row]) for column in (trace.waves.se, trace.waves.sa, trace.waves.cu))
+
+    def _selection_changed(self) -> None:
+        row = self._selected_row()
+        if row is not None and self._unit is not None and self._unit_of(row) != self._unit:
+            self._rebuild.now()
+
+    def _show(self, made: Units) -> None:
+        self.units = made
+        names = [RowName(unit.track.name) for unit in made.units]
+        self.source.set_rows([TokenRow((unit.segment,)) for unit in made.units], names)
+        self._progress.setText(
+            f"reading waves {made.read:,} of {made.waves:,}"
+            if made.read < made.waves
+            else f"{made.place} · {plural(made.waves, 'wave')}"
+        )
+        if made.units:
+            self._page.say("")
+        self._window_changed()
+
+    def _window_changed(self) -> None:
+        window = self.session.window.value
+        self.source.values = tuple(
+            percent(unit.covered.inside(window), window.width) for unit in self.units.units
+        )
+        self.timeline.plot.rows_changed()
+
+    def canvas(self) -> QWidget:
+        """The widget a picture of this panel shows."""
+        return self.timeline.plot
+
+    def caption(self) -> str:
+        """What the bars are."""
+        return self._note.text()
+
+    def sheet(self) -> Sheet:
+        """Busy cycles of each unit in the view."""
+        window = self.session.window.value
+        inside = [(unit.track, unit.covered.inside(window)) for unit in self.units.units]
+        rows = [(track.name, busy, window.width, round(busy / window.width, 6)) for track, busy in inside]
+        return Sheet("Utilization", ("unit", "busy cycles", "cycles in view", "share"), rows)
+
+    # -- guide ------------------------------------------------------------------------------------------
+
+    def marks(self) -> Marks:
+        """What the mouse is over."""
+        return Marks(hovered=self._hovered)
+
+    def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
+        """The unit's share of the view, and the instruction that kept it busy."""
+        trace, found = self.session.trace.value, self._found(row, time)
+        if trace is None or not 0 <= row < len(self.units.units):
+            return ""
+        head = f"<b>{self.source.label(row)}</b> busy for {self.source.values[row]} of the view<br>"
+        if found is None:
+            return f"<qt>{head}idle here</qt>"
+        store, wave_row, token = self.session.store, *found
+        wave = None if store is None else store.wave(wave_row)
+        if wave is None:
+            return f"<qt>{head}an instruction of the sibling SIMD</qt>"
+        span = TimeWindow(wave.begin, wave.end)
+        segment = Segment.of(wave.tokens, wave.states, store.lod(wave_row), span, wave_row)
+        return head + token_tip(trace, wave, segment, token, TimeWindow(time, time + 1))
+
+    def hovered(self, row: int, time: int) -> None:
+        """Outline the bar and tell the others which instruction it was."""
+        trace, store, found = self.session.trace.value, self.session.store, self._found(row, time)
+        self._hovered = None
+        if found is None or trace is None or store is None:
+            self.session.hover.set(Hover(time=time) if row >= 0 else None)
+            return
+        segment = self.units.units[row].segment
+        bar = token_at(segment, time, self.timeline.plot.pixel_at(time))
+        self._hovered = Place(row, segment.tokens.span(bar))
+        wave = store.wave(found[0])
+        line = -1 if wave is None else int(wave.tokens.line[found[1]])
+        self.session.hover.set(Hover(wave.id if wave else None, line if line >= 0 else None, time))
+
+    def clicked(self, row: int, time: int, is_double: bool) -> None:
+        """Select the instruction that kept the unit busy; a double click fits it."""
+        trace, found = self.session.trace.value, self._found(row, time)
+        if trace is None or found is None or found[0] < 0:
+            return
+        self.session.select_token(trace.waves.id(found[0]), found[1])
+        if is_double:
+            self.session.fit_selection()
+
+    def measured(self, window: TimeWindow, row: int) -> str:
+        """How busy the unit was there."""
+        if not 0 <= row < len(self.units.units):
+            return ""
+        busy = self.units.units[row].covered.inside(window)
+        return f"{self.source.label(row)} busy for {percent(busy, window.width)}"
+
+    def _found(self, row: int, time: int) -> tuple[int, int] | None:
+        """(row of the wave index, token row) of the bar at a time."""
+        if not 0 <= row < len(self.units.units):
+            return None
+        unit = self.units.units[row]
+        bar = token_at(unit.segment, time, self.timeline.plot.pixel_at(time))
+        return None if bar < 0 else (int(unit.track.wave[bar]), int(unit.track.token[bar]))

@@ -1,0 +1,275 @@
+"""The workspace: one dock a panel, and the layout they start in.
+
+    explorer  │ overview strip                │ right
+              │ top: tabs                     │
+    ──────────├───────────────┬───────────────┤ right_center
+    left_     │ center        │ center_right  │
+    bottom    ├───────────────┴───────────────┤ right_bottom: tabs
+              │ bottom: tabs, can be folded   │
+
+There is no central widget: the middle is made of docks as well, so that everything can be moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
+
+from rcv_py.ui.kit.panel import Panel, PanelInfo
+
+STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
+VERSION = 1  # of the saved layout: one of another version is ignored
+COMPACT_WIDTH = 1500  # px: below it columns are narrow and the bottom starts folded
+FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
+UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
+
+_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+_TOP, _BOTTOM = Qt.DockWidgetArea.TopDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
+_DOWN, _ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a group of tabs goes: below or beside the first group of `after` that exists, else the side."""
+
+    area: str
+    side: Qt.DockWidgetArea
+    after: tuple[str, ...] = ()
+    direction: Qt.Orientation = _DOWN
+
+
+PLACES = (
+    Place("left", _LEFT),
+    Place("left_bottom", _LEFT, ("left",)),
+    Place("right", _RIGHT),
+    Place("right_center", _RIGHT, ("right",)),
+    Place("right_bottom", _RIGHT, ("right_center", "right")),
+    Place("strip", _TOP),
+    Place("top", _TOP, ("strip",)),
+    Place("center", _BOTTOM),
+    Place("bottom", _BOTTOM, ("center",)),
+    Place("center_right", _BOTTOM, ("center",), _ACROSS),
+)
+
+
+class Dock(QDockWidget):
+    """The frame around a panel.  It has a title only while it is no tab."""
+
+    def __init__(self, info: PanelInfo, panel: QWidget) -> None:
+        super().__init__(info.title)
+        self.info = info
+        self.panel = panel
+        self.is_strip = info.id in STRIPS
+        self.setObjectName(info.id)
+        self._body = QWidget()  # stays when the panel is folded away: a dock without a widget is no dock
+        around = QVBoxLayout(self._body)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(panel)
+        self.setWidget(self._body)
+        self._no_title = QWidget()
+        self._is_bare = False
+        if self.is_strip:
+            self.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
+            self._set_bare(True)
+
+    def sizeHint(self) -> QSize:
+        """Small: the layout decides, not the panels."""
+        hint = super().sizeHint()
+        return hint if self.is_strip else QSize(min(hint.width(), 240), min(hint.height(), 160))
+
+    def update_title(self, is_tab: bool) -> None:
+        """Show the title bar only if there is no tab that says the same."""
+        if not self.is_strip:
+            self._set_bare(is_tab and not self.isFloating())
+
+    def fold(self, is_folded: bool) -> None:
+        """Show nothing but the tab, or the panel as well."""
+        self.panel.setVisible(not is_folded)
+        self._body.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
+        self.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
+
+    def _set_bare(self, is_bare: bool) -> None:
+        if is_bare != self._is_bare:
+            self._is_bare = is_bare
+            self.setTitleBarWidget(self._no_title if is_bare else None)
+
+
+class Workspace(QMainWindow):
+    """All panels in docks.  Knows their areas, not what they are."""
+
+    panels_changed = Signal()  # shown, hidden, moved
+
+    def __init__(self, panels: Iterable[tuple[PanelInfo, Panel]]) -> None:
+        super().__init__()
+        self.setWindowFlags(Qt.WindowType.Widget)
+        self.setDockOptions(
+            QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.GroupedDragging
+        )
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        for corner, side in (
+            (Qt.Corner.TopLeftCorner, _LEFT),
+            (Qt.Corner.BottomLeftCorner, _LEFT),
+            (Qt.Corner.TopRightCorner, _RIGHT),
+            (Qt.Corner.BottomRightCorner, _RIGHT),
+        ):
+            self.setCorner(corner, side)
+        self.docks = {info.id: Dock(info, panel) for info, panel in panels}
+        self.is_bottom_folded = False
+        self._tidy_timer = QTimer(self)
+        self._tidy_timer.setSingleShot(True)
+        self._tidy_timer.timeout.connect(self._tidy)
+        for dock in self.docks.values():
+            dock.setParent(self)
+            for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
+                signal.connect(self._tidy_soon)
+        self.reset_layout(QSize(1600, 900))
+
+    # -- layout -------------------------------------------------------------------------------------
+
+    def group(self, area: str) -> list[Dock]:
+        """The docks whose home is an area, in their order."""
+        docks = [dock for dock in self.docks.values() if _home(dock) == area]
+        return sorted(docks, key=lambda dock: (dock.info.order, dock.info.id))
+
+    def reset_layout(self, size: QSize | None = None) -> None:
+        """Put every dock where it starts, in a window of that size."""
+        size = size or self.size()
+        for dock in self.docks.values():
+            dock.setFloating(False)
+            self.removeDockWidget(dock)
+        for place in PLACES:
+            self._put(place)
+        for dock in self.docks.values():
+            dock.show()
+        for place in PLACES:
+            for dock in self.group(place.area)[:1]:
+                dock.raise_()
+        self.fold_bottom(size.width() < COMPACT_WIDTH)
+        self._resize(size)
+        self._tidy_soon()
+
+    def _put(self, place: Place) -> None:
+        docks = self.group(place.area)
+        if not docks:
+            return
+        anchor = next((group[0] for area in place.after if (group := self.group(area))), None)
+        if anchor is None:
+            self.addDockWidget(place.side, docks[0])
+        else:
+            self.splitDockWidget(anchor, docks[0], place.direction)
+        for dock in docks[1:]:
+            self.tabifyDockWidget(docks[0], dock)
+
+    def _resize(self, size: QSize) -> None:
+        compact = size.width() < COMPACT_WIDTH
+        side = 204 if compact else 280
+        right = 228 if compact else 288
+        middle, body = size.width() - side - right, size.height()
+        heights = {
+            "left": body * 60 // 100,
+            "left_bottom": body * 40 // 100,
+            "top": body * 40 // 100,
+            "center": body * (52 if compact else 40) // 100,
+            "bottom": body * (4 if compact else 17) // 100,
+            "right": 300,
+            "right_center": body * 38 // 100,
+            "right_bottom": body - 300 - body * 38 // 100,
+        }
+        # The sides first and alone: Qt shares what a call asks for among all the docks it names.
+        self._resize_groups({"left": side, "right": right}, _ACROSS)
+        self._resize_groups({"center": middle * 55 // 100, "center_right": middle * 45 // 100}, _ACROSS)
+        self._resize_groups(heights, _DOWN)
+
+    def _resize_groups(self, sizes: dict[str, int], direction: Qt.Orientation) -> None:
+        found = [(self.group(area)[0], size) for area, size in sizes.items() if self.group(area)]
+        self.resizeDocks([dock for dock, _ in found], [size for _, size in found], direction)
+
+    # -- folding ------------------------------------------------------------------------------------
+
+    def fold_bottom(self, is_folded: bool) -> None:
+        """Show only the tabs of the bottom group, or its contents as well."""
+        docks = self.group("bottom")
+        self.is_bottom_folded = is_folded and len(docks) > 1  # a single dock has no tab to unfold it by
+        for dock in docks:
+            dock.fold(self.is_bottom_folded)
+        if docks and not self.is_bottom_folded:
+            self.resizeDocks([docks[0]], [max(160, self.height() // 5)], _DOWN)
+        self.panels_changed.emit()
+
+    def show_panel(self, name: str) -> None:
+        """Bring a panel to the front."""
+        dock = self.docks.get(name)
+        if dock is None:
+            return
+        if dock in self.group("bottom") and self.is_bottom_folded:
+            self.fold_bottom(False)
+        dock.show()
+        dock.raise_()
+        self.panels_changed.emit()
+
+    def toggle_panel(self, name: str) -> None:
+        """Hide a panel that is in front, bring any other to the front."""
+        dock = self.docks[name]
+        if dock.isVisible() and not dock.visibleRegion().isEmpty():
+            dock.hide()
+            self.panels_changed.emit()
+        else:
+            self.show_panel(name)
+
+    def is_shown(self, name: str) -> bool:
+        """Whether the dock is open, in front or behind another tab."""
+        return not self.docks[name].isHidden()
+
+    # -- keeping ------------------------------------------------------------------------------------
+
+    def save(self) -> QByteArray:
+        """Return the layout, to be given to `restore`."""
+        return self.saveState(VERSION)
+
+    def restore(self, state: QByteArray, is_bottom_folded: bool) -> bool:
+        """Take a saved layout back; False if it does not fit this version."""
+        if not self.restoreState(state, VERSION):
+            return False
+        for dock in self.docks.values():
+            if dock.is_strip:
+                dock.show()
+        self.fold_bottom(is_bottom_folded)
+        self._tidy_soon()
+        return True
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _tidy_soon(self) -> None:
+        self._tidy_timer.start(0)
+
+    def _tidy(self) -> None:
+        for dock in self.docks.values():
+            dock.update_title(bool(self.tabifiedDockWidgets(dock)))
+        for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            bar.setDrawBase(False)
+            bar.setElideMode(Qt.TextElideMode.ElideNone)
+            bar.setUsesScrollButtons(True)
+            if not bar.property("rcv_watched"):
+                bar.setProperty("rcv_watched", True)
+                bar.tabBarClicked.connect(self._tab_clicked)
+        self.panels_changed.emit()
+
+    def _tab_clicked(self, at: int) -> None:
+        bar = self.sender()
+        titles = {dock.info.title for dock in self.group("bottom")}
+        if not isinstance(bar, QTabBar) or bar.tabText(at) not in titles:
+            return
+        if self.is_bottom_folded:
+            self.fold_bottom(False)
+        elif at == bar.currentIndex():
+            self.fold_bottom(True)
+
+
+def _home(dock: Dock) -> str:
+    area = "strip" if dock.is_strip else dock.info.area
+    return area if any(place.area == area for place in PLACES) else "bottom"

@@ -1,0 +1,116 @@
+"""Tells what went wrong in a sentence, and lets the user copy what a report needs."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import traceback
+from collections.abc import Callable
+
+import PySide6
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rcv_py import __version__
+from rcv_py.base.errors import Cancelled, RcvError
+
+BUG = "Something went wrong inside rcv. What you see may be incomplete; the window keeps working."
+BUG_HINT = "Please send the report below; it holds no contents of the capture."
+
+
+def report(error: BaseException, where: str = "") -> str:
+    """Return what a bug report needs: versions, the capture's name and the traceback or detail."""
+    versions = f"rcv {__version__}, Python {platform.python_version()}, Qt {PySide6.__version__}"
+    lines = [f"{versions}, {platform.platform()}"]
+    if where:
+        lines.append(f"capture: {where}")
+    if isinstance(error, RcvError):
+        lines += [f"{type(error).__name__}: {error}", error.detail]
+    else:
+        lines += traceback.format_exception(error)
+    return "\n".join(line.rstrip() for line in lines if line)
+
+
+class ErrorBox(QDialog):
+    """A window that does not block: one sentence, what to do, and the report."""
+
+    def __init__(self, error: BaseException, where: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        expected = isinstance(error, RcvError)
+        self.setWindowTitle("rcv")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(460)
+        self.sentence = _wrapped(str(error) if expected else BUG)
+        self.sentence.setProperty("role", "heading")
+        self.report = report(error, where)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(16, 16, 16, 16)
+        around.setSpacing(8)
+        around.addWidget(self.sentence)
+        hint = error.hint if isinstance(error, RcvError) else BUG_HINT
+        if hint:
+            around.addWidget(_wrapped(hint))
+        if not expected or (isinstance(error, RcvError) and error.detail):
+            text = QPlainTextEdit(self.report)
+            text.setReadOnly(True)
+            text.setAccessibleName("Report")
+            text.setMinimumHeight(140)
+            around.addWidget(text)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        copy = QPushButton("Copy report")
+        copy.clicked.connect(lambda: QApplication.clipboard().setText(self.report))
+        buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.rejected.connect(self.reject)
+        around.addWidget(buttons)
+
+
+class ErrorDesk:
+    """Where all errors of the window end; the same one is shown once."""
+
+    def __init__(self, parent: QWidget, where: Callable[[], str]) -> None:
+        self._parent = parent
+        self._where = where
+        self._seen: set[str] = set()
+        self.last: ErrorBox | None = None
+
+    def show(self, error: BaseException) -> None:
+        """Show an error, unless the user asked for it or it is a mistake that was shown already."""
+        if isinstance(error, (Cancelled, KeyboardInterrupt)):
+            return
+        key = "" if isinstance(error, RcvError) else _key(error)
+        if key and key in self._seen:
+            return
+        self._seen.add(key)
+        if key:
+            traceback.print_exception(error, file=sys.stderr)
+        self.last = ErrorBox(error, self._where(), self._parent)
+        self.last.open()
+
+    def excepthook(self, kind: type[BaseException], error: BaseException, trace: object) -> None:
+        """Stand in for `sys.excepthook`."""
+        if issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, None)
+            return
+        self.show(error)
+
+
+def _key(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    last = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__} {last}"
+
+
+def _wrapped(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

@@ -1,0 +1,49 @@
+"""Makes every panel, and a sentence in the place of one that cannot be made."""
+
+from __future__ import annotations
+
+import traceback
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout
+
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.panel import Panel, PanelInfo, discover
+
+
+class BrokenPanel(Panel):
+    """Says that a panel could not be made; the rest of the window works."""
+
+    def __init__(self, ui: UiContext, info: PanelInfo, report: str) -> None:
+        super().__init__(ui)
+        self.report = report
+        sentence = QLabel(f"{info.title} could not be made because of a mistake in rcv. The rest works.")
+        sentence.setWordWrap(True)
+        sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        button = QPushButton("Copy report")
+        button.setToolTip("Copy what a bug report needs.")
+        button.clicked.connect(lambda: QApplication.clipboard().setText(self.report))
+        around = QVBoxLayout(self)
+        around.addStretch()
+        around.addWidget(sentence)
+        around.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        around.addStretch()
+
+
+def make_panel(ui: UiContext, info: PanelInfo) -> Panel:
+    """Make a panel; a `BrokenPanel` if it raises."""
+    try:
+        panel = info.make(ui)
+    except Exception:  # the panel boundary: one broken panel must not cost the user the window
+        panel = BrokenPanel(ui, info, traceback.format_exc())
+    if not panel.accessibleName():
+        panel.setAccessibleName(info.title)
+    if not panel.accessibleDescription():
+        panel.setAccessibleDescription(info.tip)
+    return panel
+
+
+def make_panels(ui: UiContext) -> list[tuple[PanelInfo, Panel]]:
+    """Make all panels that are found, in the order of their areas."""
+    infos = sorted(discover(), key=lambda info: (info.area, info.order, info.id))
+    return [(info, make_panel(ui, info)) for info in infos]

@@ -1,0 +1,91 @@
+"""The histogram over the program."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.analysis.hotspot import counted_rows, default_clock_range, hotspot
+from rcv_py.model.kinds import KIND_COUNT, TokenKind
+from rcv_py.model.window import TimeWindow
+from tests.analysis import build
+
+#                  0     1   2   5
+WAVE = build.wave("vvVV..LLL|SS.VVV", [0, 1, 2, 5])
+
+
+def kinds(row: list[int]) -> dict[str, int]:
+    """Only what is there."""
+    return {TokenKind(kind).name: cycles for kind, cycles in enumerate(row) if cycles}
+
+
+def test_a_token_counts_in_the_bin_of_its_line_with_all_its_cycles() -> None:
+    bins = hotspot([build.batch(WAVE)], 6, None, bins=3)
+    assert (bins.step, bins.first.tolist(), bins.stop.tolist()) == (2, [0, 2, 4], [2, 4, 6])
+    assert [kinds(row) for row in bins.cycles.tolist()] == [{"VALU": 4, "LDS": 3}, {"SALU": 2}, {"VALU": 3}]
+    assert bins.axis_max == pytest.approx(1.04 * 7)
+
+
+def test_a_window_cuts_tokens_where_the_reference_counts_them_in_full() -> None:
+    full = hotspot([build.batch(WAVE)], 6, None, bins=6)
+    cut = hotspot([build.batch(WAVE)], 6, None, bins=6, window=TimeWindow(3, 8))
+    assert full.totals.tolist() == [4, 3, 2, 0, 0, 3]
+    assert cut.totals.tolist() == [1, 2, 0, 0, 0, 0]
+
+
+def test_more_bins_than_lines_leave_the_last_ones_empty() -> None:
+    bins = hotspot([build.batch(WAVE)], 6, None, bins=32)
+    assert (bins.step, len(bins.first), bins.totals[6:].any()) == (1, 32, False)
+
+
+def test_lines_outside_begin_and_end_are_left_out() -> None:
+    bins = hotspot([build.batch(WAVE)], 6, None, bins=2, begin=1, end=3)
+    assert [kinds(row) for row in bins.cycles.tolist()] == [{"LDS": 3}, {"SALU": 2}]
+
+
+def test_nothing_to_count() -> None:
+    bins = hotspot([], 0, None)
+    assert (bins.step, bins.axis_max, bins.cycles.shape) == (1, 0.0, (32, KIND_COUNT))
+
+
+@given(st.integers(1, 40), st.integers(0, 20), st.integers(1, 20))
+def test_the_cycles_inside_a_window_are_all_of_them_or_those_that_touch_it(
+    bins: int, begin: int, width: int
+) -> None:
+    window = TimeWindow(begin, begin + width)
+    one = WAVE.tokens
+    inside = sum(
+        max(0, min(one.span(row).end, window.end) - max(one.span(row).begin, window.begin))
+        for row in range(len(one))
+    )
+    assert int(hotspot([build.batch(WAVE)], 6, None, bins=bins, window=window).cycles.sum()) == inside
+    assert int(hotspot([build.batch(WAVE)], 6, None, bins=bins).cycles.sum()) == int(one.duration.sum())
+
+
+WAVES = [
+    build.wave("VVVV", [0], row=0, begin=10, place=(0, 0, 0, 0)),
+    build.wave("VVVV", [0], row=1, begin=30, place=(0, 1, 0, 0)),
+    build.wave("VVVV", [0], row=2, begin=50, place=(2, 0, 0, 0)),
+]
+
+
+@pytest.mark.parametrize(
+    ("se", "window", "rows"),
+    [
+        (None, None, {0, 1, 2}),
+        (0, None, {0, 1}),
+        (0, TimeWindow(13, 30), {0}),
+        (0, TimeWindow(14, 30), set()),
+        (None, TimeWindow(33, 51), {1, 2}),
+        (1, None, set()),
+    ],
+)
+def test_waves_count_that_touch_the_window(se: int | None, window: TimeWindow | None, rows: set[int]) -> None:
+    assert counted_rows(build.index(WAVES), se, window) == rows
+
+
+def test_the_default_range_is_that_of_the_shader_engine_or_of_the_wave() -> None:
+    index = build.index(WAVES)
+    assert default_clock_range(index, 1) == TimeWindow(10, 20_034)
+    assert default_clock_range(index, 1, full=False) == TimeWindow(30, 20_034)

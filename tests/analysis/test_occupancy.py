@@ -1,0 +1,125 @@
+"""Who lived where and when."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.analysis.global_rows import global_rows
+from rcv_py.analysis.occupancy import residencies, steps
+from rcv_py.model.device import WaveEvents
+from rcv_py.model.ids import SlotId
+from rcv_py.model.modes import ReferenceRule
+from tests.analysis import build
+
+
+def events(*slots: str) -> WaveEvents:
+    """One text a slot: `(` a start, `)` an end, `x` an end and a start; the place is the time."""
+    rows = []
+    for slot, text in enumerate(slots):
+        for time, letter in enumerate(text):
+            rows += [(time, 0, 0, 1, 0, slot, 1)] * (letter in ")x")
+            rows += [(time, 1, 0, 1, 0, slot, 1 + slot)] * (letter in "(x")
+    return build.events(rows)
+
+
+def lives(table: WaveEvents, **options: object) -> list[tuple[int, int, int, bool, bool]]:
+    """(slot, begin, end, open at the start, open at the end)."""
+    found = residencies(table, **options)
+    columns = (found.slot, found.begin, found.end, found.is_open_start, found.is_open_end)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def test_a_start_and_the_next_end_of_the_slot_are_a_life() -> None:
+    assert lives(events("( )  ( )", " (   ) ")) == [
+        (0, 0, 2, False, False),
+        (0, 5, 7, False, False),
+        (1, 1, 5, False, False),
+    ]
+
+
+def test_a_wave_may_follow_another_at_once() -> None:
+    assert lives(events("( x )")) == [(0, 0, 2, False, False), (0, 2, 4, False, False)]
+
+
+def test_a_start_on_an_occupied_slot_closes_what_was_there() -> None:
+    assert lives(events("( ( )")) == [(0, 0, 2, False, True), (0, 2, 4, False, False)]
+
+
+def test_a_wave_nobody_saw_end_lasts_to_the_end() -> None:
+    table = events("(", "  ( )")
+    assert lives(table)[0] == (0, 0, 4, False, True)
+    assert lives(table, end=9)[0] == (0, 0, 9, False, True)
+
+
+def test_a_wave_that_was_there_before_the_trace_is_ours_but_not_the_reference_s() -> None:
+    table = events("   )  ( )", "( )")
+    assert lives(table) == [(0, 0, 3, True, False), (0, 6, 8, False, False), (1, 0, 2, False, False)]
+    assert lives(table, rule=ReferenceRule.REFERENCE) == [(0, 6, 8, False, False), (1, 0, 2, False, False)]
+
+
+def test_a_second_end_in_a_row_means_nothing() -> None:
+    assert lives(events("( ) )")) == [(0, 0, 2, False, False)]
+
+
+def test_one_point_a_time_where_the_reference_has_one_an_event() -> None:
+    table = events("( x )", "(   )")
+    ours, reference = steps(table, "se")[0], steps(table, "se", ReferenceRule.REFERENCE)[0]
+    assert (ours.time.tolist(), ours.waves.tolist()) == ([0, 2, 4], [2, 2, 0])
+    assert reference.time.tolist() == [-1, 0, 0, 2, 2, 4, 4]
+    assert reference.waves.tolist() == [0, 1, 2, 1, 2, 1, 0]
+    assert [ours.at(time) for time in (-1, 0, 3, 4)] == [0, 2, 2, 0]
+
+
+def test_curves_by_kernel_take_the_kernel_of_the_start() -> None:
+    curves = steps(events("( )", "(    )"), "kernel")
+    assert {kernel: curve.area for kernel, curve in curves.items()} == {1: 2, 2: 5}
+
+
+def test_nothing_happened() -> None:
+    table = events()
+    assert lives(table) == []
+    assert steps(table) == {}
+    assert global_rows(residencies(table))[0] == ()
+
+
+@st.composite
+def any_events(draw: st.DrawFn) -> WaveEvents:
+    """Starts and ends in no sensible order."""
+    row = st.tuples(
+        st.integers(0, 30),
+        st.integers(0, 1),
+        st.integers(0, 2),
+        st.integers(0, 1),
+        st.just(0),
+        st.integers(0, 2),
+    )
+    return build.events([(*one, 1) for one in draw(st.lists(row, max_size=30))])
+
+
+@given(any_events(), st.sampled_from(["se", "kernel", None]))
+def test_the_area_under_the_curves_is_the_length_of_all_lives(table: WaveEvents, by: str | None) -> None:
+    found = residencies(table)
+    assert (found.end >= found.begin).all()
+    area = sum(curve.area for curve in steps(table, by).values())
+    assert area == int((found.end - found.begin).sum())
+    assert all(curve.waves[-1] == 0 and curve.waves.min() >= 0 for curve in steps(table, by).values())
+
+
+@given(any_events())
+def test_lives_of_one_row_do_not_overlap_and_rows_are_sorted(table: WaveEvents) -> None:
+    found = residencies(table)
+    slots, row = global_rows(found)
+    assert list(slots) == sorted(set(slots))
+    for number in range(len(slots)):
+        own = np.flatnonzero(row == number)
+        assert (found.begin[own][1:] >= found.end[own][:-1]).all()
+        assert {(found.se[i], found.slot[i]) for i in own} == {(slots[number].se, slots[number].slot)}
+
+
+@pytest.mark.parametrize("slot", [0, 31, 4095])
+def test_a_slot_is_named_in_full(slot: int) -> None:
+    table = build.events([(0, 1, 3, 7, 2, slot, 1), (5, 0, 3, 7, 2, slot, 1)])
+    assert global_rows(residencies(table))[0] == (SlotId(3, 0, 7, 2, slot),)

@@ -1,0 +1,258 @@
+"""Equal to what the reference viewer computes, on every capture it was run on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.branches import branches
+from rcv_py.analysis.cost_columns import cost_columns, mean
+from rcv_py.analysis.global_rows import global_rows
+from rcv_py.analysis.hotspot import counted_rows, default_clock_range, hotspot
+from rcv_py.analysis.labels import labels
+from rcv_py.analysis.line_stats import all_lines, wave_lines
+from rcv_py.analysis.occupancy import Steps, residencies, steps
+from rcv_py.analysis.source_costs import source_costs
+from rcv_py.analysis.summary import pie
+from rcv_py.analysis.utilization import utilization
+from rcv_py.analysis.waits import Arrows, arrows, wait_pairs
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
+from tests.analysis import build
+from tests.analysis.conftest import Case
+from tests.support import captures
+
+
+def test_default_clock_range(case: Case) -> None:
+    window = default_clock_range(case.trace.waves, case.main_row)
+    assert [window.begin, window.end] == case.golden["clock_range"]
+
+
+def test_code_totals_are_the_sums_over_all_waves(case: Case) -> None:
+    code = case.trace.code
+    sums = all_lines(case.batches, len(code))
+    for name in ("hits", "latency", "stall", "idle"):
+        np.testing.assert_array_equal(getattr(sums, name), getattr(code, name), name)
+    assert (int(sums.latency.sum()), int(sums.stall.sum()), int(sums.idle.sum())) == (
+        case.golden["totals"]["latency"],
+        case.golden["totals"]["stall"],
+        case.golden["totals"]["idle"],
+    )
+
+
+def test_lines_of_the_main_wave(case: Case) -> None:
+    code = case.trace.code
+    stats = wave_lines(case.main, len(code))
+    first = cost_columns(code, LatencyMode.ITERATION, case.main, 0)
+    rows = code.row_of_number[[row["line"] for row in case.golden["main_wave_lines"]]]
+    columns = {
+        "n": stats.hits,
+        "sum": stats.latency,
+        "max": stats.longest,
+        "mean": mean(stats.latency, stats.hits),
+        "iter0": first.latency,
+        "idle_sum": stats.idle,
+        "idle_n": stats.idle_gaps,
+    }
+    for name, column in columns.items():
+        assert column[rows].tolist() == [row[name] for row in case.golden["main_wave_lines"]], name
+    assert int(stats.hits.sum()) == int(stats.hits[rows].sum()), "no other line ran"
+
+
+def test_cycles_by_kind_and_stall_of_every_wave(case: Case) -> None:
+    for wave, expected in zip(case.waves, case.golden["waves"], strict=True):
+        cycles = np.bincount(wave.tokens.kind, wave.tokens.duration, minlength=16)
+        assert cycles.astype(int).tolist() == expected["type_cycles"]
+        assert int((wave.tokens.stall % 65536).sum()) == expected["stall_u16"]
+
+
+def test_hotspot_bins(case: Case) -> None:
+    golden = case.golden["hotspot"]
+    window = default_clock_range(case.trace.waves, case.main_row)
+    rows = counted_rows(case.trace.waves, case.main.id.se, window)
+    bins = hotspot(case.batches, len(case.trace.code), rows)
+    assert bins.step == golden["step"]
+    assert bins.axis_max == pytest.approx(golden["max_value"], rel=1e-12)
+    assert len(bins.first) == golden["n_bins"] == len(golden["bins"])
+    lines = np.stack([bins.first, bins.stop - 1], axis=1)
+    assert lines.tolist() == [one["lines"] for one in golden["bins"]]
+    assert bins.totals.tolist() == [one["total"] for one in golden["bins"]]
+    named = [
+        {TokenKind(kind).name: count for kind, count in enumerate(row) if count}
+        for row in bins.cycles.tolist()
+    ]
+    assert named == [one["cycles"] for one in golden["bins"]]
+
+
+def entries(case: Case) -> list[tuple[int, list[int]]]:
+    number = case.trace.code.row_of_number
+    return [
+        (int(number[line]), [int(number[source]) for source in sources])
+        for line, sources in case.golden["main_wave_waitcnt"]
+    ]
+
+
+def rows_of(table: Arrows) -> list[list[Any]]:
+    columns = (table.wait, table.producer, table.slot, table.is_interior)
+    return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def test_wait_pairs(case: Case) -> None:
+    golden = case.golden["main_wave_arrows_wait_src_slot_interior"]
+    wait, producer = wait_pairs(build.waits(entries(case)))
+    assert sorted(zip(wait.tolist(), producer.tolist(), strict=True)) == sorted(
+        (row[0], row[1]) for row in golden
+    )
+
+
+def test_the_waits_in_the_file_are_the_reference_s(case: Case) -> None:
+    waits = case.main.waits
+    assert waits is not None
+    found = [(int(waits.line[row]), waits.producers(row).tolist()) for row in range(len(waits))]
+    made_up = case.trace.name in captures.SYNTHETIC  # those leave the waits to the viewer
+    assert found == ([] if made_up else entries(case))
+
+
+def test_arrows_slots_and_interior_flags(case: Case) -> None:
+    golden = case.golden["main_wave_arrows_wait_src_slot_interior"]
+    # Among arrows of one length the reference takes the order of a hash table; given its order, all is equal.
+    wait, producer = (np.array([row[i] for row in golden], dtype=np.int32) for i in (0, 1))
+    assert rows_of(arrows(wait, producer)) == golden
+
+
+def test_our_order_of_arrows_needs_no_more_room(case: Case) -> None:
+    golden = case.golden["main_wave_arrows_wait_src_slot_interior"]
+    table = arrows(*wait_pairs(build.waits(entries(case))))
+    assert sorted((row[0], row[1], row[3]) for row in rows_of(table)) == sorted(
+        (row[0], row[1], row[3]) for row in golden
+    )
+    assert table.slot.max(initial=0) <= max((row[2] for row in golden), default=0) + 1
+
+
+def test_branch_arrows(case: Case) -> None:
+    golden = case.golden["main_wave_branches"]
+    found = branches(case.main, case.trace.code)
+    assert len(found) == case.golden["waves"][case.main_row]["branch_arrows"]
+    assert rows_of(arrows(found.source, found.target)) == golden
+
+
+def points(curve: Steps) -> list[list[float]]:
+    return [[float(time), float(waves)] for time, waves in zip(curve.time, curve.waves, strict=True)]
+
+
+@pytest.mark.parametrize(("key", "by"), [("occupancy_plot", "se"), ("dispatch_plot", "kernel")])
+def test_occupancy_and_dispatch_curves(case: Case, key: str, by: str) -> None:
+    curves = steps(case.trace.occupancy, by, ReferenceRule.REFERENCE)
+    ours = steps(case.trace.occupancy, by)
+    full = {
+        row["name"]: row["pts"]
+        for row in case.golden.get(key.replace("plot", "curves"), {}).get("curves", [])
+    }
+    assert len(curves) == len(case.golden[key])
+    for expected in case.golden[key]:
+        name = expected["name"]
+        number = int(name[2:] if by == "se" else name.split("-")[0])
+        curve, found = curves[number], points(curves[number])
+        assert (len(curve), curve.waves.max(), curve.area) == (
+            expected["n_points"],
+            expected["max"],
+            expected["step_area"],
+        )
+        assert (found[:4], found[-4:]) == (expected["first"], expected["last"])
+        assert name not in full or found == full[name]
+        assert ours[number].area == expected["step_area"]
+        last_of_time = dict(zip(curve.time.tolist(), curve.waves.tolist(), strict=True))
+        last_of_time = {time: waves for time, waves in last_of_time.items() if time >= ours[number].time[0]}
+        assert last_of_time == dict(zip(ours[number].time.tolist(), ours[number].waves.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("rule", list(ReferenceRule))
+def test_global_rows(case: Case, rule: ReferenceRule) -> None:
+    golden = case.golden["global_view"]
+    lives = residencies(case.trace.occupancy, rule=rule)
+    slots, row = global_rows(lives)
+    assert (len(slots), len(lives)) == (golden["n_rows"], golden["n_waves"])
+    assert (lives.begin.min(), lives.end.max()) == (golden["begintime"], golden["maxtime"])
+    expected = case.golden.get("global_rows", golden["first_rows"])
+    for number, one in enumerate(expected):
+        slot, own = slots[number], np.flatnonzero(row == number)
+        assert [slot.se, slot.sa, slot.cu, slot.simd, slot.slot] == [
+            one[name] for name in ("se", "sa", "cu", "simd", "slot")
+        ]
+        columns = (lives.begin, lives.end, lives.kernel)
+        assert np.stack([column[own] for column in columns], axis=1).tolist() == one["waves"]
+
+
+def test_utilization_tracks(case: Case) -> None:
+    same_cu = [wave for wave in case.waves if (wave.id.se, wave.cu) == (case.main.id.se, case.main.cu)]
+    tracks = utilization(same_cu, case.trace)
+    found = {
+        track.name: {"tokens": len(track), "cycles": track.cycles, "overlapped": track.overlapped}
+        for track in tracks
+    }
+    assert found == case.golden["utilization"]
+    assert list(found) == list(case.golden["utilization"])
+
+
+def test_pie(case: Case) -> None:
+    chart = pie(case.trace.code)
+    shares = np.array([chart.idle, chart.stall, chart.issue], dtype=np.float32)
+    np.testing.assert_allclose(shares, [share for _, share in case.golden["pie"]], rtol=3e-7)
+
+
+def test_source_totals(case: Case) -> None:
+    trace, rule = case.trace, ReferenceRule.REFERENCE
+    latency, stall, idle = (
+        source_costs(trace.code, column, SourceCost.INCLUSIVE, rule=rule)
+        for column in (trace.code.latency, trace.code.stall, trace.code.idle)
+    )
+    for path, golden in case.golden["source_files"].items():
+        file = next(i for i, source in enumerate(trace.sources) if source.path == path)
+        own = latency.lines_of(file)
+        columns = (latency.line, latency.rows, latency.cost, stall.cost, idle.cost)
+        assert np.stack([column[own] for column in columns], axis=1).tolist() == [
+            row[:5] for row in golden["lines"]
+        ]
+        assert latency.file_cost[file] == golden["file_total"]["latency"]
+        assert idle.file_cost[file] == golden["file_total"]["idle"]
+        for kinds, row in zip(latency.by_kind[own].tolist(), golden["lines"], strict=True):
+            # A branch is one kind by its mnemonic, but JUMP or NEXT by what the first one seen did.
+            branch = [TokenKind.JUMP, TokenKind.NEXT]
+            assert sum(kinds[k] for k in branch) == sum(row[5][k] for k in branch)
+
+
+def test_labels(case: Case) -> None:
+    assert list(labels(case.trace.code, rule=ReferenceRule.REFERENCE)) == case.golden["labels_minimap"]
+    assert len(labels(case.trace.code)) == int(case.trace.code.is_label.sum())
+
+
+@pytest.mark.parametrize("key", ["latency", "stall", "latency_plus_idle"])
+def test_top_code_lines(case: Case, key: str) -> None:
+    code = case.trace.code
+    value = {"latency": code.latency, "stall": code.stall, "latency_plus_idle": code.latency + code.idle}[key]
+    order = np.argsort(-value, kind="stable")[:20]
+    golden = case.golden[f"top20_by_{key}"]
+    assert [int(value[row]) for row in order[: len(golden)]] == [
+        row["latency"] + row["idle"] if key == "latency_plus_idle" else row[key] for row in golden
+    ]
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_summary_of_the_reference(name: str) -> None:
+    from tests.analysis import plain
+
+    golden = captures.golden("summary.json")[name]
+    trace, batches = plain.read(captures.trace_path(name))
+    arrow_counts = {
+        trace.waves.file[wave.row]: len(wait_pairs(wave.waits)[0])
+        for batch in batches
+        for wave in batch.waves
+        if wave.waits is not None
+    }
+    assert arrow_counts == golden["arrows_per_wave"]
+    assert (len(trace.code), len(trace.waves)) == (golden["instructions"], golden["waves"])
+    bins = hotspot(batches, len(trace.code), counted_rows(trace.waves, int(trace.waves.se[0]), None))
+    assert int(bins.totals.sum()) == golden["hot_bins_total"]
+    assert int(np.argmax(bins.totals)) == golden["hot_max_bin"]

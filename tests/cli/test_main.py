@@ -1,0 +1,118 @@
+"""Exit codes, and what is said on the way out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from rcv_py.base.errors import UsageError
+from rcv_py.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def info_does(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Namespace], int]], None]:
+    """Replace what `rcv info` does."""
+
+    def replace(job: Callable[[Namespace], int]) -> None:
+        module = ModuleType("rcv_py.cli.commands.info")
+        module.run = job  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "rcv_py.cli.commands.info", module)
+
+    return replace
+
+
+def failing(error: BaseException) -> Callable[[Namespace], int]:
+    def run(arguments: Namespace) -> int:
+        raise error
+
+    return run
+
+
+def test_done(info_does: Callable[..., None]) -> None:
+    info_does(lambda arguments: 0)
+    assert main(["info", "x"]) == 0
+
+
+def test_what_the_user_can_put_right_is_a_sentence_and_a_hint(
+    info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    info_does(failing(UsageError("It cannot be.", hint="Do otherwise.")))
+    assert main(["info", "x"]) == 2
+    assert capsys.readouterr().err == "rcv: It cannot be.\n     Do otherwise.\n"
+
+
+def test_a_bug_shows_its_traceback(
+    info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    info_does(failing(ZeroDivisionError("oops")))
+    assert main(["info", "x"]) == 1
+    error = capsys.readouterr().err
+    assert "Traceback" in error
+    assert "ZeroDivisionError: oops" in error
+    assert "rcv info x" in error
+
+
+def test_control_c_is_quiet(info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+    info_does(failing(KeyboardInterrupt()))
+    assert main(["info", "x"]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def rcv(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rcv_py", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,
+    )  # type: ignore[call-overload]
+
+
+def test_a_reader_that_had_enough_gets_no_traceback() -> None:
+    code = (
+        "import sys; from types import ModuleType; from rcv_py.cli.main import main\n"
+        "info = ModuleType('info'); info.run = lambda arguments: print('line\\n' * 100_000)\n"
+        "sys.modules['rcv_py.cli.commands.info'] = info\n"
+        "sys.exit(main(['info', 'x']))\n"
+    )
+    writer = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == "line\n"
+    writer.stdout.close()
+    assert writer.stderr is not None
+    assert writer.stderr.read() == ""
+    writer.stderr.close()
+    assert writer.wait() == 0
+
+
+def test_version_and_usage_through_the_real_command() -> None:
+    assert rcv("--version").stdout.startswith("rcv ")
+    done = rcv("inof")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "rcv info" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["hotspot", "--help"], ["inof"]])
+def test_words_alone_load_neither_numpy_nor_qt(words: list[str]) -> None:
+    code = (
+        "import sys\n"
+        "for name in ('PySide6', 'pyqtgraph', 'numpy', 'orjson', 'simdjson'): sys.modules[name] = None\n"
+        "from rcv_py.cli.main import main\n"
+        f"try: main({words!r})\n"
+        "except SystemExit: pass\n"
+        "print('done', file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr.endswith("done\n")
+    assert "Traceback" not in done.stderr

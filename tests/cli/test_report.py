@@ -1,0 +1,99 @@
+"""What the writers write."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py import __version__
+from rcv_py.cli.report import Column, csv_text, json_text, plain, print_facts, print_table, table, width_of
+
+COLUMNS = (Column("line", True), Column("instruction", elastic="right"), Column("source", elastic="left"))
+ROWS = [(7, "v_add_f32 v0, v1, v2", "/long/way/to/kernel.py:12"), (1234, "s_nop", "")]
+
+
+def test_a_table_is_aligned_and_has_no_trailing_blanks() -> None:
+    assert table(COLUMNS, ROWS) == [
+        "line  instruction           source",
+        "   7  v_add_f32 v0, v1, v2  /long/way/to/kernel.py:12",
+        "1234  s_nop",
+    ]
+
+
+def test_elastic_columns_give_way_at_their_end() -> None:
+    assert table(COLUMNS, ROWS, 40) == [
+        "line  instruction       source",
+        "   7  v_add_f32 v0, v…  …to/kernel.py:12",
+        "1234  s_nop",
+    ]
+
+
+@given(
+    st.lists(st.tuples(st.integers(), st.text(max_size=60), st.text(max_size=60)), max_size=8),
+    st.integers(50, 90),
+)
+def test_no_line_is_longer_than_the_screen(rows: list[tuple[int, str, str]], width: int) -> None:
+    rows = [(number % 10_000, *texts) for number, *texts in rows]
+    lines = table(COLUMNS, rows, width)
+    assert len(lines) == 1 + len(rows)
+    assert all(len(line) <= width and line.isprintable() for line in lines)
+
+
+def test_control_characters_of_a_capture_do_not_reach_the_terminal() -> None:
+    assert plain("a\x1b[31mb\r\nc\td") == "a\ufffd[31mb\ufffd c  d"
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_style_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    outputs = {}
+    for name, stream in (("pipe", io.StringIO()), ("terminal", Terminal())):
+        print_table(COLUMNS, ROWS, stream)
+        outputs[name] = stream.getvalue()
+    monkeypatch.setenv("NO_COLOR", "1")
+    without = Terminal()
+    print_table(COLUMNS, ROWS, without)
+    assert "\x1b" in outputs["terminal"]
+    assert "\x1b" not in outputs["pipe"] + without.getvalue()
+
+
+def test_the_width_is_what_the_user_says_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "77")
+    assert width_of(io.StringIO()) == 77
+    monkeypatch.setenv("COLUMNS", "many")
+    assert width_of(io.StringIO()) is None
+
+
+def test_facts_are_aligned_and_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "34")
+    stream = io.StringIO()
+    print_facts([("kernel", "matmul"), ("waves", "32 traced, of 256 that ran on 8 units")], stream)
+    assert stream.getvalue().splitlines() == [
+        "  kernel  matmul",
+        "  waves   32 traced, of 256 that",
+        "          ran on 8 units",
+    ]
+
+
+def test_csv_can_be_read_back() -> None:
+    rows = [["a,b", '"quoted"', "1"], ["two\nlines", "", "2"]]
+    text = csv_text(["x", "y", "z"], rows)
+    assert list(csv.reader(io.StringIO(text))) == [["x", "y", "z"], *rows]
+    assert "\r" not in text
+
+
+def test_json_names_its_schema_and_survives_names_that_are_no_text() -> None:
+    document = json.loads(json_text("rcv.test/1", {"rows": [1, "a\udc80b"], "n": {"k": None}}))
+    assert document == {"schema": "rcv.test/1", "rcv": __version__, "rows": [1, "a?b"], "n": {"k": None}}

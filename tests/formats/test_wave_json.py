@@ -1,0 +1,149 @@
+"""The quick path says what the exact path says, or leaves the text to it."""
+
+import json
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.formats.uiout import wave_json
+from rcv_py.formats.uiout.wave_json import parse, parse_exactly, parse_quickly
+from tests.support.captures import THREAD_TRACES, trace_path
+from tests.support.wave_folder import wave
+
+SMALL = st.integers(-3, 300)
+ODD = st.one_of(
+    SMALL, st.integers(-(1 << 65), 1 << 65), st.floats(), st.none(), st.booleans(), st.text("ab", max_size=2)
+)
+
+
+def rows(width, numbers=SMALL):
+    return st.lists(st.lists(numbers, min_size=width, max_size=width), max_size=5)
+
+
+def mixed_rows(width):
+    return st.lists(st.lists(SMALL, min_size=0, max_size=2 * width), max_size=5)
+
+
+def waits(numbers=SMALL):
+    return st.lists(st.tuples(numbers, rows(2, numbers)), max_size=4)
+
+
+LAYOUTS = (None, orjson.OPT_INDENT_2, orjson.OPT_SORT_KEYS)
+
+
+def same(one, other):
+    assert one.facts == other.facts
+    assert one.tokens.tolist() == other.tokens.tolist()
+    assert one.timeline.tolist() == other.timeline.tolist()
+    assert (one.waits is None) == (other.waits is None)
+    if one.waits is not None:
+        for column in ("line", "count", "depends_on"):
+            assert getattr(one.waits, column).tolist() == getattr(other.waits, column).tolist()
+
+
+def check_both(data):
+    """Both paths agree on a text; return what they say, None if they refuse it."""
+    try:
+        exact = parse_exactly(data)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"it"):
+            parse(data)
+        return None
+    same(parse(data), exact)
+    return exact
+
+
+@given(rows(5), rows(2), st.one_of(st.none(), waits()), st.sampled_from(LAYOUTS))
+def test_good_files_are_read_quickly_and_alike(tokens, timeline, waitcnt, layout):
+    data = orjson.dumps(wave(tokens, timeline, waitcnt), option=layout)
+    exact = check_both(data)
+    same(parse_quickly(data), exact)
+    assert exact.tokens.tolist() == tokens
+
+
+@pytest.fixture(autouse=True, params=[0, wave_json.MANY])
+def either_check(request, monkeypatch):
+    """Few rows and many rows are checked in different ways: try both on all tests."""
+    monkeypatch.setattr(wave_json, "MANY", request.param)
+
+
+@given(mixed_rows(5), mixed_rows(2), st.lists(st.lists(rows(2), max_size=3), max_size=3))
+def test_rows_of_other_lengths_are_never_cut_anew(tokens, timeline, waitcnt):
+    exact = check_both(orjson.dumps(wave(tokens, timeline, waitcnt)))
+    good = all(len(row) == 5 for row in tokens) and all(len(row) == 2 for row in timeline)
+    assert exact is None or good
+
+
+@pytest.mark.parametrize(
+    "tokens", [[[0, 1, 0, 1], [1, 2, 0, 1, 1, 0]], [[], [0] * 10], [[0] * 10, []], [[0, 0, 0, [0, 0]]]]
+)
+def test_rows_that_only_add_up_to_five_columns_are_refused(tokens):
+    with pytest.raises(ValueError, match="5 whole numbers"):
+        parse(orjson.dumps(wave(tokens)))
+
+
+@given(rows(5, ODD), rows(2, ODD), waits(ODD))
+def test_odd_numbers_are_read_alike_or_refused(tokens, timeline, waitcnt):
+    check_both(
+        json.dumps(wave(tokens, timeline, waitcnt)).encode()
+    )  # orjson writes no integer beyond 64 bits
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_are_refused_with_a_reason(data):
+    with pytest.raises(ValueError, match=r"."):
+        parse(data)
+
+
+KEYS = st.sampled_from(["wave", "instructions", "timeline", "waitcnt", "begin", "x"])
+JSON = st.recursive(
+    ODD, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
+)
+
+
+@given(st.dictionaries(st.sampled_from(["wave", "name", "instructions"]), JSON))
+def test_any_json_is_read_alike_or_refused(document):
+    check_both(json.dumps(document).encode())
+
+
+@given(st.data())
+def test_mutated_real_files_are_read_alike_or_refused(data):
+    original = orjson.dumps(wave(waits=[[3, [[1, 0], [2, 0]]], [4, []]]))
+    where = data.draw(st.integers(0, len(original) - 1))
+    cut = data.draw(st.integers(0, 3))
+    piece = data.draw(
+        st.sampled_from([b"", b"[", b"]", b",", b"1", b"-", b'"', b"\\", b" ", b"null", b"\xff"])
+    )
+    check_both(original[:where] + piece + original[where + cut :])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"wave":{"instructions":[[1,2,3,4,5]],"instructions":[]}}',
+        b'{"wave":{"x":1},"wave":{"instructions":[[1,2,3,4,5]]}}',
+        b'{"instructions":[[1,2,3,4]],"wave":{"instructions":[[1,2,3,4,5]]}}',
+        b'{"wave":{"\\u0069nstructions":[[1,2,3,4,5]],"a\\"instructions":[[1,2,3,4,5]]}}',
+        b'{"wave":{"begin":[1,2],"instructions":[[1,2,3,4,5]]}}',
+        b'{"wave":{"begin":1.0,"instructions":[[1.0,2,3,4,5e0]]}}',
+        b'{"wave":{"waitcnt":[[1,[[2,0]]],[3,[]]],"timeline":[]}}',
+    ],
+)
+def test_unusual_texts_are_read_as_everybody_reads_them(text):
+    assert check_both(text) is not None
+
+
+def test_a_parser_can_be_used_again_after_any_failure():
+    for text in (b"{", b'{"wave":{"instructions":[["a"]]}}', b'{"wave":[]}', b"\xef\xbb\xbf{}"):
+        with pytest.raises(ValueError, match="it"):
+            parse(text)
+    assert parse_quickly(orjson.dumps(wave())).tokens.shape == (4, 5)
+
+
+@pytest.mark.parametrize("name", THREAD_TRACES)
+def test_real_files_are_all_read_quickly(name):
+    for path in sorted(trace_path(name).glob("se*_wv*.json"))[:40]:
+        data = path.read_bytes()
+        same(parse_quickly(data), parse_exactly(data))

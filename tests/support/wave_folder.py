@@ -1,0 +1,96 @@
+"""A folder of wave files and a trace that reads it, made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from rcv_py.formats.uiout.waves import WaveFiles
+from rcv_py.model.clock import Clock
+from rcv_py.model.code import CodeTable
+from rcv_py.model.device import WaveEvents
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveIndex
+
+CODE = ("; kernel", "s_nop 0", "v_mfma_f32_32x32x8_f16 a[0:15]", "v_add_f32 v0, v1, v2", "s_endpgm")
+LABEL, NOP, MFMA, ADD, END = range(5)
+TOKENS = [[100, 9, 0, 4, NOP], [104, 6, 8, 12, MFMA], [120, 6, 0, 4, ADD], [124, 11, 0, 16, END]]
+TIMELINE = [[1, 20], [2, 4], [4, 8], [2, 12], [3, 16]]
+
+
+def wave(tokens: Any = TOKENS, timeline: Any = TIMELINE, waits: Any = None, **facts: Any) -> dict[str, Any]:
+    """The content of a wave file."""
+    body = {"begin": 80, "end": 140, "cu": 1, "id": 0, "simd": 0, "slot": 0, **facts}
+    body |= {"instructions": tokens, "timeline": timeline, "waitcnt": waits}
+    return {"duration": 60, "name": "SE0", "num_insts": len(tokens or ()), "wave": body}
+
+
+def index(files: Sequence[str], sizes: Sequence[int], begin: int = 80, end: int = 140) -> WaveIndex:
+    """An index of waves that all ran at the same time, one a slot."""
+    n = len(files)
+    small = np.zeros(n, dtype=np.int16)
+    return WaveIndex(
+        small,
+        small,
+        small,
+        np.arange(n, dtype=np.int32),
+        np.full(n, begin, dtype=np.int64),
+        np.full(n, end, dtype=np.int64),
+        small - 1,
+        small,
+        np.full(n, -1, dtype=np.int32),
+        np.array(sizes, dtype=np.int64).reshape(n),
+        tuple(files),
+    )
+
+
+def reader(folder: Path, files: Mapping[str, Any], **changes: Any) -> WaveFiles:
+    """Write the files (bytes, or content for JSON; None: no such file) and return their reader."""
+    sizes = []
+    for name, content in files.items():
+        data = content if isinstance(content, bytes) else orjson.dumps(content)
+        sizes.append(len(data) if content is not None else 0)
+        if content is not None:
+            (folder / name).write_bytes(data)
+    options: dict[str, Any] = {
+        "offset_of_se": {},
+        "row_of_number": np.arange(len(CODE), dtype=np.int32),
+        "matrix": np.array([text.startswith("v_mfma") for text in CODE]),
+        "labels": np.array([text.startswith(";") for text in CODE]),
+    }
+    return WaveFiles(folder, index(list(files), sizes), **options | changes)
+
+
+def trace(files: WaveFiles) -> Trace:
+    """A trace that holds nothing but those waves."""
+    n = len(CODE)
+    zeros, small = np.zeros(n, dtype=np.int64), np.zeros(0, dtype=np.int16)
+    code = CodeTable(
+        CODE,
+        np.arange(n, dtype=np.int64),
+        zeros,
+        np.arange(n, dtype=np.uint64),
+        zeros,
+        zeros,
+        zeros,
+        zeros,
+        files.labels,
+        np.zeros(n, dtype=np.uint8),
+        np.zeros(n, dtype=np.int32),
+        np.zeros(n + 1, dtype=np.int32),
+        np.zeros(0, dtype=np.int32),
+        np.zeros(0, dtype=np.int32),
+    )
+    numbers = np.zeros(0, dtype=np.int64)
+    events = WaveEvents(
+        numbers, small, small, small, small, small, small.astype(bool), small.astype(np.int32), small, small,
+        numbers, numbers,
+    )  # fmt: skip
+    return Trace(
+        files.folder, files.folder.name, "3.0.0", 9, "gfx942", True, False,
+        files.index, code, (), events, Clock(), files,
+    )  # fmt: skip

@@ -1,0 +1,398 @@
+"""The instruction table follows the session, and the session follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+
+from rcv_py.model.kinds import StallReason, TokenKind
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import Hover, SearchQuery
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.isa import IsaPanel
+from tests.support.code_samples import code_table, trace, two_waves
+
+Settled = Callable[[], None]
+
+
+@pytest.fixture
+def isa(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[IsaPanel]:
+    panel = IsaPanel(ui)
+    QAbstractItemModelTester(
+        panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.view.table
+    )
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(1000, 400)
+    panel.show()
+    yield panel
+    settled()
+
+
+def cell(panel: IsaPanel, row: int, column: str) -> str:
+    return panel.view.table.text(row, panel.view.table.column_of(column))
+
+
+def click(panel: IsaPanel, row: int, column: str = "instruction") -> None:
+    QTest.mouseClick(
+        panel.view.viewport(), Qt.MouseButton.LeftButton, pos=panel.view.cell_rect(row, column).center()
+    )
+
+
+def picture(panel: IsaPanel) -> QImage:
+    return panel.view.viewport().grab().toImage()
+
+
+def has_color(image: QImage, rect, wanted: QColor) -> bool:
+    return any(
+        image.pixelColor(x, y).rgb() == wanted.rgb()
+        for y in range(rect.top(), rect.bottom())
+        for x in range(rect.left(), rect.right())
+    )
+
+
+@pytest.mark.usefixtures("isa")
+def test_nothing_open_says_what_to_do(isa: IsaPanel) -> None:
+    assert isa.empty.is_empty
+    assert "Ctrl+O" in isa.empty.sentence.text()
+    assert isa.sheet() is None
+
+
+def test_an_empty_program_says_so(isa: IsaPanel, open_in: Callable, settled: Settled) -> None:
+    open_in(trace(code_table(())))
+    settled()
+    assert isa.empty.is_empty
+    assert isa.empty.sentence.text().endswith(".")
+
+
+def test_rows_show_costs_shares_and_places(isa: IsaPanel, open_in: Callable, settled: Settled) -> None:
+    open_in(trace())
+    settled()
+    assert not isa.empty.is_empty
+    assert cell(isa, 3, "latency") == "2,000"
+    assert cell(isa, 3, "stall") == "1,990"
+    assert cell(isa, 3, "share") == "64.6"  # (2000 + 10) of 3000 + 110
+    assert cell(isa, 0, "instruction") == "my_kernel"
+    assert cell(isa, 0, "share") == "100.0"
+    assert cell(isa, 5, "latency") == ""
+    assert cell(isa, 2, "place") == "/src/kernels/attn.py:3"
+    assert "sqrt" in isa.view.table.columns[isa.view.table.column_of("cost")].title
+
+
+def test_a_click_selects_the_line_and_the_selection_comes_back(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    click(isa, 4)
+    assert ui.session.selection.value.line == 4
+    assert ui.session.selection.value.source == (1, 2)
+    assert isa.view.current == 4
+    ui.session.select_line(2)
+    assert isa.view.current == 2
+    assert isa.view.same_source.tolist() == [False, False, True, True, False, False, False, False]
+    QTest.keyClick(isa.view, Qt.Key.Key_Down)
+    assert ui.session.selection.value.line == 3
+
+
+def test_a_double_click_fits_the_token(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    at = isa.view.cell_rect(3, "instruction").center()
+    QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    QTest.mouseDClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    wave, row = ui.session.token()
+    span = wave.tokens.span(row)
+    view = ui.session.view.value
+    assert view.contains(span.begin)
+    assert view.width < 500
+
+
+def test_latency_modes_change_the_columns(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    ui.session.latency_mode.set(LatencyMode.SUM_WAVE)
+    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "6")  # type: ignore[attr-defined]
+    assert isa.mode.currentText() == "Sum (wave)"
+    ui.session.latency_mode.set(LatencyMode.MEAN_ALL)
+    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "150")  # type: ignore[attr-defined]
+
+
+def test_a_wave_that_is_not_read_is_explained(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(trace())
+    ui.session.latency_mode.set(LatencyMode.SUM_WAVE)
+    qtbot.waitUntil(lambda: "not read yet" in isa.note.text())  # type: ignore[attr-defined]
+    settled()
+    assert "not read yet" in isa.view.gutter_note
+    ui.session.store.add(two_waves())
+    ui.session.wave_loaded()
+    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "6")  # type: ignore[attr-defined]
+    assert not isa.note.text()
+
+
+def test_a_clock_range_counts_only_its_waves(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    assert cell(isa, 4, "hits") == "4"
+    ui.session.set_clock_range(TimeWindow(0, 600))
+    qtbot.waitUntil(lambda: cell(isa, 4, "hits") == "2")  # type: ignore[attr-defined]
+
+
+def test_hover_goes_out_and_comes_in(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace())
+    settled()
+    QTest.mouseMove(isa.view.viewport(), isa.view.cell_rect(2, "instruction").center())
+    assert ui.session.hover.value == Hover(line=2)
+    ui.session.hover.set(Hover(source=(1, 2)))
+    assert np.flatnonzero(isa.view.hovered_source).tolist() == [2, 4]
+    assert isa.view.hover == -1
+
+
+def test_search_counts_marks_filters_and_walks(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace())
+    settled()
+    QTest.keyClicks(isa.find.field, "V_")
+    settled()
+    assert ui.session.query.value.text == "V_"
+    assert isa.search.found.tolist() == [4, 5]
+    assert isa.find.count.text() == "2 found"
+    QTest.keyClick(isa.find.field, Qt.Key.Key_Return)
+    assert ui.session.selection.value.line == 4
+    assert isa.find.count.text() == "1 of 2"
+    QTest.keyClick(isa.find.field, Qt.Key.Key_Return)
+    QTest.keyClick(isa.find.field, Qt.Key.Key_Return)
+    assert ui.session.selection.value.line == 4, "around the end"
+    isa.find.filter.click()
+    assert isa.view.table.data_rows.tolist() == [4, 5]
+    ui.session.query.set(SearchQuery("("))
+    ui.session.query.set(SearchQuery("(", is_regex=True))
+    settled()
+    assert "not a regular expression" in isa.find.count.toolTip()
+    assert len(isa.view.table.data_rows) == 8, "a broken search hides nothing"
+
+
+def test_m_walks_through_the_hottest_rows(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    for command in isa.commands():
+        ui.commands.register(command)
+    assert ui.commands["isa.next_hottest"].why_not()
+    open_in(trace())
+    settled()
+    seen = []
+    for _ in range(3):
+        ui.commands.run("isa.next_hottest")
+        seen.append(ui.session.selection.value.line)
+    assert seen == [3, 4, 2]
+    ui.commands.run("isa.previous_hottest")
+    assert ui.session.selection.value.line == 4
+
+
+def arrow_points(isa: IsaPanel) -> tuple[QPoint, QPoint, QPoint]:
+    """The middle of the arrow from row 2 to row 3, its producer end and its waiting end."""
+    placed = isa.view.placed_arrows()
+    sources = isa.view.arrows.source[placed.number]
+    at = int(np.flatnonzero(sources == 1)[0])
+    x, y0, y1 = placed.x[at], placed.y_source[at], placed.y_target[at]
+    middle = QPointF(x, (y0 + y1) / 2).toPoint()
+    return middle, QPointF(x + 1, y0).toPoint(), QPointF(x + 1, y1).toPoint()
+
+
+def test_arrows_lead_isolate_and_are_released(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    pairs = set(zip(isa.view.arrows.source.tolist(), isa.view.arrows.target.tolist(), strict=True))
+    assert pairs == {(1, 3), (2, 3)}
+    middle, producer, wait = arrow_points(isa)
+    port = isa.view.viewport()
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=producer)
+    assert ui.session.selection.value.line == 3
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=wait)
+    assert ui.session.selection.value.line == 1
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=middle)
+    assert ui.session.isolated_wait.value == 3
+    assert ui.session.selection.value.line == 1, "isolating selects nothing"
+    QTest.mouseMove(port, middle)
+    assert "lgkmcnt" in isa.view.tip(1, "gutter")
+    QTest.keyClick(isa.view, Qt.Key.Key_Escape)
+    assert ui.session.isolated_wait.value is None
+
+
+def test_the_gutter_says_why_it_is_empty(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    ui.session.select_wave(two_waves().waves[1].id)
+    settled()
+    assert not len(isa.view.arrows)
+    assert "no wait list" in isa.view.tip(1, "gutter")
+    ui.session.select_wave(two_waves().waves[0].id)
+    settled()
+    isa.view.header.setSortIndicator(isa.view.table.column_of("latency"), Qt.SortOrder.DescendingOrder)
+    assert not len(isa.view.placed_arrows().number)
+    assert "program order" in isa.view.tip(1, "gutter")
+
+
+def test_branches_are_the_other_arrows(isa: IsaPanel, open_in: Callable, settled: Settled) -> None:
+    open_in(trace(), [two_waves()])
+    isa.gutter.setCurrentIndex(isa.gutter.findData("branches"))
+    isa.gutter.activated.emit(1)
+    settled()
+    assert isa.view.arrows.source.tolist() == [6]
+    assert isa.view.arrows.target.tolist() == [2]
+    assert "1 time" in isa.view.arrow_tips[0]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_bars_kinds_and_selection_have_the_colours_of_the_theme(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+) -> None:
+    ui.settings["look.theme"] = theme
+    open_in(trace(), [two_waves()])
+    settled()
+    ui.session.select_line(3)
+    image = picture(isa)
+    bar = isa.view.cell_rect(3, "cost")
+    assert image.pixelColor(bar.left() + 10, bar.center().y()).rgb() == ui.theme.role("stall").rgb()
+    issue = isa.view.cell_rect(4, "cost")
+    assert image.pixelColor(issue.left() + 8, issue.center().y()).rgb() == ui.theme.role("issue").rgb()
+    never = isa.view.cell_rect(5, "cost")
+    assert not has_color(image, never, ui.theme.role("issue")), "zero draws nothing"
+    assert image.pixelColor(1, bar.center().y()).rgb() == ui.theme.role("accent").rgb()
+    mnemonic = isa.view.cell_rect(4, "instruction")
+    assert has_color(image, mnemonic, ui.theme.kind(TokenKind.MATRIX))
+    gutter = isa.view.cell_rect(3, "gutter")
+    assert has_color(image, gutter, ui.theme.arrow(0))
+
+
+def test_the_smallest_cost_is_seen(isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled) -> None:
+    ui.settings["isa.bar_scale"] = "linear"
+    open_in(trace())
+    settled()
+    image, bar = picture(isa), isa.view.cell_rect(7, "cost")
+    colored = [
+        x
+        for x in range(bar.left(), bar.right())
+        if image.pixelColor(x, bar.center().y()).rgb() == ui.theme.role("issue").rgb()
+    ]
+    assert len(colored) == 2
+
+
+def test_a_range_of_lines_is_tinted(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace())
+    settled()
+    ui.session.select_lines(4, 7)
+    assert isa.view.current == 4
+    image = picture(isa)
+    inside, outside = isa.view.cell_rect(5, "hits"), isa.view.cell_rect(7, "hits")
+    colors = [image.pixelColor(box.left() + 3, box.top() + 2).rgb() for box in (inside, outside)]
+    assert colors[0] != colors[1]
+
+
+def test_samples_replace_cycles_in_a_sampling_capture(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    from dataclasses import replace
+
+    table = code_table()
+    issued = np.array([0, 1, 2, 0, 5, 0, 0, 0])
+    stalled = np.array([0, 0, 3, 9, 0, 0, 0, 0])
+    reasons = np.zeros((8, len(StallReason)), dtype=np.int64)
+    reasons[3, StallReason.WAITCNT] = 9
+    nothing = np.zeros(8, dtype=np.int64)
+    code = replace(
+        table,
+        hits=nothing,
+        latency=nothing,
+        stall=nothing,
+        idle=nothing,
+        samples_issued=issued,
+        samples_stalled=stalled,
+        stall_reasons=reasons,
+    )
+    open_in(trace(code, has_thread_trace=False, has_pc_samples=True))
+    settled()
+    ids = [column.id for column in isa.view.table.columns]
+    assert "hits" not in ids
+    assert cell(isa, 3, "samples") == "9"
+    assert cell(isa, 3, "reason") == "wait count 100 %"
+    assert isa.mode.isHidden()
+    mark = isa.view.cell_rect(3, "reason")
+    color = picture(isa).pixelColor(mark.left() + 8, mark.center().y())
+    assert color.rgb() == ui.theme.reason(StallReason.WAITCNT).rgb()
+
+
+def test_the_heat_strip_leads_to_hot_rows(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace())
+    settled()
+    y = isa.strip.y_of(isa.view.table.view_row(3)) + 3
+    QTest.mouseClick(isa.strip, Qt.MouseButton.LeftButton, pos=QPoint(6, y))
+    assert ui.session.selection.value.line == 3
+
+
+def test_the_menu_copies_filters_and_bookmarks(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    from rcv_py.ui.kit.isa_menus import row_menu
+
+    open_in(trace(), [two_waves()])
+    settled()
+    actions = {a.text(): a for a in row_menu(isa.view, ui.session, 4, isa.search.filter_to).actions()}
+    actions["Filter to this instruction"].trigger()
+    settled()
+    assert isa.view.table.data_rows.tolist() == [4]
+    actions["Bookmark"].trigger()
+    assert ui.session.bookmarks.value[0].line == 4
+
+
+def test_the_sheet_holds_what_is_shown(isa: IsaPanel, open_in: Callable, settled: Settled) -> None:
+    open_in(trace())
+    settled()
+    sheet = isa.sheet()
+    rows = list(sheet.rows)
+    assert len(rows) == 8
+    assert rows[3][sheet.headers.index("latency")] == 2000
+
+
+def test_another_trace_starts_afresh(
+    isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    ui.session.select_line(6)
+    open_in(trace(code_table(code_rows()[:3])))
+    settled()
+    assert isa.view.table.rowCount() == 3
+    assert isa.view.current == -1
+    ui.session.close()
+    assert isa.empty.is_empty
+
+
+def code_rows() -> tuple:
+    from tests.support.code_samples import ROWS
+
+    return ROWS

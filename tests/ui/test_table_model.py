@@ -1,0 +1,168 @@
+"""A table keeps its promises to Qt, sorts back to program order, copies and remembers its columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.cost_bars import MIN_PX, bar_length, heat
+from rcv_py.ui.kit.rows_view import RowsView
+from rcv_py.ui.kit.table_model import VALUE_ROLE, Column, TableModel, grouped
+
+
+def columns(cost: tuple[int, ...] = (30, 2000, 30, 5)) -> tuple[Column, ...]:
+    return (
+        Column("gutter", "", (), has_values=False),
+        Column("name", "name", ("pear", "apple", "fig", "date")),
+        Column("cost", "cost", np.array(cost), grouped, is_number=True),
+    )
+
+
+@pytest.fixture
+def model(qtbot: object) -> TableModel:
+    model = TableModel()
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal, model)
+    model.set_columns(columns())
+    return model
+
+
+@pytest.fixture
+def view(ui: UiContext, qtbot: object) -> RowsView:
+    view = RowsView(ui.theme, ui.settings)
+    qtbot.addWidget(view)  # type: ignore[attr-defined]
+    view.resize(500, 200)
+    view.show_columns(columns())
+    view.show()
+    return view
+
+
+def names(model: TableModel) -> list[str]:
+    return [model.index(row, 1).data() for row in range(model.rowCount())]
+
+
+def test_numbers_are_grouped_right_aligned_and_sorted_from_the_largest(model: TableModel) -> None:
+    assert model.index(1, 2).data() == "2,000"
+    assert model.index(1, 2).data(VALUE_ROLE) == 2000
+    assert model.index(1, 2).data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight
+    first = model.headerData(2, Qt.Orientation.Horizontal, Qt.ItemDataRole.InitialSortOrderRole)
+    assert first == Qt.SortOrder.DescendingOrder
+
+
+def test_sorting_is_stable_both_ways_and_ends_in_program_order(model: TableModel) -> None:
+    model.sort(2, Qt.SortOrder.DescendingOrder)
+    assert names(model) == ["apple", "pear", "fig", "date"]
+    model.sort(2, Qt.SortOrder.AscendingOrder)
+    assert names(model) == ["date", "pear", "fig", "apple"]
+    model.sort(1, Qt.SortOrder.AscendingOrder)
+    assert names(model) == ["apple", "date", "fig", "pear"]
+    model.sort(-1)
+    assert names(model) == ["pear", "apple", "fig", "date"]
+
+
+def test_a_persistent_index_follows_its_row_through_sorting_and_new_values(model: TableModel) -> None:
+    from PySide6.QtCore import QPersistentModelIndex
+
+    kept = QPersistentModelIndex(model.index(1, 1))
+    model.sort(2, Qt.SortOrder.AscendingOrder)
+    assert kept.data() == "apple"
+    assert kept.row() == 3
+    model.set_columns(columns((1, 0, 3, 9)))
+    assert kept.data() == "apple"
+    assert kept.row() == 0
+
+
+def test_a_filter_hides_rows_and_keeps_the_order(model: TableModel) -> None:
+    model.sort(2, Qt.SortOrder.DescendingOrder)
+    model.set_filter(np.array([0, 1, 3]))
+    assert names(model) == ["apple", "pear", "date"]
+    assert model.view_row(2) == -1
+    assert model.data_row(0) == 1
+    model.set_filter(None)
+    assert len(names(model)) == 4
+
+
+def test_addresses_beyond_63_bits_sort_right(qtbot: object) -> None:
+    model = TableModel()
+    model.set_columns((Column("a", "a", np.array([2**64 - 1, 0, 5], dtype=np.uint64), is_number=True),))
+    model.sort(0, Qt.SortOrder.DescendingOrder)
+    assert model.data_rows.tolist() == [0, 2, 1]
+
+
+def click_header(view: RowsView, column: int) -> None:
+    header = view.header
+    at = QPoint(header.sectionViewportPosition(column) + 20, 10)
+    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_the_third_click_on_a_header_returns_to_program_order(view: RowsView) -> None:
+    orders = []
+    for _ in range(3):
+        click_header(view, 2)
+        orders.append(view.table.data_rows.tolist())
+    assert orders == [[1, 0, 2, 3], [3, 0, 2, 1], [0, 1, 2, 3]]
+
+
+def test_copy_gives_tab_separated_rows_with_headers(view: RowsView) -> None:
+    view.selectRow(0)
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "pear\t30"
+    view.selectAll()
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    lines = QGuiApplication.clipboard().text().split("\n")
+    assert lines[0] == "name\tcost"
+    assert lines[2] == "apple\t2000"
+    assert len(lines) == 5
+
+
+def test_columns_are_hidden_by_the_menu_and_remembered(view: RowsView, ui: UiContext, qtbot: object) -> None:
+    menu = view.header.menu()
+    next(action for action in menu.actions() if action.text() == "cost").trigger()
+    assert view.isColumnHidden(2)
+    view.setColumnWidth(1, 123)
+    view.header.moveSection(1, 0)
+    state = view.save_state()
+    other = RowsView(ui.theme, ui.settings)
+    qtbot.addWidget(other)  # type: ignore[attr-defined]
+    other.load_state(state)  # before there are columns: kept until there are
+    other.show_columns(columns())
+    assert other.isColumnHidden(2)
+    assert other.columnWidth(1) == 123
+    assert other.header.visualIndex(1) == 0
+    other.load_state({"columns": {"cost": ["x", -3, None], "gone": [0, 10, True]}, "sort": ["gone", True]})
+
+
+def test_rows_are_chosen_by_mouse_and_keyboard(view: RowsView) -> None:
+    chosen: list[int] = []
+    view.chosen.connect(chosen.append)
+    at = QPoint(60, view.row_top(2) + 5)
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    QTest.keyClick(view, Qt.Key.Key_Up)
+    assert chosen == [2, 1]
+    view.set_current(3)
+    assert chosen == [2, 1], "the session's own changes are not echoed"
+    assert view.current == 3
+
+
+@pytest.mark.parametrize("scale", ["linear", "sqrt", "log"])
+def test_bars_grow_with_the_value_and_nothing_is_not_something(scale: str) -> None:
+    lengths = [bar_length(value, 1_000_000, 100, scale) for value in (0, 1, 10_000, 500_000, 1_000_000)]
+    assert lengths[0] == 0
+    assert lengths[1] == MIN_PX
+    assert lengths == sorted(lengths)
+    assert lengths[-1] == 100
+    assert bar_length(5, 0, 100, scale) == 0
+
+
+def test_heat_keeps_the_hottest_row_of_every_pixel() -> None:
+    cost = np.zeros(1000, dtype=np.int64)
+    cost[[3, 999]] = [50, 100]
+    strip = heat(cost, 100)
+    assert strip[0] == 0.5
+    assert strip[99] == 1.0
+    assert np.count_nonzero(strip) == 2
+    assert heat(np.array([4, 8]), 4).tolist() == [0.5, 0.5, 1.0, 1.0]
+    assert heat(np.zeros(0, dtype=np.int64), 3).tolist() == [0, 0, 0]
