@@ -23,6 +23,7 @@ from rcv_py.ui.kit.panel import Panel, PanelInfo
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
 VERSION = 1  # of the saved layout: one of another version is ignored
 COMPACT_WIDTH = 1500  # px: below it columns are narrow and the bottom starts folded
+RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
 UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
 
@@ -73,6 +74,7 @@ class Dock(QDockWidget):
         self._is_bare = False
         if self.is_strip:
             self.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
+            self._body.setMaximumHeight(panel.sizeHint().height())
             self._set_bare(True)
 
     def sizeHint(self) -> QSize:
@@ -120,6 +122,7 @@ class Workspace(QMainWindow):
             self.setCorner(corner, side)
         self.docks = {info.id: Dock(info, panel) for info, panel in panels}
         self.is_bottom_folded = False
+        self._wanted, self._passes = QSize(), 0
         self._tidy_timer = QTimer(self)
         self._tidy_timer.setSingleShot(True)
         self._tidy_timer.timeout.connect(self._tidy)
@@ -150,6 +153,7 @@ class Workspace(QMainWindow):
             for dock in self.group(place.area)[:1]:
                 dock.raise_()
         self.fold_bottom(size.width() < COMPACT_WIDTH)
+        self._wanted, self._passes = size, RESIZE_PASSES
         self._resize(size)
         self._tidy_soon()
 
@@ -174,8 +178,8 @@ class Workspace(QMainWindow):
             "left": body * 60 // 100,
             "left_bottom": body * 40 // 100,
             "top": body * 40 // 100,
-            "center": body * (52 if compact else 40) // 100,
-            "bottom": body * (4 if compact else 17) // 100,
+            "center": body * (52 if compact else 36) // 100,
+            "bottom": body * (4 if compact else 22) // 100,
             "right": 300,
             "right_center": body * 38 // 100,
             "right_bottom": body - 300 - body * 38 // 100,
@@ -233,6 +237,7 @@ class Workspace(QMainWindow):
 
     def restore(self, state: QByteArray, is_bottom_folded: bool) -> bool:
         """Take a saved layout back; False if it does not fit this version."""
+        self._passes = 0
         if not self.restoreState(state, VERSION):
             return False
         for dock in self.docks.values():
@@ -248,6 +253,10 @@ class Workspace(QMainWindow):
         self._tidy_timer.start(0)
 
     def _tidy(self) -> None:
+        if self._passes:
+            self._passes -= 1
+            self._resize(self._wanted)
+            self._tidy_soon()
         for dock in self.docks.values():
             dock.update_title(bool(self.tabifiedDockWidgets(dock)))
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
