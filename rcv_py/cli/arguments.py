@@ -63,7 +63,9 @@ def _shot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--panel", required=True, metavar="NAME", help="a panel, e.g. isa, or `window` for all of it"
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .png file to write")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="a .png, .svg or .csv file to write"
+    )
     parser.add_argument("--size", type=_size, metavar="WxH", help="in pixels before scaling")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--scale", type=int, choices=(1, 2, 3), default=1, help="device pixels a pixel")

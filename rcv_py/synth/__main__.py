@@ -10,33 +10,43 @@ from pathlib import Path
 from rcv_py.synth.large import write_large
 from rcv_py.synth.variants import SAMPLES, SHIPPED
 
+_MORE = {
+    "large": "Any size; see --megabytes, --waves, --tokens.",
+    "shipped": "Those of sample_traces/, a folder each.",
+}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the sample the arguments ask for; return the exit code."""
     given = _parser().parse_args(arguments)
     try:
-        if given.name == "large":
-            write_large(given.out, given.megabytes, given.waves, given.seed, given.tokens)
-        elif given.name == "shipped":
-            for name in SHIPPED:
-                SAMPLES[name].write(given.out / name)
-        else:
-            SAMPLES[given.name].write(given.out, given.seed, given.truth)
+        _write(given)
     except OSError as error:
         sys.stderr.write(f"{given.out} cannot be written: {error.strerror}.  Choose another folder.\n")
         return 1
     return 0
 
 
+def _write(given: argparse.Namespace) -> None:
+    if given.name == "large":
+        write_large(given.out, given.megabytes, given.waves, given.seed, given.tokens)
+    elif given.name == "shipped":
+        for name in SHIPPED:
+            SAMPLES[name].write(given.out / name)
+    else:
+        SAMPLES[given.name].write(given.out, given.seed, given.truth)
+
+
 def _parser() -> argparse.ArgumentParser:
-    names = "\n".join(f"  {sample.name:20} {sample.text}" for sample in SAMPLES)
+    texts = {sample.name: sample.text for sample in SAMPLES} | _MORE
+    names = "\n".join(f"  {name:20} {text}" for name, text in texts.items())
     parser = argparse.ArgumentParser(
         prog="python -m rcv_py.synth",
         description="Write a made-up capture.",
-        epilog=f"samples:\n{names}\n  {'large':20} Any size; see --megabytes, --waves, --tokens.\n  {'shipped':20} Those of sample_traces/.",
+        epilog=f"samples:\n{names}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("name", choices=[*SAMPLES.ids(), "large", "shipped"], metavar="NAME")
+    parser.add_argument("name", choices=list(texts), metavar="NAME")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--truth", action="store_true", help="also write truth.json")

@@ -42,10 +42,10 @@ class Hardware:
     lds_latency: int = 64
     smem_latency: int = 180
     near_latency: int = 420  # a vector load that a cache serves
-    far_latency: int = 880  # a vector load from memory
+    far_latency: int = 1800  # a vector load from memory
     store_latency: int = 560
-    jitter: float = 0.35  # longest relative surplus of a latency
-    bytes_per_cycle: float = 15.0  # vector memory bandwidth of one unit
+    jitter: float = 0.12  # longest relative surplus of a latency
+    bytes_per_cycle: float = 40.0  # vector memory bandwidth of one unit
     vmem_queue: int = 48  # cycles of work the pipes hold before they refuse
     lds_queue: int = 40
     fetch_cold: int = 560  # first cache line of a kernel

@@ -35,7 +35,8 @@ from rcv_py.synth.write import (
 _BLOCK = 8  # waves of a block
 _ENGINES = 8
 _ENGINE_STEP = 752  # cycles one engine's clock lags behind the one before
-_WAVE_BYTES = 1_250_000
+_WAVE_BYTES = (200_000, 1_250_000)  # smallest and largest file, if nothing is said about waves
+_WAVES = 80  # as many as these two allow
 _PAUSE = 2_000  # cycles between two blocks on the same slots
 _FIRST_WAVE = 70_000
 _NO_TOKENS = np.zeros((0, 5), dtype=np.int64)
@@ -71,7 +72,7 @@ def write_large(
 ) -> None:
     """Write a gfx9 folder of about so many megabytes (10^6 bytes), or of so many waves and tokens.
 
-    What is left out follows from the rest; a wave is about 1.25 MB if nothing says otherwise.
+    What is left out follows from the rest; a wave has 0.2 to 1.25 MB if nothing says otherwise.
     """
     waves, rounds = _measures(megabytes * 1_000_000, waves, seed, tokens_per_wave)
     pattern = build(product_plan(seed, rounds)).capture
@@ -91,7 +92,8 @@ def _measures(size: float, waves: int | None, seed: int, tokens: int | None) -> 
         rounds = max(2, round(4 + (tokens - few) / per_round))
         wave_bytes = few_bytes + (rounds - 4) * bytes_per_round
         return waves or max(1, round(size / wave_bytes)), rounds
-    waves = waves or max(_BLOCK, round(size / _WAVE_BYTES))
+    small, big = _WAVE_BYTES
+    waves = waves or max(_BLOCK, round(size / min(big, max(small, size / _WAVES))))
     return waves, max(2, round(4 + (size / waves - few_bytes) / bytes_per_round))
 
 

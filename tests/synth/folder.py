@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -115,24 +116,20 @@ def unrolled(timeline: list[list[int]], step: int) -> np.ndarray:
 def queue_replay(texts: list[str]) -> list[tuple[int, list[int]]]:
     """What each gfx9 wait released, by the plainest reading of the rules (no flat memory)."""
     queues: dict[str, list[int]] = {"lgkmcnt": [], "vmcnt": []}
-    has_scalar = False
     found = []
     for place, text in enumerate(texts):
         if text.startswith(("ds_", "s_load")):
             queues["lgkmcnt"].append(place)
-            has_scalar |= text.startswith("s_load")
         elif text.startswith(("global_", "buffer_", "scratch_")):
             queues["vmcnt"].append(place)
-        elif text.startswith("s_waitcnt"):
-            for name, queue in queues.items():
-                if f"{name}(" not in text:
-                    continue
-                keep = int(text.split(f"{name}(")[1].split(")")[0])
-                if name == "lgkmcnt" and has_scalar and keep:
-                    continue
-                has_scalar &= name != "lgkmcnt"
-                released = queue[: max(0, len(queue) - keep)]
-                queues[name] = queue[len(released) :]
-                if released:
-                    found.append((place, released))
+        for name, keep in re.findall(r"(lgkmcnt|vmcnt)\((\d+)\)", text):
+            released = _released(queues[name], int(keep), texts)
+            queues[name] = queues[name][len(released) :]
+            found += [(place, released)] if released else []
     return found
+
+
+def _released(queue: list[int], keep: int, texts: list[str]) -> list[int]:
+    """A queue with a scalar load in it is out of order: it releases all or nothing."""
+    is_ordered = not any(texts[place].startswith("s_load") for place in queue)
+    return queue[: max(0, len(queue) - keep)] if is_ordered or keep == 0 else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from tests.synth.folder import Folder, painted, queue_replay, totals, unrolled
 
 THREAD_TRACES = [name for name in SAMPLES.ids() if not name.startswith(("pc_sampling", "placeholder"))]
 GFX9 = [name for name in THREAD_TRACES if "gfx1" not in name and name not in ("markers", "other_simd")]
+EXACT = [name for name in THREAD_TRACES if name != "packed"]  # its occupancy has coarser times
 WITH_LISTS = [name for name in THREAD_TRACES if name not in ("events", "scripted_gfx12")]
 
 
@@ -111,10 +113,8 @@ def test_cycles_add_up(folder: Folder) -> None:
     assert cost == lives + overlap + overrun - tail
 
 
-@every
+@pytest.mark.parametrize("folder", [*EXACT, "large"], indirect=True)
 def test_traced_waves_are_the_residencies_of_the_target_cu(folder: Folder) -> None:
-    if folder.index.get("version") is None:
-        pytest.skip("packed occupancy has coarser times")
     kernels = Counter()
     for se in folder.events:
         waves = {key: wave["wave"] for key, wave in folder.waves.items() if key[0] == se}
@@ -139,7 +139,7 @@ def test_waves_of_a_slot_follow_each_other(folder: Folder) -> None:
     for entries in slots.values():
         entries.sort()
         assert [wid for wid, _, _ in entries] == list(range(len(entries)))
-        assert all(after[1] - before[2] >= 28 for before, after in zip(entries, entries[1:], strict=False))
+        assert all(after[1] - before[2] >= 28 for before, after in pairwise(entries))
 
 
 @pytest.mark.parametrize("folder", [*WITH_LISTS, "large"], indirect=True)
@@ -181,7 +181,7 @@ def test_state_files_are_the_step_functions(folder: Folder) -> None:
 def test_code_rows_are_numbered_in_order_and_addresses_grow(folder: Folder) -> None:
     first = 1 if folder.index.get("version") == "3.1.0" else 0
     assert [row[2] for row in folder.code] == list(range(first, first + len(folder.code)))
-    for before, after in zip(folder.code, folder.code[1:], strict=False):
+    for before, after in pairwise(folder.code):
         size = after[5] - before[5]
         assert size == 0 if before[0].startswith(";") else size in (4, 8, 16) or after[0].startswith(";")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -88,7 +89,7 @@ def test_a_unit_of_a_simd_issues_one_instruction_at_a_time() -> None:
                 place.append((time + stall, time + duration))
     for spans in ports.values():
         spans.sort()
-        assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+        assert all(before[1] <= after[0] for before, after in pairwise(spans))
 
 
 def test_waves_leave_a_barrier_together() -> None:

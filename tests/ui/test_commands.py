@@ -71,7 +71,6 @@ def test_a_letter_moves_in_time_but_not_while_typing(qtbot: QtBot) -> None:
         open_sample(app, qtbot)
         session, shell = app.ui.session, app.window
         shell.activateWindow()
-        QApplication.setActiveWindow(shell)
         shell.workspace.show_panel("search")
         field = shell.workspace.docks["search"].panel.bar.field
         field.setFocus()

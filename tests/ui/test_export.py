@@ -94,7 +94,7 @@ def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot) -> None:
             exporter.save(name, tmp_path / f"{name}.svg")
             ET.fromstring((tmp_path / f"{name}.svg").read_text())
         exporter.save("isa", tmp_path / "isa.csv")
-        rows = list(csv.reader((tmp_path / "isa.csv").open()))
+        rows = list(csv.reader(io.StringIO((tmp_path / "isa.csv").read_text())))
         assert len(rows) == len(app.ui.session.trace.value.code) + 1
         with pytest.raises(ExportError, match="no table"):
             exporter.save("window", tmp_path / "w.csv")

@@ -35,7 +35,7 @@ def test_the_same_shot_twice_is_the_same_file(tmp_path: Path) -> None:
         done = rcv(*words, "--out", str(tmp_path / name))
         assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
-    assert size_of(tmp_path / "a.png")[0] in (640, 640 - 0)
+    assert size_of(tmp_path / "a.png")[0] >= 500, "a panel alone, without the bar above it"
 
 
 def test_the_whole_window_at_two_pixels_a_pixel(tmp_path: Path) -> None:

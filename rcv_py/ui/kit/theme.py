@@ -109,7 +109,8 @@ class Theme(QObject):
         gc.disable()
         try:
             app.setPalette(self._palette())
-            app.setStyleSheet(self._style_sheet())
+            if app.styleSheet() != (text := self._style_sheet()):
+                app.setStyleSheet(text)
         finally:
             if was_on:
                 gc.enable()
