@@ -395,12 +395,5 @@ def _row(stretched: QWidget, *others: QWidget) -> QHBoxLayout:
     return row
 
 
-TIPS = {
-    "source.next_hottest": "Go to the line of this file that costs most after the present one.",
-    "source.previous_hottest": "Go to the line of this file that costs least of those hotter than this.",
-    "source.toggle_inclusive": "Charge costs to the innermost line, or to every line of the inline chain.",
-}
-
-
 def _command(name: str, title: str, run: Callable[[], None], *shortcuts: str) -> Command:
-    return Command(name, title, "Go", run, shortcuts, TIPS[name])
+    return Command(name, title, "Go", run, shortcuts, f"{title}.")
