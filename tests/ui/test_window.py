@@ -84,6 +84,18 @@ def test_the_first_layout_shows_everything_and_clips_nothing(size: tuple[int, in
         assert workspace.docks["hotspot"].panel.isVisible() == (size[0] >= 1500)
 
 
+def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot) -> None:
+    with window(size=(1472, 900)) as app:
+        open_sample(app, qtbot)
+        docks = app.window.workspace.docks
+        before = [docks[name].width() for name in ("explorer", "isa", "wave_picker")]
+        app.ui.session.select_line(4)
+        settle(app, qtbot)
+        app.ui.theme.toggle()
+        settle(app, qtbot)
+        assert [docks[name].width() for name in ("explorer", "isa", "wave_picker")] == before
+
+
 def test_a_tab_unfolds_the_bottom(qtbot: QtBot) -> None:
     with window() as app:
         open_sample(app, qtbot)
