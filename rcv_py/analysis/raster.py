@@ -25,6 +25,7 @@ from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.window import TimeWindow
 
 CROWDED = 6  # tokens a pixel from which on buckets are shown although they are wider than a pixel
+NEAR_PX = 2  # how wide a bucket may be for the finest table to do
 WIDE_PX = 3.0  # average width of a token from which on it is drawn as a rectangle
 
 BLOCK_PX = 8  # how wide a bucket may be in the strip of states
@@ -110,6 +111,7 @@ class Pixels:
 
     window: TimeWindow
     width_px: int
+    wide_px: float = WIDE_PX  # average width of a token from which on it is drawn one by one
 
     @cached_property
     def edges(self) -> np.ndarray:
@@ -161,7 +163,7 @@ class Raster:
 def raster(
     rows: Sequence[TokenRow], pixels: Pixels, with_states: bool = True, with_wide: bool = True
 ) -> Raster:
-    """Return the pictures of some rows; on request without segments that `is_wide` says are drawn one by one."""
+    """Return the pictures of some rows, without `with_wide` leaving out what `is_wide` has drawn one by one."""
     code = np.full((len(rows), pixels.width_px), NOTHING, np.uint8)
     share = np.zeros((len(rows), pixels.width_px if with_states else 0, 4), np.uint8)
     for row, codes, shares in zip(rows, code, share, strict=True):
@@ -180,7 +182,7 @@ def is_wide(segment: Segment, pixels: Pixels) -> bool:
         return False
     rows = segment.rows_in(pixels.window)
     first, stop = pixels.part(segment.begin, segment.end)
-    return (rows.stop - rows.start) * WIDE_PX < stop - first
+    return (rows.stop - rows.start) * pixels.wide_px < stop - first
 
 
 def tokens_in(segment: Segment, window: TimeWindow) -> int:
@@ -219,9 +221,12 @@ def _draw_segment(
         return
     window = TimeWindow(int(pixels.edges[first]), int(pixels.edges[stop]))
     rows = segment.rows_in(window)
-    if rows.stop - rows.start > CROWDED * (stop - first):
+    is_near = 1 << segment.lod.shift <= NEAR_PX * pixels.cycles_per_px
+    if not with_wide and is_wide(segment, pixels):
+        pass
+    elif is_near or rows.stop - rows.start > CROWDED * (stop - first):
         _look_up(segment.lod, pixels, codes, None)
-    elif with_wide or not is_wide(segment, pixels):
+    else:
         _exact_codes(segment, rows, pixels.edges[first : stop + 1], codes[first:stop])
     if shares is not None:
         _state_shares(segment, pixels, first, stop, shares)
