@@ -163,7 +163,7 @@ class Raster:
 def raster(
     rows: Sequence[TokenRow], pixels: Pixels, with_states: bool = True, with_wide: bool = True
 ) -> Raster:
-    """Return the pictures of some rows, without `with_wide` leaving out what `is_wide` has drawn one by one."""
+    """Return the pictures of rows; without `with_wide`, segments that `is_wide` are left out."""
     code = np.full((len(rows), pixels.width_px), NOTHING, np.uint8)
     share = np.zeros((len(rows), pixels.width_px if with_states else 0, 4), np.uint8)
     for row, codes, shares in zip(rows, code, share, strict=True):
