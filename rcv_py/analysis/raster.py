@@ -259,7 +259,7 @@ def _look_up(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarray
 
 def _taken(table: np.ndarray, at: np.ndarray, nothing: int) -> np.ndarray:
     """Rows of a table; only the outermost pixels can look beyond its ends."""
-    taken = table[np.clip(at, 0, len(table) - 1)]
+    taken = table.take(at, mode="clip")
     if at[0] < 0:
         taken[0] = nothing
     if at[-1] >= len(table):
@@ -307,7 +307,7 @@ def _exact_codes(segment: Segment, rows: slice, edges: np.ndarray, codes: np.nda
     longest = np.zeros(len(codes), np.int64)
     if len(has_start):
         seen = np.minimum(length, width)
-        key = (seen << 32) | (length.clip(max=(1 << 26) - 1) << 5) | kind
+        key = (seen << 32) | (np.minimum(length, (1 << 26) - 1) << 5) | kind
         key |= np.where(2 * stall > seen, STALLED, 0)
         longest[has_start] = np.maximum.reduceat(key[: begun[-1]], begun[has_start])
     running, covered = _running(segment, offset, offset + length, edges, begun)
@@ -363,7 +363,7 @@ def _cycles_inside(offset: np.ndarray, state: np.ndarray, edges: np.ndarray) -> 
 
     Two states share a 64-bit number, which halves the work: sums and differences never carry over.
     """
-    time = np.clip(edges, offset[0], offset[-1])
+    time = np.minimum(np.maximum(edges, offset[0]), offset[-1])
     row = np.minimum(np.searchsorted(offset, time, side="right") - 1, len(offset) - 2)
     into = time - offset[row]
     length = np.diff(offset)

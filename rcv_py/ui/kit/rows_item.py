@@ -20,7 +20,8 @@ from rcv_py.ui.kit.theme import Theme
 
 # Codes of pixels besides those of the raster (token kinds, and kinds with STALLED).
 CANVAS, GRID, TINT = 0x20, 0x21, 0x22
-STATES = 0x28  # plus a WaveState
+STRIP = 0x28  # plus the place of a state in STRIP_ORDER; what is behind the last place is no colour
+STRIP_ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
 KERNELS, FAINT_KERNELS = 0x40, 0x60  # plus the number of a kernel, modulo KERNEL_COLORS
 KERNEL_COLORS = 12
 FAINT = 0.55  # share of the background in a box that has no detail
@@ -32,8 +33,8 @@ def color_table(theme: Theme) -> list[int]:
     tint = theme.soft(theme.role("accent_soft"), 0.5)
     for code, color in ((CANVAS, theme.role("canvas")), (GRID, theme.role("grid")), (TINT, tint)):
         table[code] = color.rgba()
-    for state in WaveState:
-        table[STATES + state] = theme.state(state).rgba()
+    for place, state in enumerate(STRIP_ORDER):
+        table[STRIP + place] = theme.state(state).rgba()
     for number in range(KERNEL_COLORS):
         table[KERNELS + number] = theme.kernel(number).rgba()
         table[FAINT_KERNELS + number] = theme.soft(theme.kernel(number), FAINT).rgba()

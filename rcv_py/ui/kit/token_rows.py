@@ -14,14 +14,13 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.rects import Rects
-from rcv_py.ui.kit.rows_item import CANVAS, STATES, Frame, RowShape
+from rcv_py.ui.kit.rows_item import STRIP, STRIP_ORDER, Frame, RowShape
 from rcv_py.ui.kit.span_names import Named, paint_names
 from rcv_py.ui.kit.theme import Theme
 
 MOST_RECTS = 5000  # tokens drawn one by one in a picture
 GAP_FROM_PX = 6  # a token this wide keeps a pixel of distance to the next
 HATCH_FROM_PX = 14  # a stalled wait this wide is hatched, so that it is told by more than its colour
-STRIP_ORDER = (2, 3, 4, 1)  # from the bottom: EXEC, WAIT, STALL, IDLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +134,15 @@ class TokenRows:
         running = [np.ascontiguousarray(picture.share[:, :, STRIP_ORDER[0] - 1])]
         for state in STRIP_ORDER[1:]:
             running.append(running[-1] + picture.share[:, :, state - 1])
-        table = np.array([STATES + state for state in STRIP_ORDER] + [CANVAS], np.uint8)
         for step in range(steps):  # from the bottom: what fills more than this share of the height
             limit = np.uint8((step + 0.5) * 255 / steps)
-            code = np.full(running[0].shape, table[0])
-            for level, above in zip(running, table[1:], strict=True):
-                np.copyto(code, above, where=level <= limit)
+            reached = [(level <= limit).view(np.uint8) for level in running]
+            code = reached[0] + reached[1] + reached[2] + reached[3] + np.uint8(STRIP)
+            is_full = ~reached[-1].any(axis=1)
             for i, row in enumerate(range(frame.first, frame.stop)):
                 part = frame.part(row, frame.spans_px + steps - 1 - step, 1)
                 if len(part):
-                    np.copyto(part, code[i], where=code[i] != CANVAS)
+                    part[:] = code[i] if is_full[i] else np.where(reached[-1][i], part[0], code[i])
 
     # -- rectangles -------------------------------------------------------------------------------------
 
