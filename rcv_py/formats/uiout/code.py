@@ -87,11 +87,11 @@ def _code(data: dict, rows: list, gfxip: int, problems: list[Problem]) -> Code:
     arranged = layout(
         columns.text,
         columns.source,
-        columns.numbers["codeobj"],
-        columns.numbers["vaddr"],
-        is_label,
-        _entries(data.get("kernels")),
-        text_of(data.get("version")),
+        codeobj=columns.numbers["codeobj"],
+        address=columns.numbers["vaddr"],
+        is_label=is_label,
+        entries=_entries(data.get("kernels")),
+        version=text_of(data.get("version")),
     )
     shown = zip(columns.source, is_label.tolist(), strict=True)
     found = chains(["" if label else source for source, label in shown])

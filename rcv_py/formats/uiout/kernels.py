@@ -29,6 +29,7 @@ class Layout(NamedTuple):
 def layout(
     text: list[str],
     source: list[str],
+    *,
     codeobj: np.ndarray,
     address: np.ndarray,
     is_label: np.ndarray,
@@ -53,7 +54,9 @@ def layout(
         row = int(arranged[head])
         stop = head + int(np.count_nonzero(arranged[head:limit] == row))
         kernel[head:stop] = len(kernels)
-        kernels.append(_kernel(text[row], source[row], entries.get(places[row]), version, head, stop))
+        kernels.append(
+            _kernel(text[row], source[row], entries.get(places[row]), version=version, first=head, stop=stop)
+        )
     return Layout(order, kernel, tuple(kernels))
 
 
@@ -111,7 +114,7 @@ def _order(owner: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label:
     return np.lexsort((rows, ~is_label, address, ~begins, np.where(owner < 0, count, owner)))
 
 
-def _kernel(text: str, source: str, entry: Entry | None, version: str, first: int, stop: int) -> Kernel:
+def _kernel(text: str, source: str, entry: Entry | None, *, version: str, first: int, stop: int) -> Kernel:
     is_label = text.startswith(";")
     name = entry.name if entry else _symbol(text, version)
     nice = entry.demangled if entry else ""
