@@ -68,10 +68,16 @@ def int_table(rows: object, width: int) -> np.ndarray:
 
 def int_column(values: list[Any]) -> np.ndarray:
     """Return whole numbers as int64 [n]; ValueError for anything else."""
-    if not {type(value) for value in values} <= {int, float}:
+    kinds = set(map(type, values))
+    if not kinds <= {int, float}:
         raise ValueError("a value is not a number")
-    if not all(-LIMIT < value < LIMIT for value in values):
+    if float in kinds and any(type(value) is float and not value.is_integer() for value in values):
+        raise ValueError("a number is infinite or not whole")
+    try:
+        column = np.array(list(map(int, values)) if float in kinds else values, dtype=np.int64)
+    except OverflowError:
+        raise ValueError("a number is too large") from None
+    low, high = bounds(column)
+    if low <= -LIMIT or high >= LIMIT:
         raise ValueError("a number is too large")
-    if any(type(value) is float and not value.is_integer() for value in values):
-        raise ValueError("a number is not whole")
-    return np.array([int(value) for value in values], dtype=np.int64)
+    return column

@@ -33,11 +33,14 @@ FORMATS = (Format("decoded thread trace", is_capture, open_folder),)
 
 # Files that lie beside a decoded trace: what they are, for somebody who chose one of them.
 _OTHER_FILES = {
-    ".att": "it is a raw thread trace, which has to be decoded first: let rocprofv3 write its ui_output folder",
+    ".att": "it is a raw thread trace; let rocprofv3 and its trace decoder make a ui_output folder of it",
     ".out": "it is a code object of a raw trace; choose the ui_output folder beside it",
     ".hsaco": "it is a code object; choose the ui_output folder of the capture",
     ".db": "it is a rocpd database, which this version does not read; choose a ui_output folder",
     ".rocpd": "it is a rocpd database, which this version does not read; choose a ui_output folder",
+    **dict.fromkeys(
+        (".zip", ".gz", ".tar", ".tgz", ".xz", ".zst", ".7z"), "it is an archive; unpack it first"
+    ),
     ".csv": "it is a table that lies beside captures; choose the ui_output folder",
 }
 
@@ -115,7 +118,7 @@ def _folders(place: Path) -> list[Path]:
 
 def _why_nothing(folder: Path) -> str:
     try:
-        names = os.listdir(folder)
+        names = [child.name for child in folder.iterdir()]
     except OSError as error:
         raise TraceError(
             f"{folder} may not be read.", hint="Ask its owner for access, or choose another folder."

@@ -1,42 +1,59 @@
-"""Source strings of code rows: `path:line`, or a chain of inlined places, innermost first."""
+"""Source strings of code lines: `inner:line -> caller:line`, innermost first, as columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.formats.columns import frozen
-
-ARROW = " -> "
-_MAX_LINE = (1 << 31) - 1
+_ARROW = " -> "
+_LONGEST_LINE = 9  # digits of a line number that fits into 32 bits
 
 
-def split_place(text: str) -> tuple[str, int] | None:
-    """Return (path, line) of one place, split at the last colon; None if there is no line behind it.
+class Chains(NamedTuple):
+    """Chains of n code lines: line i owns `first[i]:first[i + 1]` of `file` and `line`.
 
-    `path:?` has line 0, as has a line the compiler made up.  `C:` alone is a drive, not a place.
+    `file` holds indices into `paths`.
     """
-    path, colon, number = text.strip().rpartition(":")
-    if not colon or not path:
-        return None
-    if number.isascii() and number.isdigit():
-        return path, min(int(number), _MAX_LINE)
-    return (path, 0) if number == "?" else None
+
+    first: np.ndarray  # int32 [n + 1]
+    file: np.ndarray  # int32
+    line: np.ndarray  # int32, 1-based; 0 if the compiler made the code up
+    paths: tuple[str, ...]
+
+    def taken(self, order: np.ndarray) -> Chains:
+        """Return the chains of the code lines `order`, in that order."""
+        length = np.diff(self.first)[order]
+        first = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
+        rows = np.arange(first[-1]) + np.repeat(self.first[:-1][order] - first[:-1], length)
+        return Chains(first, self.file[rows], self.line[rows], self.paths)
 
 
-def read_chains(sources: Iterable[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return chain_first, chain_file, chain_line of CodeTable (int32), and the paths by file number."""
-    files: dict[str, int] = {}
-    known: dict[str, list[tuple[int, int]]] = {"": []}
-    first, file, line = [0], [], []
-    for source in sources:
-        if source not in known:
-            places = [split_place(part) for part in source.split(ARROW)]
-            known[source] = [(files.setdefault(place[0], len(files)), place[1]) for place in places if place]
-        for number, at in known[source]:
-            file.append(number)
-            line.append(at)
-        first.append(len(file))
-    columns = (frozen(np.array(column, dtype=np.int32)) for column in (first, file, line))
-    return (*columns, tuple(files))
+def chains(sources: list[str]) -> Chains:
+    """Return the chains of all code lines; equal texts, which are the rule, are split once."""
+    ids: dict[str, int] = {}
+    split: dict[str, list[tuple[int, int]]] = {}
+    for text in sources:
+        if text not in split:
+            split[text] = [(ids.setdefault(path, len(ids)), line) for path, line in places(text)]
+    length = np.array([len(split[text]) for text in sources], dtype=np.int32)
+    pairs = np.array([pair for text in sources for pair in split[text]], dtype=np.int32).reshape(-1, 2)
+    first = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
+    return Chains(first, pairs[:, 0].copy(), pairs[:, 1].copy(), tuple(ids))
+
+
+def places(text: str) -> list[tuple[str, int]]:
+    """Return (path, line) of each segment of a source string; the line is 0 if it is not known."""
+    return [place for segment in text.split(_ARROW) if (place := _place(segment.strip()))[0]]
+
+
+def _place(segment: str) -> tuple[str, int]:
+    # The last colon: the first one may belong to a Windows drive or to the path itself.
+    path, colon, line = segment.rpartition(":")
+    if not colon:
+        return segment, 0
+    if line.isascii() and line.isdigit():
+        return path, int(line) if len(line) <= _LONGEST_LINE else 0
+    if line in ("", "?") or line.startswith("-"):
+        return path, 0
+    return segment, 0

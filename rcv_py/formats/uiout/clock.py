@@ -17,6 +17,7 @@ from rcv_py.model.modes import ReferenceRule
 
 FILE = "realtime.json"
 NOMINAL_HZ = 100_000_000  # of the constant clock, if the file does not say
+FARTHEST = 1 << 52  # cycles between two shader engines: weeks; more than that is no measurement
 NOMINAL_TICKS = 1 / 20  # realtime ticks a shader cycle, if no engine has two samples: 100 MHz under 2 GHz
 
 
@@ -42,6 +43,8 @@ def read_clock(
     samples = _samples(data, problems)
     frequency = _frequency(data.get("metadata"))
     offsets, ticks = align(samples, engines, rule)
+    if len(samples) > 1 and not offsets and rule is ReferenceRule.OURS:
+        _tell_apart(problems)
     lost = [se for se in engines if se not in samples]
     if len(engines) > 1 and lost:
         _tell_lost(lost, problems)
@@ -59,7 +62,8 @@ def align(
     its offset is that, less the smallest of all, in cycles.  The reference estimates
     k = (1 + sum of rt differences) / (25 + sum of sc differences), cuts the offset down to a whole cycle, and
     shifts nothing if any engine with data lacks samples.  We leave the constants out, round, and align the
-    engines that have samples; an engine without them stays where it is.
+    engines that have samples; an engine without them stays where it is, and so do all if the
+    result is absurd.
     """
     is_reference = rule is ReferenceRule.REFERENCE
     ends = {se: _ends(found) for se, found in samples.items() if len(found.shader)}
@@ -71,10 +75,14 @@ def align(
     rate = (1 + ticks) / (25 + cycles) if is_reference else known or NOMINAL_TICKS
     if len(ends) < 2 or (is_reference and any(se not in ends for se in engines)):
         return {}, known
-    origin = {se: rt0 - sc0 * rate for se, (sc0, rt0, _, _) in ends.items()}
+    # A double does not hold ticks since boot to a fraction of a cycle, so ours counts from the first sample;
+    # the reference does not, and is a cycle off here and there.
+    zero = 0 if is_reference else min(rt0 for _, rt0, _, _ in ends.values())
+    origin = {se: (rt0 - zero) - sc0 * rate for se, (sc0, rt0, _, _) in ends.items()}
     first = min(origin.values())
     whole = int if is_reference else round
-    return {se: whole((value - first) / rate) for se, value in origin.items()}, known
+    offsets = {se: whole((value - first) / rate) for se, value in origin.items()}
+    return (offsets, known) if max(offsets.values()) < FARTHEST else ({}, known)
 
 
 def _ends(samples: ClockSamples) -> tuple[int, int, int, int]:
@@ -128,6 +136,17 @@ def _tell_missing(engines: list[int], problems: list[Problem]) -> None:
                 "Compare times within one shader engine only; a newer trace decoder writes the file.",
             )
         )
+
+
+def _tell_apart(problems: list[Problem]) -> None:
+    problems.append(
+        Problem(
+            Severity.WARNING,
+            FILE,
+            f"{FILE} puts the shader engines years apart: their clocks are not aligned.",
+            "Compare times within one shader engine only, or record the trace again.",
+        )
+    )
 
 
 def _tell_lost(lost: list[int], problems: list[Problem]) -> None:

@@ -26,7 +26,7 @@ def read_counters(
     """Return the samples of every shader engine that has a file, sorted by engine; times are aligned."""
     found = []
     for match in listing.matching(NAME):
-        data = try_json(folder, match.group(), problems, ("counters",))
+        data = try_json(folder, match.group(), problems)
         table, skipped = number_rows(data.get("data") if isinstance(data, dict) else data, _COLUMNS, _COLUMNS)
         tell_skipped(problems, match.group(), skipped, "sample")
         if len(table):
@@ -49,7 +49,7 @@ def read_spm(folder: Path, listing: Listing, problems: list[Problem]) -> tuple[S
     """Return the series of spm.json in file order; the time deltas are summed up, not aligned."""
     if SPM not in listing:
         return ()
-    data = try_json(folder, SPM, problems, ("counters",))
+    data = try_json(folder, SPM, problems)
     series, skipped = [], 0
     for counter, place, instance, rows in _places(data):
         table, bad = number_rows(rows, 2, 2)

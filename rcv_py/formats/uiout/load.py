@@ -13,6 +13,7 @@ from rcv_py.formats.uiout import occupancy
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import Code, read_code
 from rcv_py.formats.uiout.counters import read_counters, read_spm
+from rcv_py.formats.uiout.doubts import TIMELINES, doubts
 from rcv_py.formats.uiout.folder import INDEX, Listing, listing
 from rcv_py.formats.uiout.index import Index, read_index, rescued_index
 from rcv_py.formats.uiout.mnemonics import guessed_target
@@ -28,7 +29,6 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 
-TIMELINES = ("compute_unit", "utilization")
 _STAGES = 6
 
 
@@ -57,18 +57,19 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
     spm = read_spm(path, files, problems)
     other = read_other_simd(path, index.other_simd, _traced_simd(waves), offsets, problems)
     shader = read_shader_data(path, index.shader_data, offsets, problems)
-    curves = read_state_curves(path, files, problems)
+    # Whoever has all waves counts their states better than the writer, whose engines' clocks are not aligned.
+    curves = read_state_curves(path, files, problems) if np.any(waves.size == 0) else ()
     report(Stage("Reading counters", _STAGES, _STAGES))
     gfxip = index.gfxip or code.gfxip or 9
     if not (len(waves) or len(device.waves) or len(code.table)):
         raise NotATrace(path, "it holds no waves, no occupancy and no code" + _first(problems))
-    _explain(files, index, code, waves, problems)
+    problems += doubts(files, index, code.table, waves, device)
     return Trace(
         path=path,
         name=path.name,
         version=index.version,
         gfxip=gfxip,
-        target=neighbour_target(path) or guessed_target(set(code.mnemonics), gfxip),
+        target=neighbour_target(path, gfxip) or guessed_target(set(code.mnemonics), gfxip),
         has_thread_trace=index.has_thread_trace,
         has_pc_samples=index.has_pc_samples or code.table.samples_issued is not None,
         waves=waves,
@@ -133,61 +134,3 @@ def _traced_simd(waves: WaveIndex) -> dict[int, int]:
 
 def _first(problems: list[Problem]) -> str:
     return f" ({problems[0].text.rstrip('.')})" if problems else ""
-
-
-def _explain(files: Listing, index: Index, code: Code, waves: WaveIndex, problems: list[Problem]) -> None:
-    """Say why views will be empty though nothing is damaged."""
-    table = code.table
-    is_sampled = index.has_pc_samples or table.samples_issued is not None
-    if is_sampled and not len(waves):
-        problems.append(
-            Problem(
-                Severity.INFO,
-                INDEX,
-                "This capture holds PC samples and no thread trace: there are no waves and no times.",
-                "Read the ISA listing and the sources; record with --att for timelines.",
-                (*TIMELINES, "global_timeline", "overview", "wave_picker"),
-            )
-        )
-    elif not len(waves):
-        problems.append(
-            Problem(
-                Severity.WARNING,
-                INDEX,
-                "No wave ran on the traced compute unit, so there are no instructions to show.",
-                "Record with another --att-target-cu, with more shader engines in --att-shader-engine-mask, or "
-                "with a larger grid.",
-                (*TIMELINES, "isa", "hotspot", "explorer", "top_lines", "source", "overview", "wave_picker"),
-            )
-        )
-    if len(table) and not len(code.paths):
-        problems.append(
-            Problem(
-                Severity.INFO,
-                "code.json",
-                "No instruction has a source line: the kernel was built without debug information.",
-                "Build with -g (hipcc), or keep line information on in the compiler that made the kernel.",
-                ("source", "explorer"),
-            )
-        )
-    lost = [name for name, size in zip(waves.file, waves.size.tolist(), strict=True) if not size]
-    if lost:
-        problems.append(
-            Problem(
-                Severity.ERROR,
-                lost[0],
-                f"{len(lost):,} of {len(waves):,} wave files are missing or empty, such as {lost[0]}.",
-                "Copy the whole capture folder; the other waves are shown.",
-                TIMELINES if len(lost) == len(waves) else (),
-            )
-        )
-    if occupancy.FILE not in files and not is_sampled:
-        problems.append(
-            Problem(
-                Severity.WARNING,
-                occupancy.FILE,
-                f"{occupancy.FILE} is missing: what ran on the other compute units is not known.",
-                "Copy the whole capture folder, or decode again.",
-                occupancy.PANELS[:1],
-            )
-        )

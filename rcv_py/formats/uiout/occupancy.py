@@ -69,7 +69,7 @@ def read_occupancy(data: object, offsets: Mapping[int, int], problems: list[Prob
     tell_skipped(problems, FILE, skipped, "wave event")
     table = np.concatenate(tables) if tables else np.zeros((0, 1 + len(FIELDS)), dtype=np.int64)
     table = table[np.lexsort((table[:, 5] != 0, table[:, 1]))]
-    waves = _wave_events(table, _names(data))
+    waves = _wave_events(table, _names(data, table[:, 6]))
     records = data.get("events") if isinstance(data, dict) else None
     events, dispatches = _records(records, offsets, problems)
     return Occupancy(waves, events, dispatches)
@@ -128,10 +128,12 @@ def _small(column: np.ndarray) -> np.ndarray:
     return frozen(np.clip(column, -1, _SMALL).astype(np.int16))
 
 
-def _names(data: object) -> dict[int, str]:
-    """Kernel symbols by id; id 0 stands for an unknown one."""
+def _names(data: object, used: np.ndarray) -> dict[int, str]:
+    """Kernel symbols by id; used ids without a name get one.  Id 0 stands for an unknown kernel."""
     table = data.get("dispatches") if isinstance(data, dict) else None
-    return {number: text_of(name) for number, name in numbered(table, 1 << 31) if text_of(name)}
+    names = {number: text_of(name) for number, name in numbered(table, 1 << 31) if text_of(name)}
+    bare = {number: f"kernel_{number}" for number in np.unique(used).tolist() if 0 <= number < 1 << 31}
+    return bare | names
 
 
 def _records(

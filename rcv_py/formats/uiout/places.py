@@ -27,15 +27,21 @@ def aligned(index: WaveIndex, offsets: dict[int, int]) -> WaveIndex:
 def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     """Return the index with compute unit, shader array and kernel of the matching occupancy pairs.
 
-    A wave matches a pair of the same shader engine, SIMD, slot, begin and end; one that matches none keeps -1.
+    A wave matches a pair of the same shader engine, SIMD, slot, begin and end; without a match it keeps -1.
+    If waves of several compute units fit, the one that fits most waves of the shader engine is taken.
     """
     if not len(index) or not len(events):
         return index
-    start, end = _pairs(events, index.begin)
+    start, end = pairs(events, index.begin)
     columns = (events.se[start], events.simd[start], events.slot[start], events.time[start], events.time[end])
-    place_of = {key: place for place, key in enumerate(_keys(columns))}
-    wanted = _keys((index.se, index.simd, index.slot, index.begin, index.end))
-    found = np.array([place_of.get(key, -1) for key in wanted], dtype=np.int64)
+    wanted = set(_keys((index.se, index.simd, index.slot, index.begin, index.end)))
+    fits = np.array([key in wanted for key in _keys(columns)], dtype=bool)
+    start, columns = start[fits], tuple(column[fits] for column in columns)
+    rank = _rank(events.se[start].astype(np.int64) << 32 | events.sa[start] << 16 | events.cu[start])
+    order = np.argsort(rank, kind="stable")  # what is put into the dictionary last wins
+    place_of = dict(zip(_keys(tuple(column[order] for column in columns)), order.tolist(), strict=True))
+    keys = _keys((index.se, index.simd, index.slot, index.begin, index.end))
+    found = np.array([place_of.get(key, -1) for key in keys], dtype=np.int64)
     return replace(
         index,
         cu=_taken(found, events.cu[start], index.cu),
@@ -44,13 +50,21 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     )
 
 
-def _pairs(events: WaveEvents, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of starts and of the ends that follow them in the same slot, for starts at any of the given times."""
+def _rank(unit: np.ndarray) -> np.ndarray:
+    """How often each row's compute unit occurs."""
+    _, which, count = np.unique(unit, return_inverse=True, return_counts=True)
+    return count[which]
+
+
+def pairs(events: WaveEvents, begins: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of starts and of the ends that follow them in the same slot; starts at `begins` only, if given."""
     order = np.lexsort(
         (events.is_start, events.time, events.slot, events.simd, events.cu, events.sa, events.se)
     )
     first, second = order[:-1], order[1:]
-    fits = events.is_start[first] & ~events.is_start[second] & np.isin(events.time[first], begins)
+    fits = events.is_start[first] & ~events.is_start[second]
+    if begins is not None:
+        fits &= np.isin(events.time[first], begins)
     for column in (events.se, events.sa, events.cu, events.simd, events.slot):
         fits &= column[first] == column[second]
     return first[fits], second[fits]

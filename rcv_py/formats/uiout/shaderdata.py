@@ -26,7 +26,7 @@ def read_shader_data(
     """
     tables: dict[int, list[np.ndarray]] = {}
     for chunk in sorted(chunks, key=lambda chunk: (chunk.se, chunk.begin)):
-        data = try_json(folder, chunk.file, problems, ("markers",))
+        data = try_json(folder, chunk.file, problems)
         if not isinstance(data, dict):
             continue
         table, skipped = number_rows(data.get("records"), len(COLUMNS), 16, 0)

@@ -44,7 +44,13 @@ def _source(folder: Path, path: str, name: str | None) -> SourceFile:
         text = read_bytes(folder, name, LIMIT).decode("utf-8", "replace")
     except TraceError as error:
         return SourceFile(path, None, str(error))
-    return SourceFile(path, tuple(line.expandtabs(TAB) for line in text.splitlines()))
+    return SourceFile(path, tuple(line.expandtabs(TAB) for line in _lines(text)))
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as compilers count them: `str.splitlines` would also cut at form feeds and the like."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def _lost(lost: list[SourceFile], total: int) -> Problem:

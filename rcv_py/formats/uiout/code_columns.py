@@ -1,0 +1,89 @@
+"""The rows of code.json as columns in file order, whatever their width and whatever is wrong in a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+import numpy as np
+
+from rcv_py.formats.columns import LIMIT, whole_number
+from rcv_py.formats.uiout.code_header import read_header
+from rcv_py.formats.uiout.shapes import text_of
+
+_REASONS = 10  # stall reasons that are known; more are kept
+_MOST_REASONS = 32
+
+
+class CodeColumns(NamedTuple):
+    """The usable rows; `numbers` holds int64 columns by header name, of which `vaddr` is uint64."""
+
+    text: list[str]
+    source: list[str]
+    numbers: dict[str, np.ndarray]
+    reasons: np.ndarray | None  # int64 [n, k]; None if rows carry no stall reasons
+    has_samples: bool
+
+
+def code_columns(rows: list, header: object) -> CodeColumns:
+    """Return the rows whose instruction is a text, as columns; short rows are padded, long ones cut."""
+    place = read_header(header)
+    text_at = place["isa"]
+    usable = [
+        row for row in rows if isinstance(row, list) and len(row) > text_at and isinstance(row[text_at], str)
+    ]
+    if len(set(map(len, usable))) <= 1:
+        by_place = list(zip(*usable, strict=True))
+    else:
+        by_place = list(zip_longest(*usable))  # pads short rows with None
+    nothing = (None,) * len(usable)
+
+    def column(field: str) -> Sequence[object]:
+        return by_place[place[field]] if 0 <= place[field] < len(by_place) else nothing
+
+    numbers = {
+        field: _counts(column(field)) for field in ("hit", "latency", "stall", "idle", "issued", "stalled")
+    }
+    numbers["linenumber"] = _numbers(column("linenumber"), -1)
+    numbers["codeobj"] = _numbers(column("codeobj"), 0)
+    numbers["vaddr"] = _addresses(column("vaddr"))
+    return CodeColumns(
+        [str(text).strip() for text in column("isa")],
+        [text_of(text) for text in column("source")],
+        numbers,
+        _reasons(column("reasons")) if place["reasons"] >= 0 else None,
+        place.has_samples,
+    )
+
+
+def _numbers(values: Sequence[object], default: int) -> np.ndarray:
+    if set(map(type, values)) <= {int}:
+        try:
+            column = np.array(values, dtype=np.int64)
+        except OverflowError:
+            pass
+        else:
+            if not column.size or (column.min() > -LIMIT and column.max() < LIMIT):
+                return column
+    return np.array([whole_number(value, default) for value in values], dtype=np.int64)
+
+
+def _counts(values: Sequence[object]) -> np.ndarray:
+    return np.maximum(_numbers(values, 0), 0)
+
+
+def _addresses(values: Sequence[object]) -> np.ndarray:
+    if set(map(type, values)) <= {int} and (not values or (min(values) >= 0 and max(values) < 1 << 64)):
+        return np.array(values, dtype=np.uint64)
+    whole = [int(value) if isinstance(value, int | float) and abs(value) < 1 << 64 else 0 for value in values]
+    return np.array([max(value, 0) for value in whole], dtype=np.uint64)
+
+
+def _reasons(values: Sequence[object]) -> np.ndarray:
+    lists = [value if isinstance(value, list) else [] for value in values]
+    width = min(max([_REASONS, *map(len, lists)]), _MOST_REASONS)
+    rows = [
+        [max(0, whole_number(count, 0)) for count in row[:width]] + [0] * (width - len(row)) for row in lists
+    ]
+    return np.array(rows, dtype=np.int64).reshape(len(rows), width)

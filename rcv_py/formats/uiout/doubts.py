@@ -1,0 +1,153 @@
+"""Why views of an intact folder are empty, and what of it should not be trusted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import plural
+from rcv_py.formats.uiout import occupancy
+from rcv_py.formats.uiout.folder import CODE, INDEX, Listing
+from rcv_py.formats.uiout.index import Index
+from rcv_py.formats.uiout.places import pairs
+from rcv_py.model.code import CodeTable
+from rcv_py.model.device import HardwareEvents, WaveEvents
+from rcv_py.model.kinds import EventKind
+from rcv_py.model.waves import WaveIndex
+
+TIMELINES = ("compute_unit", "utilization")
+_OF_WAVES = (*TIMELINES, "hotspot", "wave_picker", "token_details")
+_OF_CODE = ("isa", "explorer", "top_lines", "source", "labels", "search")
+_LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
+
+
+def doubts(
+    files: Listing,
+    index: Index,
+    code: CodeTable,
+    waves: WaveIndex,
+    device: occupancy.Occupancy,
+) -> list[Problem]:
+    """Return what a reader must know of the capture although no file is damaged."""
+    is_sampled = index.has_pc_samples or code.samples_issued is not None
+    found = [
+        *_no_waves(code, waves, is_sampled),
+        *_no_sources(code),
+        *_lost_files(waves),
+        *_lost_waves(waves, device.waves),
+        *_lost_packets(device.events),
+    ]
+    if occupancy.FILE not in files and not is_sampled:
+        found.append(
+            Problem(
+                Severity.WARNING,
+                occupancy.FILE,
+                f"{occupancy.FILE} is missing: what ran on the other compute units is not known.",
+                "Copy the whole capture folder, or decode again.",
+                ("global_timeline",),
+            )
+        )
+    return found
+
+
+def _no_waves(code: CodeTable, waves: WaveIndex, is_sampled: bool) -> list[Problem]:
+    if len(waves):
+        return []
+    if is_sampled:
+        return [
+            Problem(
+                Severity.INFO,
+                INDEX,
+                "This capture holds PC samples and no thread trace: there are no waves and no times.",
+                "Read the ISA listing and the sources; record with --att for timelines.",
+                (*_OF_WAVES, "global_timeline", "overview"),
+            )
+        ]
+    return [
+        Problem(
+            Severity.WARNING,
+            INDEX,
+            "No wave ran on the traced compute unit, so there are no instructions to show.",
+            "Choose another --att-target-cu, more engines in --att-shader-engine-mask, or a larger grid.",
+            (*_OF_WAVES, "overview", *(() if len(code) else _OF_CODE)),
+        )
+    ]
+
+
+def _no_sources(code: CodeTable) -> list[Problem]:
+    if not len(code) or code.mapped_rows:
+        return []
+    return [
+        Problem(
+            Severity.INFO,
+            CODE,
+            "No instruction has a source line: the kernel was built without debug information.",
+            "Build with -g (hipcc), or keep line information on in the compiler that made the kernel.",
+            ("source", "explorer", "top_lines"),
+        )
+    ]
+
+
+def _lost_files(waves: WaveIndex) -> list[Problem]:
+    lost = np.flatnonzero(waves.size == 0)
+    if not len(lost):
+        return []
+    name = waves.file[lost[0]]
+    return [
+        Problem(
+            Severity.ERROR,
+            name,
+            f"{len(lost):,} of {plural(len(waves), 'wave file')} are missing or empty, such as {name}.",
+            "Copy the whole capture folder; the other waves are shown.",
+            _OF_WAVES if len(lost) == len(waves) else (),
+        )
+    ]
+
+
+def _lost_waves(waves: WaveIndex, events: WaveEvents) -> list[Problem]:
+    """Every wave of the traced compute unit has a file, unless the trace buffer or the writer lost it."""
+    known = waves.cu >= 0
+    if not known.any() or not len(events):
+        return []
+    start, _ = pairs(events, None)
+    engines = np.unique(waves.se[known]).tolist()
+    is_traced = np.zeros(len(start), dtype=bool)
+    for se in engines:
+        mine = known & (waves.se == se)
+        place = waves.sa[mine].astype(np.int64) * 1024 + waves.cu[mine]
+        target = np.bincount(place).argmax()
+        is_traced |= (
+            (events.se[start] == se)
+            & (events.sa[start].astype(np.int64) * 1024 + events.cu[start] == target)
+            & np.isin(events.simd[start], waves.simd[mine])
+        )
+    rows = start[is_traced]
+    columns = (events.se[rows], events.simd[rows], events.slot[rows], events.time[rows])
+    seen = set(
+        zip(waves.se.tolist(), waves.simd.tolist(), waves.slot.tolist(), waves.begin.tolist(), strict=True)
+    )
+    lost = sum(key not in seen for key in zip(*(column.tolist() for column in columns), strict=True))
+    if not lost:
+        return []
+    return [
+        Problem(
+            Severity.WARNING,
+            occupancy.FILE,
+            f"{plural(lost, 'wave')} of the traced compute unit have no file: data may have been lost.",
+            "Record with a larger --att-buffer-size, or fewer shader engines.",
+        )
+    ]
+
+
+def _lost_packets(events: HardwareEvents | None) -> list[Problem]:
+    lost = int(np.isin(events.kind, _LOSSES).sum()) if events is not None else 0
+    if not lost:
+        return []
+    return [
+        Problem(
+            Severity.WARNING,
+            occupancy.FILE,
+            f"The trace unit stalled or lost packets {plural(lost, 'time')}; what lies around is incomplete.",
+            "Record with a larger --att-buffer-size, or fewer shader engines.",
+        )
+    ]

@@ -1,0 +1,131 @@
+"""Which rows of the code belong to which kernel, and the order that keeps each kernel together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.code import Kernel
+
+
+class Entry(NamedTuple):
+    """A kernel as the file's own list names it."""
+
+    name: str
+    demangled: str
+
+
+class Layout(NamedTuple):
+    """Rows of the code table in program order."""
+
+    order: np.ndarray  # int64 [n], row of the file at each row of the table
+    kernel: np.ndarray  # int32 [n], row of `kernels`, in table order; -1 if it has none
+    kernels: tuple[Kernel, ...]
+
+
+def layout(
+    text: list[str],
+    source: list[str],
+    *,
+    codeobj: np.ndarray,
+    address: np.ndarray,
+    is_label: np.ndarray,
+    entries: Mapping[tuple[int, int], Entry],
+    version: str,
+) -> Layout:
+    """Divide the rows into kernels: a row belongs to the last kernel that begins at or before its address.
+
+    The file's order is kept unless a kernel's rows are scattered in it; then each kernel's rows are
+    brought together, by address.
+    """
+    places = list(zip(codeobj.tolist(), address.tolist(), strict=True))
+    begins = _begins(text, places, is_label, entries)
+    owner = _owners(codeobj, address, begins, is_label)
+    order = _order(owner, address, begins, is_label)
+    arranged = owner[order]
+    heads = np.flatnonzero((arranged != np.concatenate([[-1], arranged[:-1]])) & (arranged >= 0))
+    stops = np.append(heads[1:], len(order))
+    kernels = []
+    kernel = np.full(len(order), -1, dtype=np.int32)
+    for head, limit in zip(heads.tolist(), stops.tolist(), strict=True):
+        row = int(arranged[head])
+        stop = head + int(np.count_nonzero(arranged[head:limit] == row))
+        kernel[head:stop] = len(kernels)
+        kernels.append(
+            _kernel(text[row], source[row], entries.get(places[row]), version=version, first=head, stop=stop)
+        )
+    return Layout(order, kernel, tuple(kernels))
+
+
+def _begins(
+    text: list[str],
+    places: list[tuple[int, int]],
+    is_label: np.ndarray,
+    entries: Mapping[tuple[int, int], Entry],
+) -> np.ndarray:
+    """Rows with which a kernel begins: its label, or an entry point that has no label row."""
+    begins = np.array(
+        [label and not _is_inner(name) for name, label in zip(text, is_label.tolist(), strict=True)],
+        dtype=bool,
+    )
+    bare = set(entries) - {place for place, begin in zip(places, begins.tolist(), strict=True) if begin}
+    if bare:
+        begins |= np.array([place in bare for place in places], dtype=bool) & ~is_label
+    return begins
+
+
+def _is_inner(text: str) -> bool:
+    """Whether a label names a place inside a kernel."""
+    return text.lstrip("; _").startswith("label")
+
+
+def _owners(codeobj: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label: np.ndarray) -> np.ndarray:
+    """The row each row's kernel begins with, -1 if there is none; int64 [n], all in file order."""
+    count = len(codeobj)
+    order = np.arange(count)
+    if _has_addresses(codeobj, address, is_label):
+        order = np.lexsort((order, ~is_label, ~begins, address, codeobj))
+    last = np.maximum.accumulate(np.where(begins[order], np.arange(count), -1)) if count else order
+    owner = np.where(last >= 0, order[last], -1)
+    owner[(owner >= 0) & (codeobj[owner] != codeobj[order])] = -1
+    result = np.empty(count, dtype=np.int64)
+    result[order] = owner
+    return result
+
+
+def _has_addresses(codeobj: np.ndarray, address: np.ndarray, is_label: np.ndarray) -> bool:
+    """Whether no two instructions share an address, so that addresses can be trusted."""
+    rows = np.flatnonzero(~is_label)
+    order = rows[np.lexsort((address[rows], codeobj[rows]))]
+    same = (address[order][1:] == address[order][:-1]) & (codeobj[order][1:] == codeobj[order][:-1])
+    return not same.any()
+
+
+def _order(owner: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label: np.ndarray) -> np.ndarray:
+    count = len(owner)
+    rows = np.arange(count)
+    heads = np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]])) if count else rows
+    is_together = len(heads) == len(np.unique(owner))
+    if is_together and all(owner[head] in (-1, head) for head in heads.tolist()):
+        return rows
+    return np.lexsort((rows, ~is_label, address, ~begins, np.where(owner < 0, count, owner)))
+
+
+def _kernel(text: str, source: str, entry: Entry | None, *, version: str, first: int, stop: int) -> Kernel:
+    is_label = text.startswith(";")
+    name = entry.name if entry else _symbol(text, version)
+    nice = entry.demangled if entry else ""
+    if not nice and is_label:
+        nice = source
+    return Kernel(name, nice or demangled(name), first, stop)
+
+
+def _symbol(text: str, version: str) -> str:
+    name = text.lstrip("; ").rstrip().rstrip(":")
+    # This writer puts an underscore in front of every name.
+    if version.startswith("3.1") and name.startswith("_") and not name.startswith("_Z"):
+        name = name[1:]
+    return name or "unnamed"
