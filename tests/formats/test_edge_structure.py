@@ -1,0 +1,285 @@
+"""The edge cases of files and folders, by their numbers."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from rcv_py.base.errors import NotATrace
+from rcv_py.formats.open import find_captures, open_trace
+from rcv_py.model.ids import WaveId
+from tests.support.folders import (
+    CODE,
+    GOOD,
+    WAVE,
+    code,
+    one_wave,
+    only_wave,
+    opened,
+    row,
+    texts,
+    waves,
+    write,
+)
+from tests.support.wave_folder import wave
+
+
+def test_the_good_folder_has_no_problem(tmp_path):
+    trace = opened(tmp_path)
+    assert trace.problems == ()
+    assert trace.kernel_name == "kernel"
+    assert (trace.waves.cu[0], trace.waves.kernel[0]) == (1, 1)
+    assert trace.sources[0].lines == ("import x", "", "def k():", "    return 1", "    done")
+    assert only_wave(trace).tokens.line.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [None, {}, {"0": None}, {"0": {}}, {"0": {"1": {}}}, {"0": {"1": {"2": None}}}, {"0": {"1": {"2": {}}}}],
+)
+def test_edge_01_wave_hierarchies_may_be_null_or_empty(tmp_path, tree):
+    trace = opened(tmp_path, {"filenames.json": waves(tree)})
+    assert len(trace.waves) == 0
+    assert "No wave ran on the traced compute unit" in texts(trace)
+    assert trace.problems_for("compute_unit")
+    assert not trace.problems_for("global_timeline")
+
+
+def test_edge_01_wave_hierarchy_may_be_missing(tmp_path):
+    assert len(opened(tmp_path, {"filenames.json": {"gfxip": 9}}).waves) == 0
+
+
+def test_edge_01_bad_keys_and_entries_are_left_out_and_told_once(tmp_path):
+    tree = one_wave() | {"x": {}, "-1": {}, "99999": {}, "1": {"0": {"0": {"0": None, "1": 5, "2": []}}}}
+    trace = opened(tmp_path, {"filenames.json": waves(tree)})
+    assert [trace.waves.id(0), len(trace.waves)] == [WaveId(0, 0, 0, 0), 1]
+    assert len(trace.problems) == 1
+    assert "filenames.json has 6 unusable entries" in texts(trace).replace("entrys", "entries")
+
+
+@pytest.mark.parametrize("rows", [None, []])
+def test_edge_02_code_may_be_null_or_empty(tmp_path, rows):
+    trace = opened(tmp_path, {"code.json": {"code": rows}})
+    assert len(trace.code) == 0
+    assert only_wave(trace).tokens.line.tolist() == [-1] * 4
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        7,
+        "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle",
+        ["isa", "_", "LINENUMBER"],
+    ],
+)
+def test_edge_02_headers_may_be_missing_a_string_or_a_list(tmp_path, header):
+    trace = opened(tmp_path, {"code.json": {**CODE, "header": header}})
+    assert trace.code.number.tolist() == [0, 1, 2, 3, 4]
+    assert trace.code.latency.sum() == 36
+
+
+def test_edge_02_columns_follow_the_header_and_its_aliases(tmp_path):
+    rows = [["/a.py:1", 11, "s_nop 0", 3, 5]]
+    trace = opened(
+        tmp_path, {"code.json": {"code": rows, "header": "Source, Line, Instruction, HitCount, Latency"}}
+    )
+    assert (trace.code.text[0], trace.code.number[0], trace.code.hits[0], trace.code.latency[0]) == (
+        "s_nop 0",
+        11,
+        3,
+        5,
+    )
+
+
+def test_edge_02_short_rows_are_padded_and_long_ones_cut(tmp_path):
+    rows = [["s_nop 0", 0, 1], ["s_nop 1", 0, 2, "", 1, 8, 7, 1, 1, 1, "more", []], "no row", [5, 0, 1]]
+    trace = opened(tmp_path, {"code.json": code(*rows)})
+    assert trace.code.text == ("s_nop 0", "s_nop 1")
+    assert trace.code.hits.tolist() == [0, 7]
+    assert "code.json has 2 unusable rows" in texts(trace)
+
+
+def test_edge_03_lists_of_a_wave_may_be_null(tmp_path):
+    one = only_wave(opened(tmp_path, {WAVE: wave(None, None, None)}))
+    assert (len(one.tokens), len(one.states), one.waits) == (0, 0, None)
+
+
+def test_edge_03_counter_data_may_be_null(tmp_path):
+    assert opened(tmp_path, {"se0_perfcounter.json": {"data": None}}).counters == ()
+
+
+@pytest.mark.parametrize("name", sorted(GOOD))
+def test_edge_04_any_single_file_may_be_missing(tmp_path, name):
+    trace = opened(tmp_path, {name: None})
+    assert trace.waves.id(0) == WaveId(0, 0, 0, 0)
+    if name != "realtime.json":  # with a single shader engine nothing is lost but nanoseconds
+        assert trace.problems
+    assert all(name in str(problem) for problem in trace.problems if problem.where == name)
+
+
+def test_edge_04_a_missing_wave_file_leaves_its_place_in_the_index(tmp_path):
+    trace = opened(tmp_path, {WAVE: None})
+    assert (trace.waves.begin[0], trace.waves.size[0]) == (80, 0)
+    assert trace.reader.read([0]).missing == ((0, f"{WAVE} is missing."),)
+    assert "1 of 1 wave file" in texts(trace)
+
+
+def test_edge_05_truncated_and_empty_files_are_problems(tmp_path):
+    good = orjson.dumps(CODE)
+    trace = opened(tmp_path, {"code.json": good[: len(good) // 2], "occupancy.json": b"", WAVE: b"{"})
+    assert "code.json is damaged: it ends in the middle" in texts(trace)
+    assert "occupancy.json is damaged: it is empty." in texts(trace)
+    assert trace.problems_for("isa")
+    assert trace.problems_for("global_timeline")
+    assert len(trace.reader.read([0]).missing) == 1
+
+
+def test_edge_05_marks_latin_1_and_floats_are_read(tmp_path):
+    text = orjson.dumps({**CODE, "code": [row("s_nop 0", 1.0, "/h/Jürgen.py:3.0", 256.0, 2.0, 8, 0, 0)]})
+    trace = opened(
+        tmp_path,
+        {
+            "code.json": text.decode().encode("latin-1"),
+            "filenames.json": b"\xef\xbb\xbf" + orjson.dumps(waves(one_wave(80.0, 140.0))),
+        },
+    )
+    assert (trace.code.number[0], trace.code.address[0], trace.code.hits[0]) == (1, 256, 2)
+    assert (trace.waves.begin[0], trace.waves.end[0]) == (80, 140)
+    assert "not UTF-8" in texts(trace)
+
+
+def test_edge_06_indented_and_unordered_json_is_the_same(tmp_path):
+    pretty = {
+        name: orjson.dumps(dict(reversed(content.items())), option=orjson.OPT_INDENT_2)
+        for name, content in GOOD.items()
+        if isinstance(content, dict)
+    }
+    trace, same = opened(tmp_path / "a", pretty), opened(tmp_path / "b")
+    assert trace.problems == ()
+    assert trace.code.text == same.code.text
+    assert trace.occupancy.time.tolist() == same.occupancy.time.tolist()
+    assert only_wave(trace).tokens.start.tolist() == only_wave(same).tokens.start.tolist()
+
+
+@pytest.mark.parametrize("name", ["my run #2 (ä, 漢)", "ui_output_agent_1_dispatch_44_after_fix", "..a"])
+def test_edge_07_folders_may_have_any_name_and_be_read_only(tmp_path, name):
+    folder = write(tmp_path / name)
+    folder.chmod(0o555)
+    trace = open_trace(folder)
+    assert (trace.name, len(trace.waves), trace.problems) == (name, 1, ())
+
+
+def test_edge_07_an_archive_is_told_what_to_do(tmp_path):
+    (tmp_path / "run.tar.gz").write_bytes(b"x")
+    with pytest.raises(NotATrace, match="archive; unpack it"):
+        open_trace(tmp_path / "run.tar.gz")
+
+
+def test_edge_08_a_file_inside_opens_its_folder(tmp_path):
+    folder = write(tmp_path / "capture")
+    for name in ("filenames.json", WAVE, "source_0_k.py"):
+        assert open_trace(folder / name).path == folder
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("x.att", "raw thread trace"),
+        ("x.csv", "choose the ui_output folder"),
+        ("x.out", "code object"),
+        ("x.db", "rocpd database"),
+        ("x.txt", "outside of any capture folder"),
+    ],
+)
+def test_edge_08_other_files_say_what_they_are(tmp_path, name, sentence):
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(NotATrace, match=sentence):
+        open_trace(tmp_path / name)
+
+
+def test_edge_08_a_parent_opens_its_only_capture_and_lists_several(tmp_path):
+    write(tmp_path / "run" / "host" / "one")
+    assert open_trace(tmp_path / "run").name == "one"
+    write(tmp_path / "run" / "host" / "two")
+    with pytest.raises(NotATrace, match="it holds 2 captures"):
+        open_trace(tmp_path / "run")
+    assert [entry.name for entry in find_captures(tmp_path)] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    "content", [{"code": None}, {**CODE, "code": [[*r[:6], 0, 0, 0, 0] for r in CODE["code"]]}]
+)
+def test_edge_09_a_placeholder_shows_occupancy_only(tmp_path, content):
+    changes = {"filenames.json": waves(None), "code.json": content, WAVE: None}
+    trace = opened(tmp_path, changes)
+    assert (len(trace.waves), len(trace.occupancy)) == (0, 2)
+    assert trace.problems_for("compute_unit")
+    assert not trace.problems_for("global_timeline")
+    entry = find_captures(tmp_path)[0]
+    assert entry.waves == 0
+    assert "o wave ran on the traced compute unit" in entry.note
+
+
+def test_edge_09_engines_may_have_waves_or_occupancy_alone(tmp_path):
+    changes = {"occupancy.json": {"3": [[10, 0, 0, 0, 1, 1], [20, 0, 0, 0, 0, 1]], "dispatches": {"1": "k"}}}
+    trace = opened(tmp_path, changes)
+    assert (set(trace.waves.se.tolist()), set(trace.occupancy.se.tolist())) == ({0}, {3})
+    assert trace.waves.cu[0] == -1
+
+
+def test_edge_10_pc_sampling_with_a_list_header_of_13(tmp_path):
+    header = [*code()["header"].split(", "), "PC_Issued", "PC_Stalled", "Stall_Reasons"]
+    rows = [[*row("s_nop 0", 1, "/a.py:1", 8), 3, 4, [0, 1, 3, 0, 0, 0, 0, 0, 0, 0]], [*row("s_nop 1", 2), 1]]
+    index = waves(None, thread_trace=False, pc_sampling=True, is_pcs_stochastic=True)
+    gone = {"occupancy.json": None, "realtime.json": None, WAVE: None}
+    trace = opened(tmp_path, {"filenames.json": index, "code.json": {"code": rows, "header": header}, **gone})
+    assert (trace.has_thread_trace, trace.has_pc_samples) == (False, True)
+    assert trace.code.samples_issued.tolist() == [3, 1]
+    assert trace.code.samples_stalled.tolist() == [4, 0]
+    assert trace.code.stall_reasons.tolist() == [[0, 1, 3, *[0] * 7], [0] * 10]
+    assert "PC samples and no thread trace" in texts(trace)
+    assert {"global_timeline", "compute_unit"} <= {
+        panel for problem in trace.problems for panel in problem.panels
+    }
+
+
+def test_edge_10_pc_sampling_with_a_string_header_of_14(tmp_path):
+    header = code()["header"] + ", ServiceType, Issued, Stalled, NotIssuedReasons"
+    rows = [[*row("s_nop 0", 1, "/a.py:1", 8), 2, 3, 4, [4]]]
+    trace = opened(tmp_path, {"code.json": {"code": rows, "header": header}})
+    assert (trace.code.samples_issued[0], trace.code.samples_stalled[0]) == (3, 4)
+    assert trace.code.stall_reasons[0].tolist() == [4] + [0] * 9
+
+
+def test_edge_11_legacy_packed_occupancy(tmp_path):
+    def packed(time, start, cu=3, slot=5, *, simd=2, kernel=9):
+        return ((((time << 4 | cu) << 1 | start) << 4 | slot) << 2 | simd) << 12 | kernel
+
+    rows = [packed(10, 1), packed(20, 0), "x"]
+    events = opened(tmp_path, {"occupancy.json": {"2": rows}}).occupancy
+    assert events.time.tolist() == [80, 160]
+    assert [events.cu[0], events.slot[0], events.simd[0], events.kernel[0], events.se[0]] == [3, 5, 2, 9, 2]
+    assert events.is_start.tolist() == [True, False]
+
+
+def test_edge_11_eleven_columns_in_the_order_of_their_names(tmp_path):
+    fields = [
+        "time",
+        "start",
+        "cu",
+        "simd",
+        "wave_id",
+        "kernel_id",
+        "me_id",
+        "pipe_id",
+        "is_ext",
+        "workgroup_id",
+        "cluster_id",
+        "new",
+    ]
+    rows = [[5, 1, 7, 1, 2, 3, 1, 2, 1, 77, 4, 0], [9, 0, 7, 1, 2, 3, 1, 2, 0, 77, 4, 0]]
+    events = opened(tmp_path, {"occupancy.json": {"0": rows, "occupancy_fields": fields}}).occupancy
+    assert [events.cu[0], events.simd[0], events.slot[0], events.me[0], events.pipe[0]] == [7, 1, 2, 1, 2]
+    assert events.workgroup.tolist() == [77, -1]
+    assert events.cluster.tolist() == [4, -1]
