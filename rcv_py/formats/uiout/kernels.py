@@ -47,7 +47,7 @@ def layout(
     order = _order(owner, address, begins, is_label)
     arranged = owner[order]
     heads = np.flatnonzero((arranged != np.concatenate([[-1], arranged[:-1]])) & (arranged >= 0))
-    stops = np.append(heads[1:], len(order))
+    stops = np.append(heads[1:], len(order))[: len(heads)]
     kernels = []
     kernel = np.full(len(order), -1, dtype=np.int32)
     for head, limit in zip(heads.tolist(), stops.tolist(), strict=True):
