@@ -1,624 +1,285 @@
-"""Shapes of a folder that are not the usual one: what is empty, missing, elsewhere or written differently."""
+"""The edge cases of files and folders, by their numbers."""
 
-import json
-import os
-import shutil
+from __future__ import annotations
 
-import numpy as np
 import orjson
 import pytest
 
 from rcv_py.base.errors import NotATrace
 from rcv_py.formats.open import find_captures, open_trace
-from rcv_py.model.kinds import TokenKind
-from rcv_py.synth.variants import SAMPLES
-from tests.support.captures import trace_path
-from tests.support.whole_capture import (
+from rcv_py.model.ids import WaveId
+from tests.support.folders import (
     CODE,
-    END,
-    HEADER,
-    LOAD,
-    MFMA,
-    PLACES,
-    REALTIME,
-    SOURCE,
-    capture,
-    check_sentence,
-    default_waves,
-    lives,
-    name_of,
+    GOOD,
+    WAVE,
+    code,
+    one_wave,
     only_wave,
     opened,
-    read_all,
     row,
-    told,
-    wave,
-    wave_tree,
+    texts,
+    waves,
     write,
 )
-
-FIRST = name_of(PLACES[0])
-
-
-def changed(name, **values):
-    """The default capture with keys of one file replaced."""
-    files = capture()
-    files[name] |= values
-    return files
+from tests.support.wave_folder import wave
 
 
-def without(*names):
-    return {name: content for name, content in capture().items() if name not in names}
-
-
-def test_the_default_capture_has_no_problems(tmp_path):
-    trace = opened(tmp_path, capture())
+def test_the_good_folder_has_no_problem(tmp_path):
+    trace = opened(tmp_path)
     assert trace.problems == ()
-    assert trace.waves.begin.tolist() == [2000, 2200, 2000, 2200]
-    assert trace.code.latency.tolist() == [0, 16, 160, 48, 16, 16, 0, 80]
+    assert trace.kernel_name == "kernel"
+    assert (trace.waves.cu[0], trace.waves.kernel[0]) == (1, 1)
+    assert trace.sources[0].lines == ("import x", "", "def k():", "    return 1", "    done")
+    assert only_wave(trace).tokens.line.tolist() == [1, 2, 3, 4]
 
 
-# -- 1 to 3: empty things ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("tree", [None, {}, {"0": {}, "1": {}}, {"0": {"0": {}}}, {"0": {"0": {"0": None}}}])
-def test_edge_01_no_waves_in_the_index(tmp_path, tree):
-    trace = opened(tmp_path, changed("filenames.json", wave_filenames=tree))
+@pytest.mark.parametrize(
+    "tree",
+    [None, {}, {"0": None}, {"0": {}}, {"0": {"1": {}}}, {"0": {"1": {"2": None}}}, {"0": {"1": {"2": {}}}}],
+)
+def test_edge_01_wave_hierarchies_may_be_null_or_empty(tmp_path, tree):
+    trace = opened(tmp_path, {"filenames.json": waves(tree)})
     assert len(trace.waves) == 0
-    assert trace.code.text == CODE
-    assert len(trace.occupancy) == 12
-    found = told(trace, "filenames.json")
-    assert found.text == "No wave ran on the traced compute unit, so there are no instructions to show."
-    assert "compute_unit" in found.panels
-    assert "isa" not in found.panels  # the code is there
+    assert "No wave ran on the traced compute unit" in texts(trace)
+    assert trace.problems_for("compute_unit")
+    assert not trace.problems_for("global_timeline")
 
 
-def test_edge_01_index_without_the_key(tmp_path):
-    files = capture()
-    del files["filenames.json"]["wave_filenames"]
-    assert len(opened(tmp_path, files).waves) == 0
+def test_edge_01_wave_hierarchy_may_be_missing(tmp_path):
+    assert len(opened(tmp_path, {"filenames.json": {"gfxip": 9}}).waves) == 0
 
 
-def test_edge_01_empty_branches_beside_full_ones(tmp_path):
-    tree = {"0": {"0": {}, "1": None}, "1": capture()["filenames.json"]["wave_filenames"]["1"]}
-    trace = opened(tmp_path, changed("filenames.json", wave_filenames=tree))
-    assert [str(trace.waves.id(i)) for i in range(len(trace.waves))] == [
-        "se1/simd0/slot0/wv0",
-        "se1/simd0/slot0/wv1",
-    ]
+def test_edge_01_bad_keys_and_entries_are_left_out_and_told_once(tmp_path):
+    tree = one_wave() | {"x": {}, "-1": {}, "99999": {}, "1": {"0": {"0": {"0": None, "1": 5, "2": []}}}}
+    trace = opened(tmp_path, {"filenames.json": waves(tree)})
+    assert [trace.waves.id(0), len(trace.waves)] == [WaveId(0, 0, 0, 0), 1]
+    assert len(trace.problems) == 1
+    assert "filenames.json has 6 unusable entries" in texts(trace).replace("entrys", "entries")
 
 
 @pytest.mark.parametrize("rows", [None, []])
-def test_edge_02_no_code(tmp_path, rows):
-    trace = opened(tmp_path, changed("code.json", code=rows))
+def test_edge_02_code_may_be_null_or_empty(tmp_path, rows):
+    trace = opened(tmp_path, {"code.json": {"code": rows}})
     assert len(trace.code) == 0
-    assert trace.code.kernels == ()
-    tokens = read_all(trace).waves[0].tokens
-    assert tokens.line.tolist() == [-1] * 6
-    assert tokens.stall.tolist() == [0, 40, 8, 0, 0, 0]
+    assert only_wave(trace).tokens.line.tolist() == [-1] * 4
 
 
-@pytest.mark.parametrize("header", [None, "", [], 7, HEADER, HEADER.split(", "), HEADER.lower()])
-def test_edge_02_header_of_any_shape(tmp_path, header):
-    trace = opened(tmp_path, changed("code.json", header=header))
-    assert trace.code.hits.tolist() == [0, 4, 4, 4, 4, 4, 0, 4]
-    assert trace.code.stall.tolist() == [0, 0, 160, 32, 0, 0, 0, 0]
-    assert trace.code.address.tolist()[:3] == [0x1000, 0x1000, 0x1008]
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        7,
+        "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle",
+        ["isa", "_", "LINENUMBER"],
+    ],
+)
+def test_edge_02_headers_may_be_missing_a_string_or_a_list(tmp_path, header):
+    trace = opened(tmp_path, {"code.json": {**CODE, "header": header}})
+    assert trace.code.number.tolist() == [0, 1, 2, 3, 4]
+    assert trace.code.latency.sum() == 36
 
 
-def test_edge_02_header_missing(tmp_path):
-    files = capture()
-    del files["code.json"]["header"]
-    assert opened(tmp_path, files).code.idle.tolist() == [0, 128, 0, 0, 16, 0, 0, 0]
-
-
-def test_edge_02_header_in_another_order(tmp_path):
-    rows = [["s_nop 0", 5, 7, 70, 30, 4, "/k.py:3", 4, 0x40], ["s_endpgm", 6, 1, 20, 0, 0, "", 4, 0x44]]
-    header = "Instruction, LineNumber, Hitcount, Latency, Stall, Idle, Source, CodeObj, Vaddr"
-    code = opened(tmp_path, changed("code.json", code=rows, header=header)).code
-    assert code.number.tolist() == [5, 6]
-    assert (code.hits.tolist(), code.latency.tolist(), code.idle.tolist()) == ([7, 1], [70, 20], [4, 0])
-    assert code.address.tolist() == [0x40, 0x44]
-    assert code.chain(0) == [(0, 3)]
+def test_edge_02_columns_follow_the_header_and_its_aliases(tmp_path):
+    rows = [["/a.py:1", 11, "s_nop 0", 3, 5]]
+    trace = opened(
+        tmp_path, {"code.json": {"code": rows, "header": "Source, Line, Instruction, HitCount, Latency"}}
+    )
+    assert (trace.code.text[0], trace.code.number[0], trace.code.hits[0], trace.code.latency[0]) == (
+        "s_nop 0",
+        11,
+        3,
+        5,
+    )
 
 
 def test_edge_02_short_rows_are_padded_and_long_ones_cut(tmp_path):
-    rows = [
-        ["s_nop 0", 0, 0],
-        ["s_nop 1", 0, 1, "/k.py:2", 4, 8, 3],
-        [*row("s_endpgm", 2, 1, 20), 9, [], "x"],
-    ]
-    code = opened(tmp_path, changed("code.json", code=rows)).code
-    assert code.text == ("s_nop 0", "s_nop 1", "s_endpgm")
-    assert code.hits.tolist() == [0, 3, 1]
-    assert code.latency.tolist() == [0, 0, 20]
-    assert code.samples_issued is None
+    rows = [["s_nop 0", 0, 1], ["s_nop 1", 0, 2, "", 1, 8, 7, 1, 1, 1, "more", []], "no row", [5, 0, 1]]
+    trace = opened(tmp_path, {"code.json": code(*rows)})
+    assert trace.code.text == ("s_nop 0", "s_nop 1")
+    assert trace.code.hits.tolist() == [0, 7]
+    assert "code.json has 2 unusable rows" in texts(trace)
 
 
-def test_edge_02_rows_that_are_no_rows_are_counted(tmp_path):
-    rows = [*capture()["code.json"]["code"], None, "x", 7, [], [None, 0, 9], {}]
-    trace = opened(tmp_path, changed("code.json", code=rows))
-    assert trace.code.text == CODE
-    assert told(trace, "code.json").text == "code.json has 6 unusable rows; the rest is shown."
+def test_edge_03_lists_of_a_wave_may_be_null(tmp_path):
+    one = only_wave(opened(tmp_path, {WAVE: wave(None, None, None)}))
+    assert (len(one.tokens), len(one.states), one.waits) == (0, 0, None)
 
 
-@pytest.mark.parametrize(
-    ("name", "tokens", "states", "waits"),
-    [("instructions", 0, 6, 1), ("timeline", 6, 0, 1), ("waitcnt", 6, 6, None)],
-)
-@pytest.mark.parametrize("nothing", [None, []])
-def test_edge_03_a_table_of_a_wave_is_empty(tmp_path, name, tokens, states, waits, nothing):
-    _, one = only_wave(tmp_path, **{name: nothing})
-    assert len(one.tokens) == tokens
-    assert len(one.states) == states
-    if waits is None:
-        # null: the writer says nothing; []: a wave that never waited.
-        assert one.waits is None if nothing is None else len(one.waits) == 0
-    else:
-        assert len(one.waits) == waits
-    assert (one.begin, one.end) == (1000, 1120)
+def test_edge_03_counter_data_may_be_null(tmp_path):
+    assert opened(tmp_path, {"se0_perfcounter.json": {"data": None}}).counters == ()
 
 
-@pytest.mark.parametrize("data", [{"data": None}, {"data": []}, {}])
-def test_edge_03_a_counter_file_without_samples(tmp_path, data):
-    trace = opened(tmp_path, capture() | {"se0_perfcounter.json": data})
-    assert trace.counters == ()
-    assert trace.problems == ()
+@pytest.mark.parametrize("name", sorted(GOOD))
+def test_edge_04_any_single_file_may_be_missing(tmp_path, name):
+    trace = opened(tmp_path, {name: None})
+    assert trace.waves.id(0) == WaveId(0, 0, 0, 0)
+    if name != "realtime.json":  # with a single shader engine nothing is lost but nanoseconds
+        assert trace.problems
+    assert all(name in str(problem) for problem in trace.problems if problem.where == name)
 
 
-# -- 4 and 5: missing and damaged -------------------------------------------------------------------
+def test_edge_04_a_missing_wave_file_leaves_its_place_in_the_index(tmp_path):
+    trace = opened(tmp_path, {WAVE: None})
+    assert (trace.waves.begin[0], trace.waves.size[0]) == (80, 0)
+    assert trace.reader.read([0]).missing == ((0, f"{WAVE} is missing."),)
+    assert "1 of 1 wave file" in texts(trace)
 
 
-def test_edge_04_no_realtime(tmp_path):
-    trace = opened(tmp_path, without("realtime.json"))
-    assert trace.waves.begin.tolist() == [1000, 1200, 2000, 2200]
-    assert not trace.clock.is_aligned
-    assert trace.clock.ns(100) is None
-    assert told(trace, "realtime.json").text == (
-        "realtime.json is missing or empty: the clocks of 2 shader engines are not aligned."
+def test_edge_05_truncated_and_empty_files_are_problems(tmp_path):
+    good = orjson.dumps(CODE)
+    trace = opened(tmp_path, {"code.json": good[: len(good) // 2], "occupancy.json": b"", WAVE: b"{"})
+    assert "code.json is damaged: it ends in the middle" in texts(trace)
+    assert "occupancy.json is damaged: it is empty." in texts(trace)
+    assert trace.problems_for("isa")
+    assert trace.problems_for("global_timeline")
+    assert len(trace.reader.read([0]).missing) == 1
+
+
+def test_edge_05_marks_latin_1_and_floats_are_read(tmp_path):
+    text = orjson.dumps({**CODE, "code": [row("s_nop 0", 1.0, "/h/Jürgen.py:3.0", 256.0, 2.0, 8, 0, 0)]})
+    trace = opened(
+        tmp_path,
+        {
+            "code.json": text.decode().encode("latin-1"),
+            "filenames.json": b"\xef\xbb\xbf" + orjson.dumps(waves(one_wave(80.0, 140.0))),
+        },
     )
+    assert (trace.code.number[0], trace.code.address[0], trace.code.hits[0]) == (1, 256, 2)
+    assert (trace.waves.begin[0], trace.waves.end[0]) == (80, 140)
+    assert "not UTF-8" in texts(trace)
 
 
-def test_edge_04_no_snapshots(tmp_path):
-    trace = opened(tmp_path, without("snapshots.json"))
-    assert trace.sources[0].path == SOURCE
-    assert trace.sources[0].lines is None
-    assert trace.code.chain(LOAD) == [(0, 1)]
-    found = told(trace, "snapshots.json")
-    assert found.text == ("1 source file of 1 cannot be shown; The capture has no copy of /src/k.py.")
-    assert found.panels == ("source",)
-
-
-def test_edge_04_no_copy_of_a_source(tmp_path):
-    trace = opened(tmp_path, without("source_0_k.py"))
-    assert trace.sources[0].note == "source_0_k.py is missing."
-    assert "source_0_k.py is missing." in told(trace, "snapshots.json").text
-
-
-def test_edge_04_no_state_curves_is_the_rule(tmp_path):
-    trace = opened(tmp_path, capture())
-    assert trace.state_curves == ()
-
-
-def test_edge_04_state_curves_are_kept_where_wave_files_are_lost(tmp_path):
-    curve = {"name": "wstates3.json", "time": [1036, 1076], "state": [1, 0]}
-    files = without(FIRST) | {"wstates3.json": curve}
-    (found,) = opened(tmp_path, files).state_curves
-    assert (found.state, found.time.tolist(), found.waves.tolist()) == (3, [1036, 1076], [1, 0])
-
-
-def test_edge_04_no_occupancy(tmp_path):
-    trace = opened(tmp_path, without("occupancy.json"))
-    assert len(trace.occupancy) == 0
-    assert trace.waves.begin.tolist() == [2000, 2200, 2000, 2200]
-    assert trace.waves.cu.tolist() == [-1] * 4
-    assert read_all(trace).waves[0].cu == 1  # the wave file knows
-    found = told(trace, "occupancy.json")
-    assert found.text == "occupancy.json is missing: what ran on the other compute units is not known."
-    assert found.panels == ("global_timeline",)
-
-
-def test_edge_04_one_wave_file_missing(tmp_path):
-    trace = opened(tmp_path, without(FIRST))
-    assert trace.waves.size.tolist()[0] == 0
-    assert trace.waves.span(0).width == 120  # its place is still known
-    assert told(trace, FIRST).text == f"1 of 4 wave files are missing or empty, such as {FIRST}."
-    batch = read_all(trace)
-    assert batch.missing == ((0, f"{FIRST} is missing."),)
-    assert [one.row for one in batch.waves] == [1, 2, 3]
-
-
-def test_edge_04_all_but_the_index_missing(tmp_path):
-    trace = opened(tmp_path, {"filenames.json": capture()["filenames.json"]})
-    assert len(trace.waves) == 4
-    wheres = [problem.where for problem in trace.problems]
-    assert wheres == ["code.json", "realtime.json", FIRST, "occupancy.json"]
-    for problem in trace.problems:
-        check_sentence(problem)
-
-
-WHOLE = orjson.dumps(wave(1000))
-
-
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (b"", "it is empty"),
-        (b" \n", "it is empty"),
-        (WHOLE[: len(WHOLE) // 2], "it is not JSON, or cut off"),
-        (WHOLE[:-1], "it is not JSON, or cut off"),
-        (b"\x00" * 100, "it is not JSON, or cut off"),
-        (b"{}", "it does not describe a wave"),
-        (b'{"wave": null}', "it does not describe a wave"),
-        (
-            WHOLE.replace(b"[1032,1,0,4,1]", b"[1032,1,0,4]"),
-            "its instructions are not rows of 5 whole numbers",
-        ),
-        (WHOLE.replace(b"[1032,1,0,4,1]", b"[1032,NaN,0,4,1]"), "it is not JSON, or cut off"),
-    ],
-)
-def test_edge_05_a_damaged_wave_file(tmp_path, data, why):
-    trace = opened(tmp_path, capture() | {FIRST: data})
-    ((lost, text),) = read_all(trace).missing
-    assert lost == 0
-    assert text.startswith(f"{FIRST} is damaged: {why}")
-    assert text.endswith(".")
-
-
-def test_edge_05_every_json_file_may_begin_with_a_byte_order_mark(tmp_path):
-    files = {
-        name: b"\xef\xbb\xbf" + orjson.dumps(content) if name.endswith(".json") else content
-        for name, content in capture().items()
+def test_edge_06_indented_and_unordered_json_is_the_same(tmp_path):
+    pretty = {
+        name: orjson.dumps(dict(reversed(content.items())), option=orjson.OPT_INDENT_2)
+        for name, content in GOOD.items()
+        if isinstance(content, dict)
     }
-    trace = opened(tmp_path, files)
+    trace, same = opened(tmp_path / "a", pretty), opened(tmp_path / "b")
     assert trace.problems == ()
-    assert trace.waves.begin.tolist() == [2000, 2200, 2000, 2200]
-    assert read_all(trace).waves[3].tokens.line.tolist() == [1, 2, 3, 4, 5, 7]
+    assert trace.code.text == same.code.text
+    assert trace.occupancy.time.tolist() == same.occupancy.time.tolist()
+    assert only_wave(trace).tokens.start.tolist() == only_wave(same).tokens.start.tolist()
 
 
-def test_edge_05_a_byte_order_mark_of_a_source_copy_is_no_letter(tmp_path):
-    trace = opened(tmp_path, capture() | {"source_0_k.py": b"\xef\xbb\xbfimport os\r\nx = 1\r\n"})
-    assert trace.sources[0].lines == ("import os", "x = 1")
-
-
-def test_edge_05_latin_1_in_a_path(tmp_path):
-    files = capture()
-    text = orjson.dumps(files["code.json"]).replace(b"/src/k.py", b"/h\xf6me/k.py")
-    trace = opened(tmp_path, files | {"code.json": text})
-    assert trace.sources[0].path == "/h\ufffdme/k.py"
-    assert trace.code.latency.sum() == 336
-    assert told(trace, "code.json").text == (
-        "code.json has characters that are not UTF-8; they are shown as \ufffd."
-    )
-
-
-def test_edge_05_floats_where_whole_numbers_belong(tmp_path):
-    def floats(value):
-        if isinstance(value, dict):
-            return {key: floats(child) for key, child in value.items()}
-        if isinstance(value, list | tuple):
-            return [floats(child) for child in value]
-        return float(value) if type(value) is int else value
-
-    plain = opened(tmp_path / "plain", capture())
-    trace = opened(tmp_path / "floats", floats(capture()))
-    assert trace.problems == ()
-    assert trace.gfxip == 9
-    assert trace.waves.begin.tolist() == plain.waves.begin.tolist()
-    assert trace.waves.cu.tolist() == [1] * 4
-    assert trace.code.latency.tolist() == plain.code.latency.tolist()
-    assert trace.clock.offsets == plain.clock.offsets
-    for one, other in zip(read_all(trace).waves, read_all(plain).waves, strict=True):
-        assert one.tokens.start.tolist() == other.tokens.start.tolist()
-        assert one.waits.line.tolist() == other.waits.line.tolist()
-
-
-# -- 6 and 7: the same content, written or kept differently -----------------------------------------
-
-
-def backwards(value):
-    """The same JSON with the keys of every object in the opposite order."""
-    if isinstance(value, dict):
-        return {key: backwards(child) for key, child in reversed(value.items())}
-    return [backwards(child) for child in value] if isinstance(value, list | tuple) else value
-
-
-def columns(trace):
-    """Everything the folder says, as comparable columns."""
-    batch = read_all(trace)
-    return [
-        trace.code.text,
-        trace.code.latency.tolist(),
-        trace.code.chain_line.tolist(),
-        trace.waves.begin.tolist(),
-        trace.waves.kernel.tolist(),
-        trace.occupancy.time.tolist(),
-        trace.clock.offsets,
-        trace.sources[0].lines,
-        [one.tokens.start.tolist() for one in batch.waves],
-        [one.tokens.line.tolist() for one in batch.waves],
-        [one.states.state.tolist() for one in batch.waves],
-        [one.waits.line.tolist() for one in batch.waves],
-    ]
-
-
-@pytest.mark.parametrize("indent", [None, 0, 2, "\t"])
-def test_edge_06_spaces_and_the_order_of_keys_do_not_matter(tmp_path, indent):
-    plain = opened(tmp_path / "plain", capture())
-    texts = {
-        name: json.dumps(backwards(content), indent=indent).encode()
-        for name, content in capture().items()
-        if name.endswith(".json")
-    }
-    other = opened(tmp_path / "other", capture() | texts)
-    assert other.problems == ()
-    assert columns(other) == columns(plain)
-
-
-@pytest.mark.parametrize(
-    "name", ["renamed", "with spaces", "ünï 传感 🙂", "a#b?c=%20&d", "ui_output_agent_x", "-rf"]
-)
-def test_edge_07_the_name_of_the_folder_says_nothing(tmp_path, name):
-    trace = opened(tmp_path / name, capture())
-    assert trace.name == name
-    assert trace.problems == ()
-    assert read_all(trace).missing == ()
-    assert [entry.name for entry in find_captures(tmp_path)] == [name]
-
-
-def test_edge_07_opening_writes_nothing_into_the_folder(tmp_path):
-    folder = write(tmp_path / "read only", capture())
-    for path in folder.iterdir():
-        path.chmod(0o444)
+@pytest.mark.parametrize("name", ["my run #2 (ä, 漢)", "ui_output_agent_1_dispatch_44_after_fix", "..a"])
+def test_edge_07_folders_may_have_any_name_and_be_read_only(tmp_path, name):
+    folder = write(tmp_path / name)
     folder.chmod(0o555)
-    before = {path.name: path.stat().st_mtime_ns for path in [folder, *folder.iterdir()]}
-    try:
-        assert read_all(open_trace(folder)).missing == ()
-        assert {path.name: path.stat().st_mtime_ns for path in [folder, *folder.iterdir()]} == before
-    finally:
-        folder.chmod(0o755)
+    trace = open_trace(folder)
+    assert (trace.name, len(trace.waves), trace.problems) == (name, 1, ())
 
 
-def test_edge_07_a_folder_that_was_moved_while_it_was_open(tmp_path):
-    trace = opened(tmp_path / "here", capture())
-    shutil.move(tmp_path / "here", tmp_path / "there")
-    assert read_all(trace).missing[0] == (0, f"{FIRST} is missing.")
-    assert read_all(open_trace(tmp_path / "there")).missing == ()
+def test_edge_07_an_archive_is_told_what_to_do(tmp_path):
+    (tmp_path / "run.tar.gz").write_bytes(b"x")
+    with pytest.raises(NotATrace, match="archive; unpack it"):
+        open_trace(tmp_path / "run.tar.gz")
 
 
-def test_edge_07_a_link_to_a_folder_is_that_folder(tmp_path):
-    write(tmp_path / "real", capture())
-    (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
-    trace = open_trace(tmp_path / "link")
-    assert trace.name == "link"
-    assert read_all(trace).missing == ()
-
-
-@pytest.mark.parametrize("suffix", [".zip", ".tar.gz", ".tgz", ".tar.zst"])
-def test_edge_07_an_archive_has_to_be_unpacked(tmp_path, suffix):
-    path = tmp_path / f"ui_output{suffix}"
-    path.write_bytes(b"PK\x03\x04")
-    with pytest.raises(
-        NotATrace, match=r"is not a decoded thread trace: it is an archive; unpack it first\.$"
-    ):
-        open_trace(path)
-
-
-# -- 8 and 9: another choice, another topology of files ---------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["filenames.json", "code.json", FIRST, "source_0_k.py"])
-def test_edge_08_a_file_inside_means_its_folder(tmp_path, name):
-    folder = write(tmp_path / "ui_output_agent_1_dispatch_2", capture())
-    trace = open_trace(folder / name)
-    assert trace.path == folder
-    assert len(trace.waves) == 4
-
-
-def test_edge_08_the_parent_lists_all_captures(tmp_path):
-    for name in ("b", "a"):
-        write(tmp_path / f"ui_output_{name}", capture())
-    write(tmp_path / "deeper" / "run" / "ui_output_c", changed("code.json", code=None))
-    (tmp_path / "stats_ui_output_a.csv").write_text("CodeObj,Vaddr\n")
-    found = find_captures(tmp_path)
-    assert [entry.name for entry in found] == ["ui_output_c", "ui_output_a", "ui_output_b"]
-    assert [(entry.kernel, entry.waves, entry.hits) for entry in found[1:]] == [("my_kernel", 4, 24)] * 2
-    assert [(entry.instructions, entry.executed, entry.mapped) for entry in found[1:]] == [(7, 6, 7)] * 2
-    with pytest.raises(NotATrace, match=r"it holds 3 captures; choose one of them, such as ui_output_c\.$"):
-        open_trace(tmp_path)
-
-
-def test_edge_08_the_parent_of_a_single_capture_opens_it(tmp_path):
-    write(tmp_path / "run" / "ui_output_a", capture())
-    assert open_trace(tmp_path).path == tmp_path / "run" / "ui_output_a"
+def test_edge_08_a_file_inside_opens_its_folder(tmp_path):
+    folder = write(tmp_path / "capture")
+    for name in ("filenames.json", WAVE, "source_0_k.py"):
+        assert open_trace(folder / name).path == folder
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("name", "sentence"),
     [
-        ("run_1_shader_engine_0_5.att", "it is a raw thread trace; let rocprofv3 and its trace decoder make"),
-        ("stats_ui_output_a.csv", "it is a table that lies beside captures; choose the ui_output folder."),
-        (
-            "out_gfx950_code_object_id_4.out",
-            "it is a code object of a raw trace; choose the ui_output folder",
-        ),
-        ("run_results.db", "it is a rocpd database, which this version does not read; choose a ui_output"),
+        ("x.att", "raw thread trace"),
+        ("x.csv", "choose the ui_output folder"),
+        ("x.out", "code object"),
+        ("x.db", "rocpd database"),
+        ("x.txt", "outside of any capture folder"),
     ],
 )
-def test_edge_08_a_file_beside_a_capture_says_what_to_choose(tmp_path, name, why):
-    write(tmp_path / "ui_output_a", capture())
-    path = tmp_path / name
-    path.write_bytes(b"\x01\x02")
-    with pytest.raises(NotATrace) as caught:
-        open_trace(path)
-    assert str(caught.value).startswith(f"{path} is not a decoded thread trace: {why}")
-    assert str(caught.value).endswith(".")
-    assert "ui_output" in caught.value.hint
+def test_edge_08_other_files_say_what_they_are(tmp_path, name, sentence):
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(NotATrace, match=sentence):
+        open_trace(tmp_path / name)
 
 
-def test_edge_09_placeholder_is_occupancy_only(tmp_path):
-    SAMPLES["placeholder"].write(tmp_path / "p")
-    trace = open_trace(tmp_path / "p")
-    assert (len(trace.waves), len(trace.code)) == (0, 0)
-    assert len(trace.occupancy) > 0
-    found = told(trace, "filenames.json")
-    assert {"compute_unit", "isa", "hotspot", "explorer"} <= set(found.panels)
-    assert "global_timeline" not in found.panels
-    (entry,) = find_captures(tmp_path / "p")
-    assert entry.note == "Placeholder: no wave ran on the traced compute unit, so nothing was disassembled."
+def test_edge_08_a_parent_opens_its_only_capture_and_lists_several(tmp_path):
+    write(tmp_path / "run" / "host" / "one")
+    assert open_trace(tmp_path / "run").name == "one"
+    write(tmp_path / "run" / "host" / "two")
+    with pytest.raises(NotATrace, match="it holds 2 captures"):
+        open_trace(tmp_path / "run")
+    assert [entry.name for entry in find_captures(tmp_path)] == ["one", "two"]
 
 
-def test_edge_09_an_engine_with_occupancy_but_without_waves(tmp_path):
-    waves = {place: content for place, content in default_waves().items() if place[0] == 0}
-    files = capture(waves)
-    files["occupancy.json"]["1"] = lives(default_waves())["1"]
-    files["realtime.json"] = REALTIME
-    trace = opened(tmp_path, files)
-    assert np.unique(trace.waves.se).tolist() == [0]
-    assert np.unique(trace.occupancy.se).tolist() == [0, 1]
-    assert trace.problems == ()
-    assert trace.clock.offsets == {0: 1000, 1: 0}
+@pytest.mark.parametrize(
+    "content", [{"code": None}, {**CODE, "code": [[*r[:6], 0, 0, 0, 0] for r in CODE["code"]]}]
+)
+def test_edge_09_a_placeholder_shows_occupancy_only(tmp_path, content):
+    changes = {"filenames.json": waves(None), "code.json": content, WAVE: None}
+    trace = opened(tmp_path, changes)
+    assert (len(trace.waves), len(trace.occupancy)) == (0, 2)
+    assert trace.problems_for("compute_unit")
+    assert not trace.problems_for("global_timeline")
+    entry = find_captures(tmp_path)[0]
+    assert entry.waves == 0
+    assert "o wave ran on the traced compute unit" in entry.note
 
 
-@pytest.mark.parametrize("rows", [None, [], "absent"])
-def test_edge_09_an_engine_with_waves_but_without_occupancy(tmp_path, rows):
-    files = capture()
-    if rows == "absent":
-        del files["occupancy.json"]["1"]
-    else:
-        files["occupancy.json"]["1"] = rows
-    trace = opened(tmp_path, files)
-    assert trace.waves.cu.tolist() == [1, 1, -1, -1]
-    assert trace.waves.kernel.tolist() == [1, 1, -1, -1]
-    assert trace.waves.begin.tolist() == [2000, 2200, 2000, 2200]
-    assert [one.cu for one in read_all(trace).waves] == [1] * 4
+def test_edge_09_engines_may_have_waves_or_occupancy_alone(tmp_path):
+    changes = {"occupancy.json": {"3": [[10, 0, 0, 0, 1, 1], [20, 0, 0, 0, 0, 1]], "dispatches": {"1": "k"}}}
+    trace = opened(tmp_path, changes)
+    assert (set(trace.waves.se.tolist()), set(trace.occupancy.se.tolist())) == ({0}, {3})
+    assert trace.waves.cu[0] == -1
 
 
-# -- 10 and 11: other kinds of table ----------------------------------------------------------------
-
-
-def test_edge_10_pc_samples_with_a_list_of_13_columns():
-    code = open_trace(trace_path("pcsampling")).code
-    assert int(code.samples_issued.sum()) == 1306
-    assert int(code.samples_stalled.sum()) == 3384
-    assert code.stall_reasons.sum(axis=0).tolist() == [0, 190, 138, 657, 252, 761, 609, 777, 0, 0]
-    assert code.stall_reasons.sum(axis=1).tolist() == code.samples_stalled.tolist()
-    assert (code.hits.any(), code.latency.any()) == (False, False)
-
-
-def test_edge_10_pc_samples_need_no_waves_and_no_occupancy():
-    trace = open_trace(trace_path("pcsampling"))
-    assert (trace.has_pc_samples, trace.has_thread_trace) == (True, False)
-    assert (len(trace.waves), len(trace.occupancy), trace.span.width) == (0, 0, 1)
-    found = told(trace, "filenames.json")
-    assert found.text == (
-        "This capture holds PC samples and no thread trace: there are no waves and no times."
-    )
-    assert "global_timeline" in found.panels
-    assert not [problem for problem in trace.problems if problem.where == "occupancy.json"]
-
-
-def test_edge_10_pc_samples_with_a_string_of_14_columns(tmp_path):
-    header = f"{HEADER}, ServiceType, Issued, Stalled, NotIssuedReasons"
-    rows = [
-        [*row("s_nop 0", 0), 2, 5, 3, [0, 1, 2, 0, 0, 0, 0, 0, 0, 0]],
-        [*row("s_endpgm", 1), 1, 1, 0, []],
-    ]
-    files = {
-        "filenames.json": {"gfxip": 9, "thread_trace": False, "pc_sampling": True, "is_pcs_stochastic": True},
-        "code.json": {"code": rows, "header": header},
+def test_edge_10_pc_sampling_with_a_list_header_of_13(tmp_path):
+    header = [*code()["header"].split(", "), "PC_Issued", "PC_Stalled", "Stall_Reasons"]
+    rows = [[*row("s_nop 0", 1, "/a.py:1", 8), 3, 4, [0, 1, 3, 0, 0, 0, 0, 0, 0, 0]], [*row("s_nop 1", 2), 1]]
+    index = waves(None, thread_trace=False, pc_sampling=True, is_pcs_stochastic=True)
+    gone = {"occupancy.json": None, "realtime.json": None, WAVE: None}
+    trace = opened(tmp_path, {"filenames.json": index, "code.json": {"code": rows, "header": header}, **gone})
+    assert (trace.has_thread_trace, trace.has_pc_samples) == (False, True)
+    assert trace.code.samples_issued.tolist() == [3, 1]
+    assert trace.code.samples_stalled.tolist() == [4, 0]
+    assert trace.code.stall_reasons.tolist() == [[0, 1, 3, *[0] * 7], [0] * 10]
+    assert "PC samples and no thread trace" in texts(trace)
+    assert {"global_timeline", "compute_unit"} <= {
+        panel for problem in trace.problems for panel in problem.panels
     }
-    trace = opened(tmp_path, files)
-    assert trace.has_pc_samples
-    assert trace.extra["is_stochastic"] is True
-    assert trace.code.samples_issued.tolist() == [5, 1]
-    assert trace.code.samples_stalled.tolist() == [3, 0]
-    assert trace.code.stall_reasons[:, :3].tolist() == [[0, 1, 2], [0, 0, 0]]
 
 
-def packed(time, cu, simd, slot, start, kernel):
-    """A wave event as one integer, as writers before version 3 have it."""
-    return time // 8 << 23 | cu << 19 | start << 18 | slot << 14 | simd << 12 | kernel
+def test_edge_10_pc_sampling_with_a_string_header_of_14(tmp_path):
+    header = code()["header"] + ", ServiceType, Issued, Stalled, NotIssuedReasons"
+    rows = [[*row("s_nop 0", 1, "/a.py:1", 8), 2, 3, 4, [4]]]
+    trace = opened(tmp_path, {"code.json": {"code": rows, "header": header}})
+    assert (trace.code.samples_issued[0], trace.code.samples_stalled[0]) == (3, 4)
+    assert trace.code.stall_reasons[0].tolist() == [4] + [0] * 9
 
 
-def test_edge_11_packed_occupancy(tmp_path):
-    events = [packed(1000, 1, 0, 0, 1, 1), packed(1040, 2, 3, 5, 1, 4095), packed(1120, 1, 0, 0, 0, 1)]
-    trace = opened(tmp_path, capture({PLACES[0]: wave(1000)}) | {"occupancy.json": {"0": events}})
-    shown = trace.occupancy
-    assert shown.time.tolist() == [1000, 1040, 1120]
-    assert (shown.cu.tolist(), shown.simd.tolist(), shown.slot.tolist()) == ([1, 2, 1], [0, 3, 0], [0, 5, 0])
-    assert shown.is_start.tolist() == [True, True, False]
-    assert shown.kernel.tolist() == [1, 4095, 1]
-    assert trace.waves.cu.tolist() == [1]
+def test_edge_11_legacy_packed_occupancy(tmp_path):
+    def packed(time, start, cu=3, slot=5, *, simd=2, kernel=9):
+        return ((((time << 4 | cu) << 1 | start) << 4 | slot) << 2 | simd) << 12 | kernel
+
+    rows = [packed(10, 1), packed(20, 0), "x"]
+    events = opened(tmp_path, {"occupancy.json": {"2": rows}}).occupancy
+    assert events.time.tolist() == [80, 160]
+    assert [events.cu[0], events.slot[0], events.simd[0], events.kernel[0], events.se[0]] == [3, 5, 2, 9, 2]
+    assert events.is_start.tolist() == [True, False]
 
 
-FIELDS = ["time", "cu", "simd", "wave_id", "start", "kernel_id", "me_id", "pipe_id", "is_ext", "workgroup_id"]
-
-
-@pytest.mark.parametrize("has_fields", [True, False])
-def test_edge_11_eleven_columns(tmp_path, has_fields):
-    rows = [[1000, 1, 0, 0, 1, 1, 1, 2, 1, 77, 3], [1120, 1, 0, 0, 0, 1, 1, 2, 0, 88, 4]]
-    content = {"0": rows, "version": "3.1.0"}
-    if has_fields:
-        content["occupancy_fields"] = [*FIELDS, "cluster_id"]
-    shown = opened(tmp_path, capture({PLACES[0]: wave(1000)}) | {"occupancy.json": content}).occupancy
-    assert (shown.me.tolist(), shown.pipe.tolist()) == ([1, 1], [2, 2])
-    assert shown.workgroup.tolist() == [77, -1]  # only meant where is_ext is set
-    assert shown.cluster.tolist() == [3, -1]
-
-
-def test_edge_11_columns_are_found_by_name_and_unknown_ones_ignored(tmp_path):
-    fields = ["kernel_id", "new", "start", "wave_id", "simd", "cu", "time", "newer", "pipe_id"]
-    rows = [[1, 9, 1, 0, 0, 1, 1000, 8, 2], [1, 9, 0, 0, 0, 1, 1120, 8, 2]]
-    content = {"0": rows, "occupancy_fields": fields}
-    trace = opened(tmp_path, capture({PLACES[0]: wave(1000)}) | {"occupancy.json": content})
-    shown = trace.occupancy
-    assert shown.time.tolist() == [1000, 1120]
-    assert (shown.pipe.tolist(), shown.me.tolist()) == ([2, 2], [-1, -1])
-    assert (trace.waves.cu.tolist(), trace.waves.kernel.tolist()) == ([1], [1])
-
-
-def test_edge_11_more_columns_than_known_without_names(tmp_path):
-    content = {"0": [[1000, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 5, 6], [1120, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 5, 6]]}
-    trace = opened(tmp_path, capture({PLACES[0]: wave(1000)}) | {"occupancy.json": content})
-    assert trace.waves.cu.tolist() == [1]
-
-
-def test_edge_11_bad_events_are_left_out_and_counted(tmp_path):
-    files = capture()
-    files["occupancy.json"]["0"] += [[5, 1], "x", None, [1, 1, 0, 0, "1", 1]]
-    files["occupancy.json"]["SE"] = [[0, 0, 0, 0, 1, 1]]
-    trace = opened(tmp_path, files)
-    assert len(trace.occupancy) == 12
-    assert told(trace, "occupancy.json").text == (
-        "occupancy.json has 4 unusable wave events; the rest is shown."
-    )
-
-
-def test_edge_11_keys_of_the_index_that_are_no_numbers(tmp_path):
-    tree = wave_tree(default_waves()) | {"x": {}, "-1": {}, "99999999": {}}
-    trace = opened(tmp_path, changed("filenames.json", wave_filenames=tree))
-    assert len(trace.waves) == 4
-    assert told(trace, "filenames.json").text == (
-        "filenames.json has 3 unusable entries, the first is 'x'; the rest is shown."
-    )
-
-
-def test_edge_11_an_index_of_bare_names_takes_times_from_the_files(tmp_path):
-    tree = {"0": {"0": {"0": {"0": FIRST}}}}
-    files = changed("filenames.json", wave_filenames=tree)
-    trace = opened(tmp_path, files | {FIRST: json.dumps(files[FIRST], indent=2).encode()})
-    assert (trace.waves.begin.tolist(), trace.waves.end.tolist()) == ([2000], [2120])
-
-
-def test_the_kind_of_a_matrix_token_comes_from_its_text(tmp_path):
-    tokens = read_all(opened(tmp_path, capture())).waves[0].tokens
-    kinds = dict(zip(tokens.line.tolist(), tokens.kind.tolist(), strict=True))
-    assert (kinds[MFMA], kinds[LOAD], kinds[END]) == (TokenKind.MATRIX, TokenKind.SMEM, TokenKind.MSG)
-
-
-def test_a_folder_named_like_a_file_of_the_capture_is_as_good_as_missing(tmp_path):
-    folder = write(tmp_path / "c", without("code.json"))
-    os.mkdir(folder / "code.json")
-    trace = open_trace(folder)
-    assert told(trace, "code.json").text == "code.json is missing: instructions have no text and no totals."
+def test_edge_11_eleven_columns_in_the_order_of_their_names(tmp_path):
+    fields = [
+        "time",
+        "start",
+        "cu",
+        "simd",
+        "wave_id",
+        "kernel_id",
+        "me_id",
+        "pipe_id",
+        "is_ext",
+        "workgroup_id",
+        "cluster_id",
+        "new",
+    ]
+    rows = [[5, 1, 7, 1, 2, 3, 1, 2, 1, 77, 4, 0], [9, 0, 7, 1, 2, 3, 1, 2, 0, 77, 4, 0]]
+    events = opened(tmp_path, {"occupancy.json": {"0": rows, "occupancy_fields": fields}}).occupancy
+    assert [events.cu[0], events.simd[0], events.slot[0], events.me[0], events.pipe[0]] == [7, 1, 2, 1, 2]
+    assert events.workgroup.tolist() == [77, -1]
+    assert events.cluster.tolist() == [4, -1]

@@ -9,9 +9,8 @@ from rcv_py.base.text import plural
 from rcv_py.formats.uiout import occupancy
 from rcv_py.formats.uiout.folder import CODE, INDEX, Listing
 from rcv_py.formats.uiout.index import Index
-from rcv_py.formats.uiout.places import pairs
 from rcv_py.model.code import CodeTable
-from rcv_py.model.device import HardwareEvents, WaveEvents
+from rcv_py.model.device import HardwareEvents
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.waves import WaveIndex
 
@@ -34,7 +33,6 @@ def doubts(
         *_no_waves(code, waves, is_sampled),
         *_no_sources(code),
         *_lost_files(waves),
-        *_lost_waves(waves, device.waves),
         *_lost_packets(device.events),
     ]
     if occupancy.FILE not in files and not is_sampled:
@@ -100,41 +98,6 @@ def _lost_files(waves: WaveIndex) -> list[Problem]:
             f"{len(lost):,} of {plural(len(waves), 'wave file')} are missing or empty, such as {name}.",
             "Copy the whole capture folder; the other waves are shown.",
             _OF_WAVES if len(lost) == len(waves) else (),
-        )
-    ]
-
-
-def _lost_waves(waves: WaveIndex, events: WaveEvents) -> list[Problem]:
-    """Every wave of the traced compute unit has a file, unless the trace buffer or the writer lost it."""
-    known = waves.cu >= 0
-    if not known.any() or not len(events):
-        return []
-    start, _ = pairs(events, None)
-    engines = np.unique(waves.se[known]).tolist()
-    is_traced = np.zeros(len(start), dtype=bool)
-    for se in engines:
-        mine = known & (waves.se == se)
-        place = waves.sa[mine].astype(np.int64) * 1024 + waves.cu[mine]
-        target = np.bincount(place).argmax()
-        is_traced |= (
-            (events.se[start] == se)
-            & (events.sa[start].astype(np.int64) * 1024 + events.cu[start] == target)
-            & np.isin(events.simd[start], waves.simd[mine])
-        )
-    rows = start[is_traced]
-    columns = (events.se[rows], events.simd[rows], events.slot[rows], events.time[rows])
-    seen = set(
-        zip(waves.se.tolist(), waves.simd.tolist(), waves.slot.tolist(), waves.begin.tolist(), strict=True)
-    )
-    lost = sum(key not in seen for key in zip(*(column.tolist() for column in columns), strict=True))
-    if not lost:
-        return []
-    return [
-        Problem(
-            Severity.WARNING,
-            occupancy.FILE,
-            f"{plural(lost, 'wave')} of the traced compute unit have no file: data may have been lost.",
-            "Record with a larger --att-buffer-size, or fewer shader engines.",
         )
     ]
 

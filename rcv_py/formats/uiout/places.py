@@ -32,7 +32,7 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     """
     if not len(index) or not len(events):
         return index
-    start, end = pairs(events, index.begin)
+    start, end = _pairs(events, index.begin)
     columns = (events.se[start], events.simd[start], events.slot[start], events.time[start], events.time[end])
     wanted = set(_keys((index.se, index.simd, index.slot, index.begin, index.end)))
     fits = np.array([key in wanted for key in _keys(columns)], dtype=bool)
@@ -56,15 +56,14 @@ def _rank(unit: np.ndarray) -> np.ndarray:
     return count[which]
 
 
-def pairs(events: WaveEvents, begins: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of starts and of the ends that follow them in the same slot; starts at `begins` only, if given."""
+def _pairs(events: WaveEvents, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of starts and of the ends that follow them in the same slot; starts at `begins` only."""
     order = np.lexsort(
         (events.is_start, events.time, events.slot, events.simd, events.cu, events.sa, events.se)
     )
     first, second = order[:-1], order[1:]
     fits = events.is_start[first] & ~events.is_start[second]
-    if begins is not None:
-        fits &= np.isin(events.time[first], begins)
+    fits &= np.isin(events.time[first], begins)
     for column in (events.se, events.sa, events.cu, events.simd, events.slot):
         fits &= column[first] == column[second]
     return first[fits], second[fits]
