@@ -29,7 +29,7 @@ docs: ## write the references and the README's pictures again
 
 samples: ## write sample_traces again
 	@bash packaging/setup.sh run
-	@$(VENV)/bin/python -m rcv_py.synth --samples sample_traces
+	@$(VENV)/bin/python -m rcv_py.synth shipped --out sample_traces
 
 setup:
 	@bash packaging/setup.sh test

@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "ui.panels": ("base", "model", "formats", "analysis", "work", "state", "ui.kit"),
     "ui.shell": ("base", "model", "formats", "analysis", "work", "state", "ui.kit", "ui.shell"),
     "ui.app": ("base", "model", "formats", "analysis", "work", "state", "ui.kit", "ui.shell"),
+    "ui.shot": ("base", "model", "formats", "analysis", "work", "state", "ui"),
     "cli": ("base", "model", "formats", "analysis", "synth", "work", "state", "cli"),
     "cli.commands.view": ("base", "formats", "cli", "ui"),
     "cli.commands.shot": ("base", "model", "formats", "state", "work", "cli", "ui"),

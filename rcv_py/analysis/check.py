@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -203,30 +204,57 @@ def _residents(trace: Trace, waves: Sequence[Wave]) -> list[Problem | None]:
     if not len(trace.occupancy) or not waves:
         return []
     lives = residencies(trace.occupancy)
-    seen = {(wave.id.se, wave.cu & 0x7F) for wave in waves}
-    traced = np.array([place in seen for place in zip(lives.se.tolist(), lives.cu.tolist(), strict=True)])
+    # Of a compute unit only some SIMDs may be traced (one of two on gfx10 and later).
+    seen = {(wave.id.se, wave.cu & 0x7F, wave.id.simd) for wave in waves}
+    places = zip(lives.se.tolist(), lives.cu.tolist(), lives.simd.tolist(), strict=True)
+    traced = np.array([place in seen for place in places], dtype=bool)
     whole = traced & ~lives.is_open_start & ~lives.is_open_end
     index = trace.waves
-    files = _lives_of(index)
-    expected, any_cu = _lives_of(lives, whole), _lives_of(lives)
-    return [_lost(expected - files), _unknown(files - any_cu)]
+    files = Lives(*(getattr(index, name).astype(np.int64) for name in LIFE))
+    known = Lives(*(getattr(lives, name)[traced].astype(np.int64) for name in LIFE))
+    expected = Lives(*(getattr(lives, name)[whole].astype(np.int64) for name in LIFE))
+    return [_lost(expected.missing_in(files)), _unknown(files.missing_in(known))]
 
 
-def _lives_of(table: object, keep: np.ndarray | None = None) -> set[tuple[int, ...]]:
-    columns = [getattr(table, name) for name in ("se", "simd", "slot", "begin", "end")]
-    kept = columns if keep is None else [column[keep] for column in columns]
-    return set(zip(*(column.tolist() for column in kept), strict=True))
+LIFE = ("se", "simd", "slot", "begin", "end")
 
 
-def _lost(lost: set[tuple[int, ...]]) -> Problem | None:
-    if not lost:
+@dataclass(frozen=True, eq=False)
+class Lives:
+    """When waves lived in which slots, int64 columns."""
+
+    se: np.ndarray
+    simd: np.ndarray
+    slot: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+
+    def missing_in(self, others: Lives) -> int:
+        """Return for how many of these no other lived in the same slot in the middle of its life.
+
+        Times need not be equal: the oldest layout of occupancy.json counts in steps of eight cycles.
+        """
+        slot, theirs = (one.se << 32 | one.simd << 16 | one.slot for one in (self, others))
+        order = np.lexsort((others.begin, theirs))
+        found = 0
+        for name in np.unique(slot).tolist():
+            own, rows = np.flatnonzero(slot == name), order[theirs[order] == name]
+            middle = (self.begin[own] + self.end[own]) // 2
+            before = np.searchsorted(others.begin[rows], middle, side="right")
+            reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, others.end[rows]))
+            found += int(np.count_nonzero(reach[before] >= middle))
+        return len(self.se) - found
+
+
+def _lost(waves: int) -> Problem | None:
+    if not waves:
         return None
-    text = f"{plural(len(lost), 'wave')} ran on a traced compute unit but left no wave file."
+    text = f"{plural(waves, 'wave')} ran on a traced compute unit but left no wave file."
     return _problem("occupancy.json", text, _CUT)
 
 
-def _unknown(unknown: set[tuple[int, ...]]) -> Problem | None:
-    if not unknown:
+def _unknown(waves: int) -> Problem | None:
+    if not waves:
         return None
-    text = f"occupancy.json does not know {plural(len(unknown), 'wave')} that left a file."
+    text = f"occupancy.json does not know {plural(waves, 'wave')} that left a file."
     return _problem("occupancy.json", text, "The Global view does not show them.")

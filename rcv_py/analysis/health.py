@@ -63,21 +63,9 @@ def drain(code: CodeTable) -> tuple[int, int]:
 
 
 def health(trace: Trace) -> tuple[Problem, ...]:
-    """Return sentences about what a reader of the numbers should know."""
-    found = (_placeholder(trace), _executed(trace), _sources(trace), _collapsed(trace), _drained(trace))
+    """Return sentences about what a reader of the numbers should know; what is missing, the reader told."""
+    found = (_executed(trace), _collapsed(trace), _drained(trace))
     return tuple(problem for problem in found if problem is not None)
-
-
-def _placeholder(trace: Trace) -> Problem | None:
-    if len(trace.waves) or trace.has_pc_samples:
-        return None
-    known = "only occupancy is known" if len(trace.occupancy) else "nothing was recorded"
-    return Problem(
-        Severity.WARNING,
-        "filenames.json",
-        f"No wave ran on a traced compute unit: {known}.",
-        "Trace another shader engine or compute unit, or a larger launch.",
-    )
 
 
 def _executed(trace: Trace) -> Problem | None:
@@ -88,16 +76,6 @@ def _executed(trace: Trace) -> Problem | None:
     text = f"Only {count(ran)} of {count(rows)} instructions ran in the traced waves."
     hint = "They took an early exit; trace a compute unit or a launch that has work."
     return Problem(Severity.INFO, "code.json", text, hint)
-
-
-def _sources(trace: Trace) -> Problem | None:
-    code = trace.code
-    if code.mapped_rows or not np.count_nonzero(~code.is_label):
-        return None
-    hint = "Compile with debug line information (-g) to see source lines."
-    return Problem(
-        Severity.INFO, "code.json", "No instruction has a source line.", hint, ("source", "explorer")
-    )
 
 
 def _collapsed(trace: Trace) -> Problem | None:

@@ -18,6 +18,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 
 UNITS = ("WMMA", "VALU", "LDS", "VMEM", "RAY", "SCAL", "JUMP", "MSG", "IMMED")
+UNKNOWN_CU = -1
 SHARED = -1  # the `simd` of tracks that all SIMDs share
 
 _GFX9 = {
@@ -66,7 +67,7 @@ def utilization(waves: Sequence[Wave], trace: Trace, separate_lds: bool = False)
     its vector memory track.
     """
     piece = of_waves(waves)
-    if not len(piece) and not trace.other_simd:
+    if not waves:
         return ()
     base = trace.base_clock
     unit = _unit_of_kind(trace.gfxip, separate_lds)[piece.kind]
@@ -105,9 +106,9 @@ def _unit_of_kind(gfxip: int, separate_lds: bool) -> np.ndarray:
 
 
 def _with_siblings(spans: _Spans, waves: Sequence[Wave], trace: Trace) -> _Spans:
-    places = {(wave.id.se, wave.cu) for wave in waves}
+    places = {(wave.id.se, cu) for wave in waves for cu in (wave.cu, UNKNOWN_CU)}
     for other in trace.other_simd:
-        if places and (other.se, other.cu) not in places:
+        if (other.se, other.cu) not in places:
             continue
         n = len(other.time)
         none = np.full(n, -1)

@@ -63,7 +63,9 @@ def _shot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--panel", required=True, metavar="NAME", help="a panel, e.g. isa, or `window` for all of it"
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .png file to write")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="a .png, .svg or .csv file to write"
+    )
     parser.add_argument("--size", type=_size, metavar="WxH", help="in pixels before scaling")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--scale", type=int, choices=(1, 2, 3), default=1, help="device pixels a pixel")
@@ -82,6 +84,7 @@ def _synth(parser: argparse.ArgumentParser) -> None:
         help="where (default sample_traces)",
     )
     parser.add_argument("--all", action="store_true", help="write every sample")
+    parser.add_argument("--seed", type=_count, default=0, metavar="N", help="the same seed, the same bytes")
 
 
 COMMANDS = (

@@ -1,49 +1,24 @@
-"""From a path on the command line to an open trace."""
+"""From a path on the command line to captures and their waves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from rcv_py.base.errors import NotATrace, UsageError
-from rcv_py.formats.open import find_captures, is_capture, open_trace
+from rcv_py.formats.open import find_captures, is_capture
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
 
 WAVES_AT_ONCE = 64
 
 
-def open_one(path: Path) -> Trace:
-    """Open the capture at a path, or the only one below it; raise an RcvError that says what to do."""
-    path = existing(path)
-    if path.is_file() or is_capture(path):
-        return open_trace(path)
-    entries = captures(path)
-    if len(entries) > 1:
-        names = ", ".join(entry.name for entry in entries[:3]) + (", …" if len(entries) > 3 else "")
-        raise UsageError(
-            f"{path} holds {len(entries)} captures: {names}.",
-            hint="Name one of them; `rcv info` lists them.",
-        )
-    return open_trace(entries[0].path)
-
-
-def captures(path: Path) -> tuple[CaptureEntry, ...]:
-    """Return the captures below a folder; raise NotATrace if there are none."""
-    entries = find_captures(existing(path))
-    if not entries:
-        raise NotATrace(path, "it holds no folder with a filenames.json")
-    return entries
-
-
-def existing(path: Path) -> Path:
-    """Return the path; raise UsageError if nothing is there."""
+def captures(path: Path) -> tuple[CaptureEntry, ...] | None:
+    """Return the captures below a folder; None if the path itself is one, or names nothing that holds any."""
     try:
-        path.stat()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it cannot be a path"
-        raise UsageError(f"{path} cannot be opened: {reason}.", hint="Check the spelling.") from error
-    return path
+        is_parent = path.is_dir() and not is_capture(path)
+    except OSError:  # opening it says why
+        return None
+    return find_captures(path) or None if is_parent else None
 
 
 def batches(trace: Trace) -> Iterator[WaveBatch]:

@@ -51,7 +51,7 @@ def open_trace(path: Path, report: Report = silent) -> Trace:
     for kind in FORMATS:
         if kind.is_one(folder):
             return kind.open(folder, report)
-    below = list(_below(folder))
+    below = list(_below(folder, MAX_DEPTH))
     if len(below) == 1:
         return open_trace(below[0], report)
     if below:
@@ -61,12 +61,12 @@ def open_trace(path: Path, report: Report = silent) -> Trace:
     raise NotATrace(folder, _why_nothing(folder))
 
 
-def find_captures(path: Path) -> tuple[CaptureEntry, ...]:
-    """Return the capture at `path`, or all captures below it, sorted by path; none if there are none."""
+def find_captures(path: Path, depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...]:
+    """Return the capture at `path`, or all captures up to `depth` folders below it, sorted by path."""
     folder = _folder(Path(path))
     if any(kind.is_one(folder) for kind in FORMATS):
         return (summary.entry(folder),)
-    return tuple(summary.entry(found) for found in _below(folder))
+    return tuple(summary.entry(found) for found in _below(folder, depth))
 
 
 def _folder(path: Path) -> Path:
@@ -85,19 +85,19 @@ def _folder(path: Path) -> Path:
     raise NotATrace(path, "it is a file outside of any capture folder")
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, depth: int) -> Iterator[Path]:
     """Capture folders below, in order; links to folders are not followed."""
     looked = 0
-    todo = [(folder, 0)]
+    todo = [(folder, 1)]
     found = []
     while todo and looked < MAX_FOLDERS:
-        place, depth = todo.pop()
+        place, level = todo.pop()
         for child in _folders(place):
             looked += 1
             if is_capture(child):
                 found.append(child)
-            elif depth + 1 < MAX_DEPTH:
-                todo.append((child, depth + 1))
+            elif level < depth:
+                todo.append((child, level + 1))
     yield from sorted(found)
 
 

@@ -62,7 +62,7 @@ _SLOW_VALU = (
     "v_mul_hi_",
 )
 
-_REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+))\b")
+_REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)")
 _COUNT = re.compile(r"\b(vmcnt|lgkmcnt|expcnt|vscnt)\((\d+)\)")
 _SEPARATE = re.compile(r"^s_wait_((?:[a-z]+cnt_?)+)\s+(0x[0-9a-f]+|\d+)")
 _WIDTH = re.compile(r"(?:x|_b|_u|_f|_i)(\d+)")
@@ -133,7 +133,7 @@ def _expanded(operand: str) -> frozenset[str]:
 
 def _width(name: str) -> int:
     if "dwordx" in name:
-        return 4 * int(name.rsplit("dwordx", 1)[1].split("_")[0])
+        return 4 * int(name.rsplit("dwordx", 1)[1].split("_", 1)[0])
     if name.endswith("dword") or "permute" in name:
         return 4
     if name.endswith("short"):

@@ -151,11 +151,11 @@ def _stores(wait: str) -> str:
 def matmul_gfx11(address: int = 0x1800) -> Kernel:
     """A wave's tile with v_wmma and three counters; rounds `K`."""
     text = _GFX11 + _stores("s_waitcnt_vscnt null, 0x0") + "\ns_endpgm"
-    return assemble(text, _SYMBOL, 11, SOURCES, _DEMANGLED, address)
+    return assemble(text, _SYMBOL, 11, SOURCES, demangled=_DEMANGLED, address=address)
 
 
 def matmul_gfx12(address: int = 0x1800) -> Kernel:
     """The same with a counter a kind of memory, and markers written with s_ttracedata; rounds `K`."""
     leave = "\ns_mov_b32 m0, 0x1\ns_ttracedata  // marker=0x1\ns_endpgm"
     text = _GFX12 + _stores("s_wait_storecnt 0x0") + leave
-    return assemble(text, _SYMBOL, 12, SOURCES, _DEMANGLED, address)
+    return assemble(text, _SYMBOL, 12, SOURCES, demangled=_DEMANGLED, address=address)

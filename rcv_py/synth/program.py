@@ -81,11 +81,12 @@ def assemble(
     symbol: str,
     generation: int,
     sources: Mapping[str, Source],
+    *,
     demangled: str = "",
     address: int = 0x1600,
     codeobj: int = 2,
 ) -> Kernel:
-    """Make a kernel from the assembly text described above; raise ValueError for a line that makes no sense."""
+    """Make a kernel from the assembly text described above; ValueError for a line without sense."""
     lines, labels = _split(text, sources)
     meanings = [meaning(line[0], generation) for line in lines]
     starts = [address]

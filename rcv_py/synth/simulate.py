@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Sequence
 
 from rcv_py.model.kinds import TokenKind
 from rcv_py.synth.hardware import Hardware
 from rcv_py.synth.program import Instruction
 from rcv_py.synth.truth import Cause
-from rcv_py.synth.wave_state import Group, LiveWave, Launch
+from rcv_py.synth.wave_state import Group, Launch, LiveWave
 
 _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs
 _DRAIN = 20  # cycles s_endpgm takes with nothing outstanding
@@ -40,6 +39,8 @@ class ComputeUnit:
         self._slots: set[tuple[int, int]] = set()
         self._waiting_groups: list[Group] = []
         self._done: list[LiveWave] = []
+        # (simd, kernel, instruction): hits, latency, stall, idle
+        self.lines: dict[tuple[int, int, int], list[int]] = {}
         self._units = {
             "wait": self._wait,
             "none": self._sleep,
@@ -294,21 +295,30 @@ class ComputeUnit:
         stall = issued - wave.attempt
         _, cause, producer = wave.blocked
         is_immediate = kind == TokenKind.IMMED
-        gap_cause = wave.gap_cause if wave.attempt > wave.last_end else Cause.NONE
+        duration = stall if is_immediate else stall + busy
+        gap = max(0, wave.attempt - wave.last_end)
+        self._count(wave, duration, stall, gap)
         wave.rows.append(
             (
                 wave.attempt,
                 int(kind),
                 stall,
-                stall if is_immediate else stall + busy,
+                duration,
                 wave.pc,
                 cause if stall else int(Cause.NONE),
-                int(gap_cause),
+                int(wave.gap_cause if gap else Cause.NONE),
                 producer if stall else -1,
                 returned,
             )
         )
         wave.last_end = max(wave.last_end, wave.attempt + stall + busy)
+
+    def _count(self, wave: LiveWave, duration: int, stall: int, gap: int) -> None:
+        totals = self.lines.setdefault((wave.simd, wave.launch.index, wave.pc), [0, 0, 0, 0])
+        totals[0] += 1
+        totals[1] += duration
+        totals[2] += stall
+        totals[3] += gap
 
     def _advance(self, wave: LiveWave, target: int, end: int, away: int = 0) -> None:
         """Go to the next instruction; memory units take a moment longer to be asked."""
@@ -322,13 +332,3 @@ class ComputeUnit:
             gap -= self._hw.step  # the one overlap that real gfx9 captures show
         wave.gap_cause = int(Cause.FETCH if away else Cause.ARBITER if gap else Cause.NONE)
         self._schedule(wave, end + gap)
-
-
-def simulate(hardware: Hardware, launches: Sequence[Launch], seed: int) -> list[LiveWave]:
-    """Run launches one after the other on one compute unit; each begins when it says, or when there is room."""
-    rng = random.Random(seed)
-    unit = ComputeUnit(hardware, rng)
-    waves: list[LiveWave] = []
-    for launch in launches:
-        waves.extend(unit.run(launch))
-    return waves

@@ -127,7 +127,8 @@ struct TileReader {
 __device__ inline void read_fragment(Fragment (&f)[2], const half* tile, int row, int lane) {
     for (int block = 0; block < 2; block++)
         for (int part = 0; part < 2; part++)
-            f[block].part[part] = load8(tile + swizzle(row + 32 * block + (lane & 31), 2 * part + (lane >> 5)));
+            f[block].part[part] = load8(
+                tile + swizzle(row + 32 * block + (lane & 31), 2 * part + (lane >> 5)));
 }
 
 __device__ inline float16 mma(half4 a, half4 b, float16 c) {

@@ -1,8 +1,8 @@
 """The `waitcnt` list of a wave file, made as the tool that writes real files makes it.
 
-Outstanding operations queue up behind counters; a wait releases the oldest ones.  The tool's rules are simpler
-than the hardware: a queue that got a scalar load counts as out of order and releases nothing until it is
-waited for down to zero.  The simulator times waits by the hardware's rules; this module only writes the list.
+Outstanding operations queue up behind counters; a wait releases the oldest ones.  The tool's rules are
+simpler than the hardware: a queue that got a scalar load counts as out of order and releases nothing until
+it is waited for down to zero.  The simulator times waits by the hardware's rules; here only the list is made.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _apply(
         queues.setdefault(name, _Queue()).is_ordered = False
     found = [queues.setdefault(name, _Queue()).release(keep, flat) for name, keep in effect.waits]
     if effect.empties:
-        found = [sum((queue.release(0, flat) for queue in queues.values()), [])]
+        found = [[item for queue in queues.values() for item in queue.release(0, flat)]]
     released.extend((position, items) for items in found if items)
 
 
@@ -122,7 +122,7 @@ _GFX12: tuple[tuple[Callable[[str], bool], Effect], ...] = (
         lambda text: _is_memory(text) and ("store" in text or text.startswith("global_wb")),
         Effect(pushes=("storecnt",)),
     ),
-    (lambda text: _is_memory(text), Effect(pushes=("loadcnt",))),
+    (lambda text: _is_memory(text), Effect(pushes=("loadcnt",))),  # noqa: PLW0108 - defined below
 )
 
 

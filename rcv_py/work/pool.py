@@ -76,52 +76,45 @@ class WavePool:
         try:
             self._workers = [self._make_worker(self._reader, self._lod) for _ in range(self.processes)]
             for _ in range(AHEAD):  # one each before anybody gets a second
-                for worker in list(self._workers):
-                    yield from self._feed(worker)
+                for worker in self._workers:
+                    self._feed(worker)
             while any(worker.jobs for worker in self._workers) and not self._cancelled.is_set:
                 busy = {worker.connection: worker for worker in self._workers if worker.jobs}
                 for connection in wait(list(busy), _GLANCE):
-                    yield from self._receive(busy[connection])
+                    yield self._receive(busy[connection])
         finally:
             for worker in self._workers:
                 worker.stop()
             self._workers = []
 
-    def _feed(self, worker: Worker) -> Iterator[WaveBatch]:
+    def _feed(self, worker: Worker) -> None:
         rows = self._queue.take()
-        if rows is None:
-            return
-        try:
+        if rows is not None:
             worker.ask(rows)
-        except WorkerStopped as error:
-            yield from self._bury(worker, error)
 
-    def _receive(self, worker: Worker) -> Iterator[WaveBatch]:
+    def _receive(self, worker: Worker) -> WaveBatch:
         try:
             batch = worker.answer()
         except WorkerStopped as error:
-            yield from self._bury(worker, error)
-            return
-        yield from self._feed(worker)  # first, so that it works while the batch is looked at
-        yield batch
+            return self._bury(worker, error)
+        self._feed(worker)  # first, so that it works while the batch is looked at
+        return batch
 
-    def _bury(self, worker: Worker, error: WorkerStopped) -> Iterator[WaveBatch]:
-        """Report what a dead worker was reading, and let a new one go on with the rest."""
+    def _bury(self, worker: Worker, error: WorkerStopped) -> WaveBatch:
+        """Report what a dead worker was reading, and let a new one go on with its other jobs."""
         self.errors.append(error)
         worker.stop()
         self._workers.remove(worker)
-        lost = list(worker.jobs.popleft()) if worker.jobs else []
+        lost = worker.jobs.popleft()
         if len(self.errors) > STOPS_BORNE:
-            lost += [row for job in worker.jobs for row in job] + self._queue.clear()
-            yield unread(lost, error)
-            return
-        yield unread(lost, error)
+            return unread([*lost, *(row for job in worker.jobs for row in job), *self._queue.clear()], error)
         successor = self._make_worker(self._reader, self._lod)
         self._workers.append(successor)
         for job in worker.jobs:
             successor.ask(job)
         while len(successor.jobs) < AHEAD and (rows := self._queue.take()) is not None:
             successor.ask(rows)
+        return unread(lost, error)
 
 
 def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
@@ -40,12 +41,10 @@ class Worker:
         far.close()  # so that the child's end is the only one, and its death ends our reading
 
     def ask(self, rows: list[int]) -> None:
-        """Give the worker a job; raise WorkerStopped if there is no worker any more."""
+        """Give the worker a job; that it has died will be found when its answer is fetched."""
         self.jobs.append(rows)
-        try:
+        with suppress(OSError):
             self.connection.send(rows)
-        except OSError as error:
-            raise WorkerStopped from error
 
     def answer(self) -> WaveBatch:
         """Wait for the answer to the oldest job; raise what the job raised, or WorkerStopped."""

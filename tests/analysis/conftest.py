@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rcv_py.formats.uiout.load import open_folder
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from tests.analysis import plain
@@ -36,11 +40,24 @@ class Case:
         return self.waves[self.main_row]
 
 
+def opened(path: Path) -> tuple[Trace, tuple[WaveBatch, ...]]:
+    """The capture as the product reads it, its clocks aligned to the cycle like the reference's."""
+    trace = open_folder(path, rule=ReferenceRule.REFERENCE)
+    rows = list(range(len(trace.waves)))
+    return trace, tuple(trace.reader.read(rows[i : i + 5]) for i in range(0, len(rows), 5))
+
+
+@pytest.fixture(params=[opened, plain.read], ids=["product", "plain"])
+def read(request: pytest.FixtureRequest) -> Callable[[Path], tuple[Trace, tuple[WaveBatch, ...]]]:
+    """Reads a capture: with the product's readers, and with a slow one that shares nothing with them."""
+    return request.param
+
+
 @pytest.fixture(params=[*captures.GOLDEN, *captures.SYNTHETIC])
-def case(request: pytest.FixtureRequest) -> Case:
+def case(request: pytest.FixtureRequest, read: Callable[[Path], tuple[Trace, tuple[WaveBatch, ...]]]) -> Case:
     name = request.param
     if name in captures.SYNTHETIC:
         path, golden = captures.synthetic_path(name), captures.golden(f"synthetic/{name}.rcv.json")
     else:
         path, golden = captures.trace_path(name), captures.golden(f"rcv/{name}.json")
-    return Case(*plain.read(path), golden)
+    return Case(*read(path), golden)

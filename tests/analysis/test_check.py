@@ -116,14 +116,14 @@ def test_totals_that_disagree_name_the_line_and_both_numbers() -> None:
 
 def test_a_wave_that_left_no_file() -> None:
     trace, waves = healthy()
-    lives = [(0, 1, 0, 1, 3, 7, 1), (50, 0, 0, 1, 3, 7, 1)]
+    lives = [(0, 1, 0, 1, 0, 7, 1), (50, 0, 0, 1, 0, 7, 1)]
     known = [
         (time, is_start, 0, 1, 0, 0, 1)
         for wave in waves
         for time, is_start in ((wave.begin, 1), (wave.end, 0))
     ]
-    unfinished = [(60, 1, 0, 1, 2, 7, 1)]
-    other_cu = [(0, 1, 0, 5, 3, 7, 1), (50, 0, 0, 5, 3, 7, 1)]
+    unfinished = [(60, 1, 0, 1, 0, 6, 1)]
+    other_cu = [(0, 1, 0, 5, 0, 7, 1), (50, 0, 0, 5, 0, 7, 1)]
     more = replace(trace, occupancy=build.events([*known, *lives, *unfinished, *other_cu]))
     assert found(more, waves) == ["1 wave ran on a traced compute unit but left no wave file."]
 
@@ -133,6 +133,27 @@ def test_a_file_whose_wave_never_was() -> None:
     one = [(waves[0].begin, 1, 0, 1, 0, 0, 1), (waves[0].end, 0, 0, 1, 0, 0, 1)]
     less = replace(trace, occupancy=build.events(one))
     assert found(less, waves) == ["occupancy.json does not know 1 wave that left a file."]
+
+
+def test_simds_that_were_not_traced_leave_no_files() -> None:
+    trace, waves = healthy()
+    known = [
+        (time, is_start, 0, 1, 0, wave.id.slot, 1)
+        for wave in waves
+        for time, is_start in ((wave.begin, 1), (wave.end, 0))
+    ]
+    sibling = [(0, 1, 0, 1, 1, 0, 1), (50, 0, 0, 1, 1, 0, 1)]
+    assert found(replace(trace, occupancy=build.events([*known, *sibling])), waves) == []
+
+
+def test_times_in_steps_of_eight_are_still_the_same_waves() -> None:
+    waves = [
+        build.wave("..VVVVVVVVVVVVVVVVVVV|ii|II", [1, 2, 3], begin=begin, row=row, place=(0, 0, 0, row))
+        for row, begin in enumerate((0, 51, 109))
+    ]
+    trace = build.trace(build.counted(build.code(TEXTS), [build.batch(*waves)]), waves)
+    coarse = replace(trace.occupancy, time=trace.occupancy.time // 8 * 8)
+    assert found(replace(trace, occupancy=coarse), waves) == []
 
 
 def test_waves_that_could_not_be_read() -> None:

@@ -161,14 +161,14 @@ def fails(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 @pytest.mark.parametrize("command", ["info", "hotspot"])
 def test_paths_that_are_no_capture(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text.txt").write_text("hello")
-    assert "cannot be opened" in fails(capsys, command, tmp_path / "missing")
+    assert "no such file or folder" in fails(capsys, command, tmp_path / "missing")
     assert "not a decoded thread trace" in fails(capsys, command, tmp_path)
     assert str(tmp_path) in fails(capsys, command, tmp_path / "text.txt")
 
 
 def test_several_captures_where_one_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
     root = captures.trace_path("pa_mqa_small").parents[1]
-    assert "Name one of them" in fails(capsys, "hotspot", root)
+    assert "choose one of them" in fails(capsys, "hotspot", root)
 
 
 def test_the_only_capture_below_a_folder_is_taken(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcv_py.formats.uiout import wave_json
 from rcv_py.formats.uiout.wave_json import parse, parse_exactly, parse_quickly
 from tests.support.captures import THREAD_TRACES, trace_path
 from tests.support.wave_folder import wave
@@ -60,6 +61,12 @@ def test_good_files_are_read_quickly_and_alike(tokens, timeline, waitcnt, layout
     exact = check_both(data)
     same(parse_quickly(data), exact)
     assert exact.tokens.tolist() == tokens
+
+
+@pytest.fixture(autouse=True, params=[0, wave_json.MANY])
+def either_check(request, monkeypatch):
+    """Few rows and many rows are checked in different ways: try both on all tests."""
+    monkeypatch.setattr(wave_json, "MANY", request.param)
 
 
 @given(mixed_rows(5), mixed_rows(2), st.lists(st.lists(rows(2), max_size=3), max_size=3))

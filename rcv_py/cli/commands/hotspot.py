@@ -10,8 +10,8 @@ from typing import Any
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.opening import open_one
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode
 
 _NUMBERS = tuple(Column(name, True) for name in ("hits", "latency", "stall", "idle", "share"))
@@ -43,7 +43,7 @@ _OF = {
 
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
-    trace = open_one(arguments.folder)
+    trace = open_trace(arguments.folder)
     costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
     rows = ranking(trace.code, trace.sources, costs, arguments.by, arguments.sort)
     shown = rows[: arguments.top] if arguments.top else rows

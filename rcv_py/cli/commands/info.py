@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Any
 from rcv_py.analysis.check import check_waves
 from rcv_py.analysis.summary import info
 from rcv_py.base.text import byte_size, count, nanoseconds, percent, plural, short_kernel
-from rcv_py.cli.opening import batches, captures, existing, open_one
+from rcv_py.cli.opening import batches, captures
 from rcv_py.cli.report import Column, bold, json_text, plain, print_facts, print_table
-from rcv_py.formats.open import is_capture
+from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import CaptureEntry
 
 _CAPTURES = (
@@ -30,17 +31,21 @@ _CAPTURES = (
 
 def run(arguments: Namespace) -> int:
     """Print facts about one capture, or a table of all captures below the folder."""
-    import sys  # noqa: PLC0415
-
-    path: Path = existing(arguments.folder)
-    if path.is_dir() and not is_capture(path):
-        entries = captures(path)
+    path: Path = arguments.folder
+    entries = captures(path)
+    if entries is not None:
+        if len(entries) == 1:
+            return _one(entries[0].path, arguments)
         if arguments.json:
-            print(json_text("rcv.captures/1", {"captures": [_entry(path, entry) for entry in entries]}))
+            print(json_text("rcv.captures/1", {"captures": [_entry(entry) for entry in entries]}))
         else:
             print_table(_CAPTURES, [_row(path, entry) for entry in entries])
         return 0
-    trace = open_one(path)
+    return _one(path, arguments)
+
+
+def _one(path: Path, arguments: Namespace) -> int:
+    trace = open_trace(path)
     if arguments.check:
         trace = replace(trace, problems=(*trace.problems, *check_waves(trace, batches(trace))))
     facts = info(trace)
@@ -56,7 +61,7 @@ def run(arguments: Namespace) -> int:
 # -- several captures -------------------------------------------------------------------------------
 
 
-def _entry(root: Path, entry: CaptureEntry) -> dict[str, Any]:
+def _entry(entry: CaptureEntry) -> dict[str, Any]:
     return {
         "name": entry.name,
         "path": str(entry.path),
@@ -93,7 +98,7 @@ def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("waves", _waves(facts["waves"])),
         ("occupancy", _occupancy(facts["occupancy"])),
         ("code", _code(facts)),
-        ("time", _time(facts["clock"])),
+        ("time", _time(facts["clock"]) if _has_times(facts) else ""),
         ("cycles", _cycles(facts["code"])),
         ("samples", _samples(facts["code"])),
         ("source", _source(facts["source"])),
@@ -129,8 +134,14 @@ def _occupancy(occupancy: dict[str, Any]) -> str:
 def _code(facts: dict[str, Any]) -> str:
     code = facts["code"]
     kernels = f" of {plural(len(facts['kernels']), 'kernel')}" if len(facts["kernels"]) > 1 else ""
-    rows = f"{plural(code['instructions'], 'instruction')}{kernels}, {count(code['executed'])} executed"
-    return f"{rows} {plural(code['hits'], 'time')}" if code["hits"] else rows
+    rows = f"{plural(code['instructions'], 'instruction')}{kernels}"
+    if not code["hits"]:
+        return rows
+    return f"{rows}, {count(code['executed'])} executed {plural(code['hits'], 'time')}"
+
+
+def _has_times(facts: dict[str, Any]) -> bool:
+    return bool(facts["waves"]["count"] or facts["occupancy"]["waves"])
 
 
 def _time(clock: dict[str, Any]) -> str:

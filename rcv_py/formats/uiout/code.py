@@ -179,7 +179,7 @@ def _kernels(
         for row in np.flatnonzero(is_label)
         if not _symbol(texts[row]).lstrip("_").startswith("label")
     ]
-    stops = [*heads[1:], len(texts)]
+    stops = [*heads[1:], len(texts)][: len(heads)]
     kernels = []
     kernel = np.full(len(texts), -1, dtype=np.int32)
     for number, (row, stop) in enumerate(zip(heads, stops, strict=True)):

@@ -127,8 +127,8 @@ def _reader(path: Path, waves: WaveIndex, offsets: dict[int, int], code: Code, g
 
 
 def _traced_simd(waves: WaveIndex) -> dict[int, int]:
-    """A SIMD of which each shader engine has waves."""
-    return dict(zip(waves.se.tolist(), waves.simd.tolist(), strict=True))
+    """The first SIMD of which each shader engine has waves."""
+    return dict(zip(waves.se[::-1].tolist(), waves.simd[::-1].tolist(), strict=True))
 
 
 def _first(problems: list[Problem]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 import simdjson
 
-from rcv_py.formats.columns import LIMIT, int_column, int_table
+from rcv_py.formats.columns import LIMIT, bounds, int_column, int_table
 
 BOM = b"\xef\xbb\xbf"
 TOKEN_WIDTH = 5  # time, category, stall, duration, line
@@ -31,6 +31,7 @@ _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 _NO_TEXT = np.zeros(0, dtype=np.uint8)
 _WAIT_TEXTS = [b"[,[" + b",".join([b"[,]"] * count) + b"]]" for count in range(128)]
 _DIGITS = b"0123456789- \t\r\n"
+MANY = 2000  # rows; the check with more, but cheaper, steps pays from here on
 _SATURATED = 0xFFFFFF  # simdjson's len() stops counting here
 _KEEP = 1 << 26  # bytes: a parser that read more is dropped, it would keep ten times as much memory
 _parsers: list[simdjson.Parser] = []
@@ -123,28 +124,51 @@ def _strings(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def _rows(array: Any, width: int, letters: np.ndarray) -> np.ndarray:
-    if array is None:
+    if array is None or not len(array):
         return np.zeros((0, width), dtype=np.int64)
     count = len(array)
     flat = np.frombuffer(array.as_buffer(of_type="i"), dtype=np.int64)
-    if count >= _SATURATED or len(flat) != count * width or not _is_regular(letters, count, width):
+    if (
+        count >= _SATURATED
+        or len(flat) != count * width
+        or np.count_nonzero(letters == ord("[")) != count + 1
+    ):
         raise _Unusual
-    return _limited(flat).reshape(count, width)
+    columns = np.ascontiguousarray(flat.reshape(count, width).T)
+    if count > MANY and _is_compact(letters, columns):
+        return columns.T
+    if not _is_regular(letters, count, width):
+        raise _Unusual
+    return _limited(columns).T
 
 
-def _limited(flat: np.ndarray) -> np.ndarray:
-    bits = int(np.bitwise_or.reduce(flat))  # one pass; negative numbers need the second look
-    if not 0 <= bits < LIMIT and len(flat) and not (flat.min() > -LIMIT and flat.max() < LIMIT):
+def _is_compact(letters: np.ndarray, columns: np.ndarray) -> bool:
+    """Whether each row ends where a row of these numbers ends in a text without spaces.
+
+    With as many brackets as rows, that leaves no room for a row of another length.
+    """
+    width, count = columns.shape
+    length = np.full(count, 2 * width + 2, dtype=np.int64)  # `[0,0],`
+    for column in columns:
+        low, high = bounds(column)
+        if low < 0 or high >= LIMIT:
+            return False
+        power = 10
+        while power <= high:
+            length += column >= power
+            power *= 10
+    ends = np.cumsum(length)  # the text begins with `:[`
+    return int(ends[-1]) < len(letters) and bool((letters[ends] == ord("]")).all())
+
+
+def _limited(numbers: np.ndarray) -> np.ndarray:
+    if numbers.size and not (numbers.min() > -LIMIT and numbers.max() < LIMIT):
         raise _Unusual
-    return flat
+    return numbers
 
 
 def _is_regular(letters: np.ndarray, count: int, width: int) -> bool:
     """Whether `count` rows with `count * width` numbers have `width` each: every width-th comma ends one."""
-    if not count:
-        return True
-    if np.count_nonzero(letters == ord("[")) != count + 1:
-        return False
     commas = np.flatnonzero(letters == ord(","))
     ends = commas[width - 1 : width * (count - 1) : width]
     return len(ends) == count - 1 and bool((letters[ends - 1] == ord("]")).all())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ from rcv_py.formats.uiout.wave_json import RawWaits, RawWave
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.wave_columns import borders, joined
 
+GROUP_TOKENS = 1 << 16
 NEGATIVE = "has negative durations; they count as 0"
 
 
@@ -53,7 +55,40 @@ class TokenColumns:
 
 
 def token_columns(raws: list[RawWave], numbers: LineNumbers) -> TokenColumns:
-    """Join the instructions of waves; int64 temporaries of 40 bytes a token live as long as this runs."""
+    """Join the instructions of waves."""
+    groups = [_token_columns(group, numbers) for group in _groups(raws)]
+    if len(groups) == 1:
+        return groups[0]
+    waves_before = np.cumsum([0] + [len(group.base) for group in groups]).tolist()
+    return TokenColumns(
+        borders([len(raw.tokens) for raw in raws]),
+        [base for group in groups for base in group.base],
+        *(
+            frozen(joined([getattr(group, name) for group in groups], np.int32))
+            for name in ("offset", "stall", "busy", "kind", "line")
+        ),
+        [
+            before + wave
+            for before, group in zip(waves_before, groups, strict=False)
+            for wave in group.negative
+        ],
+    )
+
+
+def _groups(raws: list[RawWave]) -> Iterator[list[RawWave]]:
+    """Runs of waves whose int64 temporaries, 40 bytes a token, stay in the processor's cache."""
+    group: list[RawWave] = []
+    room = GROUP_TOKENS
+    for raw in raws:
+        if group and room < len(raw.tokens):
+            yield group
+            group, room = [], GROUP_TOKENS
+        group.append(raw)
+        room -= len(raw.tokens)
+    yield group
+
+
+def _token_columns(raws: list[RawWave], numbers: LineNumbers) -> TokenColumns:
     first = borders([len(raw.tokens) for raw in raws])
     table = np.empty((5, int(first[-1])), dtype=np.int64)
     base = [_place(table, raw, *ends) for raw, ends in zip(raws, _pairs(first), strict=True)]

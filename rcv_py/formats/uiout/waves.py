@@ -109,9 +109,10 @@ class WaveFiles:
         end = max(begin, _number(said, "end", listed[1] - shift) + shift)
         if (begin, end) == listed:
             return listed, ""
+        name, (first, last) = self.index.file[row], (time - shift for time in listed)
         note = (
-            f"{self.index.file[row]} holds a wave that ran from cycle {begin - shift:,} to {end - shift:,}, "
-            f"but filenames.json lists {listed[0] - shift:,} to {listed[1] - shift:,}; the wave file is right."
+            f"{name} holds a wave that ran from cycle {begin - shift:,} to {end - shift:,}, "
+            f"but filenames.json lists {first:,} to {last:,}; the wave file is right."
         )
         return (begin, end), note
 

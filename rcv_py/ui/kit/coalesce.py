@@ -6,14 +6,22 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer
 
+REST = 4  # a job of n ms is not started again by a burst for n * REST ms
+
 
 class Coalesce(QObject):
-    """Calls back once for many `ask`s: as soon as Qt is idle, then at most every `every_ms`."""
+    """Calls back once for many `ask`s: as soon as Qt is idle, then at most every `every_ms`.
+
+    A caller that starts a job in a thread tells so with `started` and `finished`.  Meanwhile nothing is
+    called, since a newer job would mute the running one, and while waves stream in nothing would ever be
+    shown; afterwards a slow job rests longer than a quick one.
+    """
 
     def __init__(self, parent: QObject, call: Callable[[], None], every_ms: int = 0) -> None:
         super().__init__(parent)
         self._call = call
-        self._every_ms = every_ms
+        self._every_ms = self._pause_ms = every_ms
+        self._is_running = self._is_wanted = False
         self._since = QElapsedTimer()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -21,15 +29,40 @@ class Coalesce(QObject):
 
     def ask(self) -> None:
         """Want a call; one that is waiting already is enough."""
+        if self._is_running:
+            self._is_wanted = True
+            return
         if self._timer.isActive():
             return
-        passed = self._since.elapsed() if self._since.isValid() else self._every_ms
-        self._timer.start(max(0, self._every_ms - passed))
+        passed = self._since.elapsed() if self._since.isValid() else self._pause_ms
+        self._timer.start(max(0, self._pause_ms - passed))
 
     def now(self) -> None:
-        """Call at once and forget the one that is waiting."""
+        """Call at once, whatever is waiting."""
         self._timer.stop()
         self._run()
+
+    def started(self) -> None:
+        """A job runs, because of this or of something else."""
+        self._is_running, self._is_wanted = True, False
+        self._timer.stop()
+        self._since.start()
+
+    def finished(self) -> None:
+        """The job's answer is here."""
+        if self._is_running:
+            self._pause_ms = max(self._every_ms, REST * self._since.elapsed())
+        self._is_running = False
+        if self._is_wanted:
+            self._is_wanted = False
+            self.ask()
+
+    def reset(self) -> None:
+        """Forget everything: what was asked for is about something that is gone."""
+        self._timer.stop()
+        self._is_running = self._is_wanted = False
+        self._pause_ms = self._every_ms
+        self._since.invalidate()
 
     def _run(self) -> None:
         self._since.start()

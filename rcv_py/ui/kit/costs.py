@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,17 @@ def cost_job(session: Session, mode: LatencyMode | None = None) -> Callable[[], 
         return cost_columns(trace.code, mode, wave, hit, counted)
 
     return job
+
+
+def only_for(session: Session, done: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Return `done`, deaf to answers that come when another trace than the present one is open."""
+    trace = session.trace.value
+
+    def unless_stale(answer: Any) -> None:
+        if session.trace.value is trace:
+            done(answer)
+
+    return unless_stale
 
 
 def charged(costs: CostColumns, show_idle: bool) -> np.ndarray:

@@ -53,9 +53,16 @@ def spans(path: str, lines: Sequence[str]) -> tuple[tuple[Span, ...], ...]:
         for piece in value.splitlines(keepends=True):
             stop = column + len(piece.rstrip("\n"))
             if name and row < len(found) and stop > column:
-                found[row].append((column, stop, name))
+                _append(found[row], (column, stop, name))
             row, column = (row + 1, 0) if piece.endswith("\n") else (row, stop)
     return tuple(tuple(line) for line in found)
+
+
+def _append(line: list[Span], span: Span) -> None:
+    if line and line[-1][1:] == (span[0], span[2]):
+        line[-1] = (line[-1][0], span[1], span[2])
+    else:
+        line.append(span)
 
 
 @cache

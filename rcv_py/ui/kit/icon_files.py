@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from weakref import finalize
 
 from PySide6.QtGui import QColor
 
@@ -29,13 +29,19 @@ def colored(name: str, color: QColor) -> str:
     return drawing(name).replace("currentColor", color.name())
 
 
+@cache
+def _folder() -> Path:
+    # One for the process: the application's style sheet goes on naming its files when a theme is gone.
+    folder = Path(mkdtemp(prefix="rcv-icons-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class IconFiles:
     """Coloured copies of icons in a temporary folder."""
 
     def __init__(self) -> None:
-        # Not TemporaryDirectory: it warns when nobody closes it, and no theme is ever closed.
-        self._folder = Path(mkdtemp(prefix="rcv-icons-"))
-        finalize(self, rmtree, self._folder, ignore_errors=True)
+        self._folder = _folder()
 
     def url(self, name: str, color: QColor) -> str:
         """Return the path of a coloured icon, with slashes, as a style sheet wants it."""

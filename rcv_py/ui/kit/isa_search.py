@@ -9,6 +9,7 @@ from rcv_py.analysis.search import find
 from rcv_py.base.errors import UsageError
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.heat_strip import HeatStrip
 from rcv_py.ui.kit.isa_view import IsaView
@@ -43,7 +44,7 @@ class IsaSearch(QObject):
                 return np.empty(0, dtype=np.int64), f"{error} {error.hint}"
             return rows.astype(np.int64), ""
 
-        self._ui.tasks.run(self, job, self._take)
+        self._ui.tasks.run(self, job, only_for(self._session, self._take))
 
     def _take(self, answer: tuple[np.ndarray, str]) -> None:
         self.found, self._problem = answer

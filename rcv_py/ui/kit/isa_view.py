@@ -93,9 +93,9 @@ class IsaView(RowsView):
         if self.hovered_source[row]:
             return role("hover")
         if self.marked is not None and self.marked[0] <= row < self.marked[1]:
-            return mix(role("base"), role("measure"), 0.14)
+            return mix(role("base"), role("accent"), 0.18)
         if self.same_source[row]:
-            return mix(role("base"), role("accent"), 0.09)
+            return mix(role("base"), role("accent"), 0.08)
         return None
 
     def tip(self, row: int, column: str) -> str:

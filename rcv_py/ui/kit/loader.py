@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Semaphore, Thread
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -21,7 +21,9 @@ from rcv_py.work.load import STAGE
 from rcv_py.work.pool import WavePool
 
 TOLD_EVERY_MS = 80  # panels hear of new waves at most this often
+LEAD = 4  # batches read ahead of the UI thread; more would only fill memory
 PATIENCE_S = 5.0
+GLANCE_S = 0.1
 
 Post = Callable[["_Load", str, Any], None]
 OpenPath = Callable[[Path, Report], Trace]
@@ -52,7 +54,7 @@ class Loader(QObject):
 
     def open(self, path: Path) -> None:
         """Open a capture and read all its waves; what was open before is no longer heard of."""
-        self.cancel()
+        self._end()
         workers = None if self._settings is None else int(self._settings["load.workers"])
         self._load = _Load(Path(path), workers, self._open_path, self._post, self._is_lacking)
         self._load.start()
@@ -63,16 +65,17 @@ class Loader(QObject):
             self._load.want(list(rows))
 
     def cancel(self) -> None:
-        """Stop reading; what has arrived stays."""
-        if self._load is not None:
-            self._load.stop()
-            self._ended = [*(load for load in self._ended if load.is_alive), self._load]
-            self._load = None
-            self.stage.emit(None)
+        """Stop reading; what has arrived stays, and waves that are selected are still read."""
+        if self._load is None:
+            return
+        if self._load.has_opened:
+            self._load.enough()
+        else:
+            self._end()
 
     def close(self) -> None:
         """Stop reading, and wait until every thread and process has gone."""
-        self.cancel()
+        self._end()
         self._told.stop()
         for load in self._ended:
             load.join(PATIENCE_S)
@@ -82,6 +85,14 @@ class Loader(QObject):
     def idle(self) -> bool:
         """Whether everything asked for has arrived."""
         return (self._load is None or self._load.is_idle) and not self._told.isActive()
+
+    def _end(self) -> None:
+        """Hear no more of the present load; its thread ends on its own."""
+        if self._load is not None:
+            self._load.stop()
+            self._ended = [*(load for load in self._ended if load.is_alive), self._load]
+            self._load = None
+            self.stage.emit(None)
 
     # -- the session --------------------------------------------------------------------------------
 
@@ -143,7 +154,7 @@ class Loader(QObject):
     def _deliver(self, load: _Load, what: str, value: Any) -> None:
         if load is not self._load:
             return
-        load.delivered()
+        load.delivered(what)
         if what == "finished":
             self.finished.emit()
         else:
@@ -176,6 +187,8 @@ class _Load:
         self._wanted: SimpleQueue[list[int] | None] = SimpleQueue()
         self._stopped = CancelFlag()
         self._lock = Lock()
+        self._room = Semaphore(LEAD)
+        self.has_opened = False
         self._due = 1  # what is being done, and answers under way to the UI thread
         self._thread = Thread(target=self._run, name="rcv-loader", daemon=True)
 
@@ -201,9 +214,12 @@ class _Load:
     def join(self, seconds: float) -> None:
         self._thread.join(seconds)
 
-    def delivered(self) -> None:
+    def delivered(self, what: str) -> None:
         """One answer has been heard on the UI thread."""
         self._count(-1)
+        self.has_opened |= what == "opened"
+        if what == "batch":
+            self._room.release()
 
     @property
     def is_alive(self) -> bool:
@@ -221,6 +237,11 @@ class _Load:
         if not self._stopped.is_set:
             self._count(1)
             self._send(self, what, value)
+
+    def _post_batch(self, batch: WaveBatch) -> None:
+        while not self._room.acquire(timeout=GLANCE_S):
+            self._stopped.check()
+        self._post("batch", batch)
 
     def _run(self) -> None:
         try:
@@ -246,7 +267,7 @@ class _Load:
         self._report(Stage(STAGE, done, pool.total))
         for batch in pool:
             done += len(batch.waves) + len(batch.missing)
-            self._post("batch", batch)
+            self._post_batch(batch)
             self._report(Stage(STAGE, done, pool.total))
         self._post("stage")
         self._post("finished")
@@ -258,5 +279,5 @@ class _Load:
         while (rows := self._wanted.get()) is not None:
             lacking = [row for row in rows if self._is_lacking(row)]
             if lacking:
-                self._post("batch", prepare(trace.reader, lacking))
+                self._post_batch(prepare(trace.reader, lacking))
             self._count(-1)

@@ -68,7 +68,10 @@ class Panel(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class PanelInfo:
-    """A panel class with its place.  `area`: top, left, left_bottom, center, center_right, bottom, right."""
+    """A panel class with its place.
+
+    `area`: top, left, left_bottom, center, center_right, bottom, right, right_center, right_bottom.
+    """
 
     id: str
     title: str

@@ -122,6 +122,7 @@ QLabel[role="heading"] { color: $text; font-weight: 600; }
 QLabel[role="error"] { color: $error; }
 QLabel[role="warning"] { color: $warning; }
 QFrame[role="line"] { background: $line; border: none; }
+QTextBrowser { border: none; border-radius: 0; background: $base; padding: 0 4px; }
 #capture { font-weight: 600; padding: 3px 8px; }
 #command_field { text-align: left; color: $muted; padding: 4px 10px; min-width: 180px; }
 #palette { background: $base; border: 1px solid $line; }

@@ -15,7 +15,7 @@ from rcv_py.model.modes import LatencyMode
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.cost_tree import BAR, COST, NAME, SHARE, BarDelegate, Place, TreeModel
-from rcv_py.ui.kit.costs import charged, cost_job, unit_of
+from rcv_py.ui.kit.costs import charged, cost_job, only_for, unit_of
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.place_trees import label_tree, source_tree
@@ -99,6 +99,7 @@ class ExplorerPanel(Panel):
         trace = self.session.trace.value
         missing = trace is None or not len(trace.code)
         self.empty.say(reason(trace, "explorer", NO_CODE) if missing else "")
+        self._stream.reset()
         self.note.setVisible(not missing and not self._has_sources)
         if not missing:
             self._compute()
@@ -116,6 +117,7 @@ class ExplorerPanel(Panel):
         trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
         if trace is None or job is None or self.empty.is_empty:
             return
+        self._stream.started()
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
         has_sources = self._has_sources
 
@@ -124,9 +126,10 @@ class ExplorerPanel(Panel):
             root = source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
             return root, int(cost.sum())
 
-        self.ui.tasks.run(self, tree, self._take)
+        self.ui.tasks.run(self, tree, only_for(self.session, self._take))
 
     def _take(self, answer: tuple[Place, int]) -> None:
+        self._stream.finished()
         open_places = self._open_places()
         self.model.show(*answer, unit_of(self.session.trace.value))
         for place in self.model.root.walk():

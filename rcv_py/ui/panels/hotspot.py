@@ -14,7 +14,7 @@ from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.ui.kit.bins_plot import BinsPlot
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.costs import unit_of
+from rcv_py.ui.kit.costs import only_for, unit_of
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
@@ -78,6 +78,7 @@ class HotspotPanel(Panel):
 
     def _open(self) -> None:
         trace = self.session.trace.value
+        self._stream.reset()
         self.plot.select(None)
         missing = trace is None or not len(trace.code)
         self.empty.say(reason(trace, "hotspot", NO_CODE) if missing else "")
@@ -98,13 +99,15 @@ class HotspotPanel(Panel):
         self._key = (se,)
         self._say(store.count, len(trace.waves), len(store.missing))
         if not batches:
-            self.ui.tasks.run(self, lambda: static_bins(trace.code, bins), self._take)
+            self.ui.tasks.run(self, lambda: static_bins(trace.code, bins), only_for(self.session, self._take))
             return
+
+        self._stream.started()
 
         def job() -> Bins:
             return hotspot(batches, count, counted_rows(trace.waves, se, window), bins, window=window)
 
-        self.ui.tasks.run(self, job, self._take)
+        self.ui.tasks.run(self, job, only_for(self.session, self._take))
 
     def _say(self, loaded: int, waves: int, missing: int) -> None:
         note = ""
@@ -119,6 +122,7 @@ class HotspotPanel(Panel):
         trace = self.session.trace.value
         if trace is None:
             return
+        self._stream.finished()
         if not bins.cycles.any():
             self.empty.say(reason(trace, "hotspot", NO_COST))
             return

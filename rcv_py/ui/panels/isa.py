@@ -8,13 +8,12 @@ import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from rcv_py.analysis.cost_columns import CostColumns
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.costs import OF_ALL_WAVES, cost_job
+from rcv_py.ui.kit.costs import OF_ALL_WAVES, cost_job, only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.heat_strip import HeatStrip
@@ -37,7 +36,6 @@ class IsaPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._rows: IsaRows | None = None
-        self._costs: CostColumns | None = None
         self._cost_key: tuple[Any, ...] = ()
         self._arrow_key: tuple[Any, ...] = ()
         self.view = IsaView(ui.theme, ui.settings)
@@ -47,8 +45,8 @@ class IsaPanel(Panel):
         self.mode = QComboBox(toolTip="Which numbers the columns show.")
         self.gutter = QComboBox(toolTip="Which arrows the gutter shows.")
         self.note = QLabel(visible=False)
-        self._costs_wanted = Coalesce(self, self._compute_costs)
-        self._stream = Coalesce(self, self._compute_costs, STREAM_MS)
+        self._costs_wanted = Coalesce(self, self._compute)
+        self._stream = Coalesce(self, self._compute, STREAM_MS)
         self._lay_out()
         self._connect()
         self._watch()
@@ -116,13 +114,14 @@ class IsaPanel(Panel):
         session.clock_range.watch(self._costs_wanted.ask)
         session.isolated_wait.watch(self._show_isolated)
         settings.cell("isa.bar_scale").watch(self._show)
-        settings.cell("isa.show_idle").watch(self._show)
+        settings.cell("isa.show_idle").watch(self._costs_wanted.ask)
 
     # -- showing ------------------------------------------------------------------------------------
 
     def _open(self) -> None:
         trace = self.session.trace.value
-        self._rows = self._costs = None
+        self._rows = None
+        self._stream.reset()
         self._cost_key = self._arrow_key = ()
         missing = trace is None or not len(trace.code)
         self.empty.say(reason(trace, "isa", NO_CODE) if missing else "")
@@ -130,14 +129,19 @@ class IsaPanel(Panel):
             return
         self.mode.setVisible(trace.has_thread_trace)
         self.gutter.setVisible(trace.has_thread_trace)
-        self._compute_costs()
+        self._compute()
         self.search.search()
 
-    def _compute_costs(self) -> None:
-        job = cost_job(self.session)
-        if job is not None and not self.empty.is_empty:
-            self._cost_key = self._key()
-            self.ui.tasks.run(self, job, self._take_costs, "costs")
+    def _compute(self) -> None:
+        trace, job = self.session.trace.value, cost_job(self.session)
+        if trace is None or job is None or self.empty.is_empty:
+            return
+        self._cost_key = self._key()
+        self._stream.started()
+        idle = self.ui.settings["isa.show_idle"]
+        self.ui.tasks.run(
+            self, lambda: isa_rows(trace, job(), idle), only_for(self.session, self._take_rows), "costs"
+        )
 
     def _key(self) -> tuple[Any, ...]:
         """What the costs depend on besides the trace, the clock range and how many waves are loaded."""
@@ -147,22 +151,20 @@ class IsaPanel(Panel):
         hit = self.session.selection.value.hit if mode is LatencyMode.ITERATION else None
         return (mode, self.session.wave(), hit)
 
-    def _take_costs(self, costs: CostColumns) -> None:
-        self._costs = costs
-        self._show()
-
-    def _show(self) -> None:
-        trace = self.session.trace.value
-        if trace is None or self._costs is None or len(self._costs.hits) != len(trace.code):
-            return
+    def _take_rows(self, rows: IsaRows) -> None:
+        self._stream.finished()
         is_first = self._rows is None
-        self._rows = isa_rows(trace, self._costs, self.ui.settings["isa.show_idle"])
-        self.view.show_rows(self._rows)
-        self.strip.set_cost(np.where(trace.code.is_label, 0, self._rows.cost))
+        self._rows = rows
+        self.strip.set_cost(np.where(rows.trace.code.is_label, 0, rows.cost))
+        self._show()
         self._show_note()
         if is_first:
             self.search.show()
         self._follow()
+
+    def _show(self) -> None:
+        if self._rows is not None:
+            self.view.show_rows(self._rows)
 
     def _show_note(self) -> None:
         needs_wave = self.session.latency_mode.value not in OF_ALL_WAVES
@@ -230,7 +232,9 @@ class IsaPanel(Panel):
             return
         self._arrow_key = (trace, wave, mode)
         make = MODES[mode][1]
-        self.ui.tasks.run(self, lambda: make(wave, trace.code), self._take_arrows, "arrows")
+        self.ui.tasks.run(
+            self, lambda: make(wave, trace.code), only_for(self.session, self._take_arrows), "arrows"
+        )
 
     def _take_arrows(self, arrows: GutterArrows) -> None:
         self.view.set_arrows(arrows.rows, arrows.tips, arrows.note)
@@ -310,7 +314,7 @@ class IsaPanel(Panel):
 
     def caption(self) -> str:
         """Which numbers are shown."""
-        return "" if self._costs is None else self._costs.label
+        return "" if self._rows is None else self._rows.costs.label
 
     def save_state(self) -> dict[str, Any]:
         """Columns, order and the kind of arrows."""

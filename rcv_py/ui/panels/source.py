@@ -19,7 +19,7 @@ from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.costs import charged, cost_job
+from rcv_py.ui.kit.costs import charged, cost_job, only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.heat_strip import HeatStrip
@@ -47,6 +47,8 @@ class SourcePanel(Panel):
         super().__init__(ui)
         self._costs: SourceCosts | None = None
         self._file = -1
+        self._followed: tuple[int, int] | None = None  # place of the session that was shown last
+        self._opened_at: int | None = None  # line that a link led to, in a file that is not selected
         self._texts: dict[int, Text] = {}  # by file, of the open trace
         self.view = SourceView(ui.theme, ui.settings)
         self.strip = HeatStrip(self.view)
@@ -130,6 +132,8 @@ class SourcePanel(Panel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self._costs, self._file, self._texts = None, -1, {}
+        self._stream.reset()
+        self._followed, self._opened_at = None, None
         missing = trace is None or not len(trace.code.chain_file)
         self.empty.say(reason(trace, "source", NO_SOURCE) if missing else "")
         self.files.clear()
@@ -140,12 +144,13 @@ class SourcePanel(Panel):
         trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
         if trace is None or job is None or self.empty.is_empty:
             return
+        self._stream.started()
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
 
         def costs() -> SourceCosts:
             return source_costs(trace.code, charged(job(), idle), how, len(trace.sources))
 
-        self.ui.tasks.run(self, costs, self._take_costs, "costs")
+        self.ui.tasks.run(self, costs, only_for(self.session, self._take_costs), "costs")
 
     def _more_waves(self) -> None:
         if self.session.clock_range.value is not None:
@@ -156,6 +161,7 @@ class SourcePanel(Panel):
         self._wanted.ask()
 
     def _take_costs(self, costs: SourceCosts) -> None:
+        self._stream.finished()
         self._costs = costs
         self._list_files(costs)
         if self._file < 0:
@@ -186,12 +192,12 @@ class SourcePanel(Panel):
 
     # -- showing ------------------------------------------------------------------------------------
 
-    def show_file(self, file: int) -> None:
-        """Show a file of the trace; its text is coloured in a thread the first time."""
+    def show_file(self, file: int, line: int | None = None) -> None:
+        """Show a file of the trace, and mark a line; text is coloured in a thread the first time."""
         trace = self.session.trace.value
         if trace is None or not 0 <= file < len(trace.sources):
             return
-        self._file = file
+        self._file, self._opened_at = file, line
         self._point_at_file()
         if file in self._texts:
             self._show()
@@ -201,7 +207,7 @@ class SourcePanel(Panel):
             lines = expanded_lines(trace, file)
             return file, (lines, spans(trace.sources[file].path, lines or ()))
 
-        self.ui.tasks.run(self, job, self._take_text, "text")
+        self.ui.tasks.run(self, job, only_for(self.session, self._take_text), "text")
 
     def _take_text(self, answer: tuple[int, Text]) -> None:
         file, text = answer
@@ -231,13 +237,16 @@ class SourcePanel(Panel):
         if trace is None or self._costs is None:
             return
         self._show_chain()
-        if source is not None and source[0] != self._file:
+        is_new, self._followed = source != self._followed, source
+        if source is not None and source[0] != self._file and is_new:
             self.show_file(source[0])
             return
         lines = self.view.lines
         if lines is None:
             return
-        row = -1 if source is None else lines.row_of(source[1])
+        # A file that the user opened stays open until another place is selected.
+        line = source[1] if source is not None and source[0] == self._file else self._opened_at
+        row = -1 if line is None else lines.row_of(line)
         self.view.chain = self._rows_of(self._chain())
         self.view.set_current(row, reveal=row != self.view.current)
         self.strip.update()
@@ -270,9 +279,7 @@ class SourcePanel(Panel):
 
     def _follow_link(self, link: str) -> None:
         file, line = map(int, link.split(":"))
-        self.show_file(file)
-        if self.view.lines is not None and file == self._file:
-            self.view.set_current(self.view.lines.row_of(line))
+        self.show_file(file, line)
 
     def _show_hover(self) -> None:
         trace, hover = self.session.trace.value, self.session.hover.value
@@ -389,4 +396,4 @@ def _row(stretched: QWidget, *others: QWidget) -> QHBoxLayout:
 
 
 def _command(name: str, title: str, run: Callable[[], None], *shortcuts: str) -> Command:
-    return Command(name, title, "Go", run, shortcuts)
+    return Command(name, title, "Go", run, shortcuts, f"{title}.")

@@ -14,7 +14,7 @@ from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.cost_bars import draw_bar
-from rcv_py.ui.kit.costs import charged, cost_job
+from rcv_py.ui.kit.costs import charged, cost_job, only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.ranking import Ranking, code_ranking, ranking_columns, source_ranking
@@ -79,6 +79,7 @@ class TopLinesPanel(Panel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self._ranking = None
+        self._stream.reset()
         missing = trace is None or not len(trace.code)
         self.empty.say(reason(trace, "top_lines", NO_COST) if missing else "")
         if not missing:
@@ -102,6 +103,7 @@ class TopLinesPanel(Panel):
         trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
         if trace is None or job is None:
             return
+        self._stream.started()
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
         file = self._shown_file = self._wanted_file()
         has_sources = self._has_sources
@@ -110,9 +112,10 @@ class TopLinesPanel(Panel):
             cost = charged(job(), idle)
             return source_ranking(trace, cost, how, file) if has_sources else code_ranking(trace, cost)
 
-        self.ui.tasks.run(self, ranking, self._take)
+        self.ui.tasks.run(self, ranking, only_for(self.session, self._take))
 
     def _take(self, ranking: Ranking) -> None:
+        self._stream.finished()
         self._ranking = ranking
         self.view.show_columns(ranking_columns(ranking))
         none = not len(ranking.line)

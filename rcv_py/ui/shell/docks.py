@@ -16,14 +16,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from rcv_py.ui.kit.panel import Panel, PanelInfo
 
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
 VERSION = 1  # of the saved layout: one of another version is ignored
 COMPACT_WIDTH = 1500  # px: below it columns are narrow and the bottom starts folded
-SETTLE_MS = 0
+RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
+FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
+UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _TOP, _BOTTOM = Qt.DockWidgetArea.TopDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
@@ -63,11 +65,16 @@ class Dock(QDockWidget):
         self.panel = panel
         self.is_strip = info.id in STRIPS
         self.setObjectName(info.id)
-        self.setWidget(panel)
+        self._body = QWidget()  # stays when the panel is folded away: a dock without a widget is no dock
+        around = QVBoxLayout(self._body)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(panel)
+        self.setWidget(self._body)
         self._no_title = QWidget()
         self._is_bare = False
         if self.is_strip:
             self.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
+            self._body.setMaximumHeight(panel.sizeHint().height())
             self._set_bare(True)
 
     def sizeHint(self) -> QSize:
@@ -79,6 +86,12 @@ class Dock(QDockWidget):
         """Show the title bar only if there is no tab that says the same."""
         if not self.is_strip:
             self._set_bare(is_tab and not self.isFloating())
+
+    def fold(self, is_folded: bool) -> None:
+        """Show nothing but the tab, or the panel as well."""
+        self.panel.setVisible(not is_folded)
+        self._body.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
+        self.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
 
     def _set_bare(self, is_bare: bool) -> None:
         if is_bare != self._is_bare:
@@ -109,6 +122,7 @@ class Workspace(QMainWindow):
             self.setCorner(corner, side)
         self.docks = {info.id: Dock(info, panel) for info, panel in panels}
         self.is_bottom_folded = False
+        self._wanted, self._passes = QSize(), 0
         self._tidy_timer = QTimer(self)
         self._tidy_timer.setSingleShot(True)
         self._tidy_timer.timeout.connect(self._tidy)
@@ -139,6 +153,7 @@ class Workspace(QMainWindow):
             for dock in self.group(place.area)[:1]:
                 dock.raise_()
         self.fold_bottom(size.width() < COMPACT_WIDTH)
+        self._wanted, self._passes = size, RESIZE_PASSES
         self._resize(size)
         self._tidy_soon()
 
@@ -158,25 +173,20 @@ class Workspace(QMainWindow):
         compact = size.width() < COMPACT_WIDTH
         side = 204 if compact else 280
         right = 228 if compact else 288
-        middle = size.width() - side - right
-        body = size.height()
-        widths = {
-            "left": side,
-            "center": middle * 55 // 100,
-            "center_right": middle * 45 // 100,
-            "right": right,
-        }
+        middle, body = size.width() - side - right, size.height()
         heights = {
             "left": body * 60 // 100,
             "left_bottom": body * 40 // 100,
             "top": body * 40 // 100,
-            "center": body * (52 if compact else 40) // 100,
-            "bottom": body * (4 if compact else 17) // 100,
-            "right": 264,
+            "center": body * (52 if compact else 36) // 100,
+            "bottom": body * (4 if compact else 22) // 100,
+            "right": 300,
             "right_center": body * 38 // 100,
-            "right_bottom": body - 264 - body * 38 // 100,
+            "right_bottom": body - 300 - body * 38 // 100,
         }
-        self._resize_groups(widths, _ACROSS)
+        # The sides first and alone: Qt shares what a call asks for among all the docks it names.
+        self._resize_groups({"left": side, "right": right}, _ACROSS)
+        self._resize_groups({"center": middle * 55 // 100, "center_right": middle * 45 // 100}, _ACROSS)
         self._resize_groups(heights, _DOWN)
 
     def _resize_groups(self, sizes: dict[str, int], direction: Qt.Orientation) -> None:
@@ -190,8 +200,7 @@ class Workspace(QMainWindow):
         docks = self.group("bottom")
         self.is_bottom_folded = is_folded and len(docks) > 1  # a single dock has no tab to unfold it by
         for dock in docks:
-            dock.panel.setVisible(not self.is_bottom_folded)
-            dock.setMaximumHeight(0 if self.is_bottom_folded else 16_777_215)
+            dock.fold(self.is_bottom_folded)
         if docks and not self.is_bottom_folded:
             self.resizeDocks([docks[0]], [max(160, self.height() // 5)], _DOWN)
         self.panels_changed.emit()
@@ -228,6 +237,7 @@ class Workspace(QMainWindow):
 
     def restore(self, state: QByteArray, is_bottom_folded: bool) -> bool:
         """Take a saved layout back; False if it does not fit this version."""
+        self._passes = 0
         if not self.restoreState(state, VERSION):
             return False
         for dock in self.docks.values():
@@ -240,9 +250,13 @@ class Workspace(QMainWindow):
     # -- inside -------------------------------------------------------------------------------------
 
     def _tidy_soon(self) -> None:
-        self._tidy_timer.start(SETTLE_MS)
+        self._tidy_timer.start(0)
 
     def _tidy(self) -> None:
+        if self._passes:
+            self._passes -= 1
+            self._resize(self._wanted)
+            self._tidy_soon()
         for dock in self.docks.values():
             dock.update_title(bool(self.tabifiedDockWidgets(dock)))
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):

@@ -29,9 +29,8 @@ BUG_HINT = "Please send the report below; it holds no contents of the capture."
 
 def report(error: BaseException, where: str = "") -> str:
     """Return what a bug report needs: versions, the capture's name and the traceback or detail."""
-    lines = [
-        f"rcv {__version__}, Python {platform.python_version()}, Qt {PySide6.__version__}, {platform.platform()}"
-    ]
+    versions = f"rcv {__version__}, Python {platform.python_version()}, Qt {PySide6.__version__}"
+    lines = [f"{versions}, {platform.platform()}"]
     if where:
         lines.append(f"capture: {where}")
     if isinstance(error, RcvError):

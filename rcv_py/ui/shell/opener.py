@@ -81,7 +81,7 @@ class Opener(QObject):
         self.siblings = ()
         self.siblings_changed.emit()
         parent = trace.path.parent
-        self._ui.tasks.run(self, lambda: find_captures(parent), self._siblings_found, "siblings")
+        self._ui.tasks.run(self, lambda: find_captures(parent, depth=1), self._siblings_found, "siblings")
 
     def _siblings_found(self, entries: tuple[CaptureEntry, ...]) -> None:
         self.siblings = entries

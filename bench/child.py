@@ -1,0 +1,51 @@
+"""Measurements that need a process of their own: `python -m bench.child WHAT FOLDER` prints numbers."""
+
+from __future__ import annotations
+
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+
+def peak(folder: Path) -> tuple[float, ...]:
+    """Resident bytes of all waves, peak of this process, peak of the largest worker."""
+    import resource  # noqa: PLC0415 - not on Windows
+
+    from rcv_py.formats.open import open_trace  # noqa: PLC0415
+    from rcv_py.work.load import load_all  # noqa: PLC0415
+
+    batches = load_all(open_trace(folder), lod=True)
+    kilo = 1024 if sys.platform != "darwin" else 1
+    peaks = [
+        resource.getrusage(who).ru_maxrss * kilo for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    ]
+    return (sum(batch.nbytes for batch in batches), *peaks)
+
+
+def gap(folder: Path) -> tuple[float, ...]:
+    """Longest time in ms between two beats of a 5-ms timer while all waves stream into a session."""
+    from PySide6.QtCore import QCoreApplication, QTimer  # noqa: PLC0415
+
+    from rcv_py.state.session import Session  # noqa: PLC0415
+    from rcv_py.ui.kit.loader import Loader  # noqa: PLC0415
+
+    application = QCoreApplication([])
+    loader, session = Loader(), Session()
+    loader.bind(session)
+    beats: list[float] = []
+    heart = QTimer(interval=5)
+    heart.timeout.connect(lambda: beats.append(time.perf_counter()))
+    heart.start()
+    loader.failed.connect(lambda error: sys.exit(str(error)))
+    loader.finished.connect(lambda: QTimer.singleShot(200, application.quit))
+    QTimer.singleShot(50, lambda: loader.open(folder))
+    application.exec()
+    assert session.store is not None
+    assert session.store.is_complete
+    loader.close()
+    return (1000 * max(after - before for before, after in pairwise(beats)),)
+
+
+if __name__ == "__main__":
+    print(*{"peak": peak, "gap": gap}[sys.argv[1]](Path(sys.argv[2])))

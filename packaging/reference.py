@@ -1,0 +1,98 @@
+"""Write the parts of the documentation that the code knows: commands, settings, panels and keys, and the pictures.
+
+Usage: reference.py [--pictures].  `tests/test_docs.py` fails when a written page is not what this makes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLE = "sample_traces/matmul_tiled"
+PICTURES = {
+    "window-light.png": ("window", "--theme", "light", "--size", "1600x950"),
+    "window-dark.png": ("window", "--theme", "dark", "--size", "1600x950"),
+    "compute-unit.png": ("compute_unit", "--theme", "dark", "--size", "1400x420"),
+    "isa.png": ("isa", "--theme", "light", "--size", "1100x560"),
+}
+
+
+def commands_page() -> str:
+    """The help text of every command."""
+    from rcv_py.cli.arguments import NAMES, parser
+
+    parts = ["# Commands", "", "Written from the code; `make docs` writes it again.", ""]
+    for name in ("", *NAMES):
+        words = [name, "--help"] if name else ["--help"]
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+            parser().parse_args(words)
+        parts += [f"## rcv {name}".rstrip(), "", "```", out.getvalue().rstrip(), "```", ""]
+    return "\n".join(parts)
+
+
+def settings_page() -> str:
+    """One row an option."""
+    from rcv_py.base.settings import OPTIONS
+
+    rows = ["# Settings", "", "Written from the code; `make docs` writes it again.", ""]
+    rows += ["| option | default | values | meaning |", "|---|---|---|---|"]
+    for option in OPTIONS:
+        is_number = isinstance(option.default, int) and not isinstance(option.default, bool)
+        values = f"{option.low} to {option.high}" if is_number else ", ".join(option.choices) or "true, false"
+        rows.append(f"| `{option.name}` | {option.default} | {values} | {option.text} |")
+    return "\n".join(rows) + "\n"
+
+
+def keys_page() -> str:
+    """Every action with its menu and keys, and every panel."""
+    from rcv_py.ui.app import start
+    from rcv_py.ui.kit.panel import PANELS
+
+    app = start(None)
+    rows = ["# Actions, keys and panels", "", "Written from the code; `make docs` writes it again.", ""]
+    rows += ["| action | menu | keys | what it does |", "|---|---|---|---|"]
+    for command in app.ui.commands:
+        keys = " or ".join(f"`{key}`" for key in command.shortcuts).replace("|", "\\|")
+        rows.append(
+            f"| {command.title.replace('|', '')} | {command.menu or 'palette'} | {keys} | {command.tip} |"
+        )
+    rows += ["", "| panel | id for `rcv shot` | what it shows |", "|---|---|---|"]
+    rows += [
+        f"| {info.title} | `{info.id}` | {info.tip} |" for info in sorted(PANELS, key=lambda info: info.id)
+    ]
+    app.close()
+    return "\n".join(rows) + "\n"
+
+
+PAGES = {"docs/commands.md": commands_page, "docs/settings.md": settings_page, "docs/keys.md": keys_page}
+
+
+def pictures() -> None:
+    """Draw the README's pictures from our own sample."""
+    (ROOT / "docs" / "pictures").mkdir(exist_ok=True)
+    for name, words in PICTURES.items():
+        out = str(ROOT / "docs" / "pictures" / name)
+        command = [sys.executable, "-m", "rcv_py", "shot", SAMPLE, "--panel", *words, "--out", out]
+        subprocess.run(command, cwd=ROOT, check=True)
+
+
+def main() -> int:
+    """Write the pages, and the pictures if asked."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    os.environ["COLUMNS"] = "100"
+    sys.path.insert(0, str(ROOT))
+    for name, page in PAGES.items():
+        (ROOT / name).write_text(page())
+    if "--pictures" in sys.argv:
+        pictures()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

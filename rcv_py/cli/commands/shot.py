@@ -1,0 +1,52 @@
+"""`rcv shot`: a picture of a panel or of the window, without a display."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from pathlib import Path
+
+from rcv_py.base.errors import UsageError
+
+
+def run(arguments: Namespace) -> int:
+    """Write the picture; the ending of the file's name says which kind."""
+    check_path(arguments.folder)
+    if arguments.out.suffix.lower() not in (".png", ".svg", ".csv"):
+        raise UsageError(
+            f"{arguments.out} does not say what kind of picture it is.",
+            hint="Use a name ending in .png or .svg.",
+        )
+    write(arguments.folder, arguments)
+    print(arguments.out)
+    return 0
+
+
+def check_path(path: Path) -> None:
+    """Raise UsageError if nothing is there."""
+    try:
+        path.stat()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it cannot be a path"
+        raise UsageError(f"{path} cannot be opened: {reason}.", hint="Check the spelling.") from error
+
+
+def write(folder: Path, arguments: Namespace) -> None:
+    """Draw offscreen, whatever display there is: a picture must not depend on it."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
+    from rcv_py.ui.shot import Shot, take  # noqa: PLC0415 - Qt is loaded only when it is used
+
+    take(
+        Shot(
+            folder.resolve(),
+            arguments.panel,
+            arguments.out,
+            arguments.size,
+            arguments.theme,
+            arguments.scale,
+            arguments.wave,
+            arguments.line,
+            arguments.range,
+        )
+    )

@@ -1,0 +1,51 @@
+"""`rcv synth`: writes captures that a simulator made up, whose truth is known."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import plural
+from rcv_py.cli.report import Column, print_table
+from rcv_py.synth.sample import Sample
+from rcv_py.synth.variants import SAMPLES
+
+
+def run(arguments: Namespace) -> int:
+    """List the samples, or write the named ones, each into a folder of its name."""
+    names = SAMPLES.ids() if arguments.all else tuple(arguments.names)
+    if not names:
+        print_table(_COLUMNS, [(sample.name, sample.text) for sample in SAMPLES])
+        return 0
+    for sample in _chosen(names):
+        folder = arguments.out / sample.name
+        size = _write(sample, folder, arguments.seed)
+        print(f"{folder}: {plural(size, 'file')}")
+    return 0
+
+
+_COLUMNS = (Column("sample"), Column("what is in it", elastic="right"))
+
+
+def _chosen(names: Sequence[str]) -> list[Sample]:
+    unknown = [name for name in names if name not in SAMPLES]
+    if unknown:
+        raise UsageError(
+            f"There is no sample called {unknown[0]}.", hint=f"There are {', '.join(SAMPLES.ids())}."
+        )
+    return [SAMPLES[name] for name in names]
+
+
+def _write(sample: Sample, folder: Path, seed: int) -> int:
+    """Write into a folder that is new or empty, so that nothing of the user's is lost."""
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise UsageError(f"{folder} is there already.", hint="Remove it, or choose another --out.")
+        sample.write(folder, seed)
+        return sum(1 for _ in folder.iterdir())
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be written: {error.strerror}.", hint="Choose another --out."
+        ) from error

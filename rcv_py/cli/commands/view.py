@@ -1,0 +1,46 @@
+"""`rcv FOLDER`: the window, or a picture of it where there is no display."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from rcv_py.base.errors import UsageError
+from rcv_py.cli.commands import shot
+
+PICTURE = Path("rcv.png")
+
+
+def run(arguments: Namespace) -> int:
+    """Open the window; return when it is closed."""
+    folder: Path | None = arguments.folder
+    if folder is not None:
+        shot.check_path(folder)
+    if has_display():
+        from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
+
+        return app.run(folder)
+    return _draw_instead(folder)
+
+
+def has_display() -> bool:
+    """Whether a window can be shown."""
+    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _draw_instead(folder: Path | None) -> int:
+    if folder is None:
+        raise UsageError(
+            "There is no display to show a window on.",
+            hint="Use `rcv info` and `rcv shot`, or connect with ssh -X.",
+        )
+    wanted = Namespace(
+        panel="window", out=PICTURE, size=None, theme="light", scale=1, wave=None, line=None, range=None
+    )
+    shot.write(folder, wanted)
+    print(f"There is no display to show a window on; a picture of it is in {PICTURE.resolve()}.")
+    return 0

@@ -1,0 +1,214 @@
+"""From launches to a capture: simulate every shader engine, name the waves, fill the other compute units."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rcv_py.synth.capture import Capture, WaveRun, timeline
+from rcv_py.synth.hardware import Hardware
+from rcv_py.synth.program import Kernel
+from rcv_py.synth.simulate import ComputeUnit
+from rcv_py.synth.truth import Truth, WaveTruth
+from rcv_py.synth.waits import replay
+from rcv_py.synth.wave_state import INSTRUCTION, Launch, LiveWave
+
+_TICKS_PER_CYCLE = 1 / 20  # of the 100 MHz clock, at 2.0 GHz
+_TICKS_BEGIN = 236_566_044_489_914
+_SLOT_GAP = 28  # cycles a slot stays empty between two waves, at least
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to simulate.
+
+    `launches` are those of one compute unit; every shader engine runs them with numbers of its own.
+    `offsets` are the cycles that a shader engine's clock lags behind the first one's.
+    """
+
+    hardware: Hardware
+    launches: tuple[Launch, ...]
+    offsets: tuple[int, ...] = (0,)
+    target_cu: int = 1
+    cus: tuple[int, ...] = (1,)
+    traced_simds: tuple[int, ...] = (0, 1, 2, 3)
+    has_realtime: bool = True
+    seed: int = 0
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels in the order of the code table."""
+        found = {launch.index: launch.kernel for launch in self.launches}
+        return tuple(found[index] for index in sorted(found))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulated:
+    """What a plan gave: the capture, and the waves of each shader engine as the simulator left them."""
+
+    capture: Capture
+    live: dict[int, list[LiveWave]]
+
+
+def build(plan: Plan) -> Simulated:
+    """Simulate a plan."""
+    kernels = plan.kernels
+    rows = _row_of_instruction(kernels)
+    runs: list[WaveRun] = []
+    truths: dict[tuple[int, int, int, int], WaveTruth] = {}
+    residencies: list[list[int]] = []
+    live: dict[int, list[LiveWave]] = {}
+    lines = np.zeros((rows[-1][1], 4), dtype=np.int64)
+    for se in range(len(plan.offsets)):
+        rng = random.Random(f"{plan.seed}/{se}")
+        waves = live[se] = _run(plan, se, rng, lines, rows)
+        residencies += _residencies(plan, se, waves, rng)
+        for wave, wid in zip(waves, _wave_ids(waves), strict=True):
+            if wave.simd in plan.traced_simds:
+                run = _wave_run(plan, se, wave, wid, rows[wave.launch.index][0])
+                runs.append(run)
+                truths[run.key] = _wave_truth(wave, run, plan.hardware.generation)
+    truth = Truth(truths, lines, np.array(residencies, dtype=np.int64), dict(enumerate(plan.offsets)))
+    clock = realtime(residencies, truth.offset_of_se) if plan.has_realtime else {}
+    capture = Capture(plan.hardware.generation, kernels, tuple(runs), truth, clock)
+    return Simulated(capture, live)
+
+
+def _row_of_instruction(kernels: Sequence[Kernel]) -> list[tuple[int, int]]:
+    """(row of the first instruction, row behind the last one) of each kernel."""
+    rows, row = [], 0
+    for kernel in kernels:
+        rows.append((row + 1, row + 1 + len(kernel.instructions)))
+        row = rows[-1][1]
+    return rows
+
+
+def _run(
+    plan: Plan, se: int, rng: random.Random, lines: np.ndarray, rows: list[tuple[int, int]]
+) -> list[LiveWave]:
+    up, offset = plan.hardware.up, plan.offsets[se]
+    skew = up(24 * rng.random())
+    waves: list[LiveWave] = []
+    free = 0
+    for launch in plan.launches:
+        unit = ComputeUnit(plan.hardware, rng)
+        begin = max(up(launch.begin - offset) + skew, free)
+        first = launch.first_group + se
+        here = replace(launch, begin=begin, first_group=first, group_step=len(plan.offsets) * len(plan.cus))
+        waves += unit.run(here)
+        free = max(wave.end for wave in waves) + up(400 + 300 * rng.random())
+        _add_lines(lines, unit, rows, plan.traced_simds)
+    return waves
+
+
+def _add_lines(
+    lines: np.ndarray, unit: ComputeUnit, rows: list[tuple[int, int]], traced: tuple[int, ...]
+) -> None:
+    for (simd, kernel, instruction), totals in unit.lines.items():
+        if simd in traced:
+            lines[rows[kernel][0] + instruction] += totals
+
+
+def _wave_ids(waves: Sequence[LiveWave]) -> list[int]:
+    """The how-manieth wave of its slot each one is."""
+    seen: Counter[tuple[int, int]] = Counter()
+    ids = []
+    for wave in waves:
+        ids.append(seen[wave.simd, wave.slot])
+        seen[wave.simd, wave.slot] += 1
+    return ids
+
+
+def _wave_run(plan: Plan, se: int, wave: LiveWave, wid: int, first_row: int) -> WaveRun:
+    table = np.array(wave.rows, dtype=np.int64)
+    tokens = table[:, :5].copy()
+    tokens[:, INSTRUCTION] += first_row
+    instructions = wave.launch.kernel.instructions
+    texts = [instructions[row].text for row in table[:, INSTRUCTION].tolist()]
+    rows = tokens[:, INSTRUCTION].tolist()
+    waits = tuple(
+        (rows[wait], tuple(rows[item] for item in items))
+        for wait, items in replay(texts, plan.hardware.generation)
+    )
+    states = timeline(tokens, wave.begin, wave.end)
+    return WaveRun(
+        se,
+        wave.simd,
+        wave.slot,
+        wid,
+        plan.target_cu,
+        wave.begin,
+        wave.end,
+        wave.launch.index,
+        wave.group.number,
+        tokens,
+        states,
+        waits,
+    )
+
+
+def _wave_truth(wave: LiveWave, run: WaveRun, generation: int) -> WaveTruth:
+    table = np.array(wave.rows, dtype=np.int64)
+    instructions = wave.launch.kernel.instructions
+    texts = [instructions[row].text for row in table[:, INSTRUCTION].tolist()]
+    return WaveTruth(
+        table[:, 4].astype(np.int32),
+        table[:, 5].astype(np.uint8),
+        table[:, 6].astype(np.uint8),
+        table[:, 7].astype(np.int32),
+        table[:, 8].copy(),
+        tuple((wait, tuple(items)) for wait, items in replay(texts, generation)),
+        {name: tuple(rounds) for name, rounds in wave.rounds.items()},
+        run.kernel,
+        run.workgroup,
+    )
+
+
+def _residencies(plan: Plan, se: int, waves: list[LiveWave], rng: random.Random) -> list[list[int]]:
+    """Rows (se, cu, simd, slot, begin, end, kernel, workgroup): the target CU, and others much like it."""
+    found = []
+    for place, cu in enumerate(plan.cus):
+        if cu == plan.target_cu:
+            found += [_residency((se, cu), wave, wave.begin, wave.end) for wave in waves]
+        else:
+            found += _neighbour(plan, se, place, waves, rng)
+    return found
+
+
+def _residency(place: tuple[int, int], wave: LiveWave, begin: int, end: int, shift: int = 0) -> list[int]:
+    return [*place, wave.simd, wave.slot, begin, end, wave.launch.index, wave.group.number + shift]
+
+
+def _neighbour(plan: Plan, se: int, place: int, waves: list[LiveWave], rng: random.Random) -> list[list[int]]:
+    """A CU that ran the same kind of work a bit slower or faster, and maybe not the last workgroups."""
+    pace = 0.94 + 0.12 * rng.random()
+    last = waves[-1].launch.index, waves[-1].group.number
+    is_short = rng.random() < 0.4
+    up = plan.hardware.up
+    skew = up(8 * place)
+    free: dict[tuple[int, int], int] = {}
+    found = []
+    for wave in waves:
+        if is_short and (wave.launch.index, wave.group.number) == last:
+            continue
+        begin = max(wave.begin + skew, free.get((wave.simd, wave.slot), 0))
+        end = up(begin + (wave.end - wave.begin) * (pace + 0.02 * rng.random()))
+        free[wave.simd, wave.slot] = end + up(_SLOT_GAP + 100 * rng.random())
+        shift = len(plan.offsets) * place
+        found.append(_residency((se, plan.cus[place]), wave, begin, end, shift))
+    return found
+
+
+def realtime(
+    residencies: Sequence[Sequence[int]], offsets: Mapping[int, int]
+) -> dict[int, list[tuple[int, int]]]:
+    """Two clock samples a shader engine, all taken at the same two moments: (cycle, 100 MHz tick)."""
+    first = min(row[4] + offsets[row[0]] for row in residencies) - 64_000
+    first = max(first, max(offsets.values()) + 4_000)
+    last = max(row[5] + offsets[row[0]] for row in residencies) + 12_000
+    ticks = _TICKS_BEGIN + round((last - first) * _TICKS_PER_CYCLE)
+    return {se: [(first - offset, _TICKS_BEGIN), (last - offset, ticks)] for se, offset in offsets.items()}

@@ -1,0 +1,108 @@
+"""A made-up capture in memory: what will be written, and the truth about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.synth.program import Kernel, Source
+from rcv_py.synth.sources import SOURCES
+from rcv_py.synth.truth import Truth
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaveRun:
+    """One traced wave as its file will tell it.  Times are raw cycles of its shader engine."""
+
+    se: int
+    simd: int
+    slot: int
+    wid: int
+    cu: int
+    begin: int
+    end: int
+    kernel: int  # index into `Capture.kernels`
+    workgroup: int
+    tokens: np.ndarray  # int64 [n, 5]: time, category, stall, duration, code row
+    timeline: np.ndarray  # int64 [m, 2]: state, duration
+    waits: tuple[tuple[int, tuple[int, ...]], ...]  # (code row of the wait, code rows it released)
+
+    @property
+    def key(self) -> tuple[int, int, int, int]:
+        """What names the wave: shader engine, SIMD, slot, how-manieth of the slot."""
+        return (self.se, self.simd, self.slot, self.wid)
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return f"se{self.se}_sm{self.simd}_sl{self.slot}_wv{self.wid}.json"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Capture:
+    """Everything that goes into a folder."""
+
+    generation: int
+    kernels: tuple[Kernel, ...]
+    waves: tuple[WaveRun, ...]
+    truth: Truth
+    realtime: Mapping[int, list[tuple[int, int]]] = field(default_factory=dict)  # se: (cycle, 100 MHz tick)
+    counter_names: tuple[str, ...] = ()
+    counters: Mapping[int, np.ndarray] = field(default_factory=dict)  # se: int64 [n, 7]
+    shaderdata: Mapping[int, np.ndarray] = field(default_factory=dict)  # se: int64 [n, 6]
+    other_simd: Mapping[int, np.ndarray] = field(default_factory=dict)  # se: int64 [n, 3]
+    events: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)  # se: records of version 3.1
+    spm: Mapping[str, Any] = field(default_factory=dict)
+    code_extras: Mapping[str, Any] = field(default_factory=dict)  # further keys of code.json
+    sources: Mapping[str, Source] = field(default_factory=lambda: SOURCES)
+
+    @property
+    def first_rows(self) -> list[int]:
+        """Code row of each kernel's label; its instructions follow."""
+        rows, row = [], 0
+        for kernel in self.kernels:
+            rows.append(row)
+            row += 1 + len(kernel.instructions)
+        return rows
+
+    @property
+    def row_count(self) -> int:
+        """Rows of the code table, labels included."""
+        return sum(1 + len(kernel.instructions) for kernel in self.kernels)
+
+
+def timeline(tokens: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """Return the wave states between begin and end, int64 [m, 2]: state, duration.
+
+    Stalls of waits and the whole last instruction are WAIT, other stalls STALL, what is left EXEC; IDLE
+    before the first token and behind the last one.
+    """
+    time, kind, stall, duration, _ = tokens.T
+    is_end = kind == TokenKind.MSG
+    is_end[:-1] = False
+    stop = time + np.where(is_end, duration, stall)
+    state = np.where((kind == TokenKind.IMMED) | is_end, WaveState.WAIT, WaveState.STALL)
+    edges = np.column_stack([time, stop]).ravel()
+    states = np.column_stack([state, np.full_like(state, WaveState.EXEC)]).ravel()
+    last = int((time + duration).max())
+    edges = np.concatenate([[begin], [time[0]], edges, [last], [max(end, last)]])
+    states = np.concatenate([[WaveState.IDLE], [WaveState.EXEC], states, [WaveState.IDLE]])
+    length = np.diff(edges)
+    states, length = states[length > 0], length[length > 0]
+    starts = np.flatnonzero(np.append(True, states[1:] != states[:-1]))
+    return np.column_stack([states[starts], np.add.reduceat(length, starts)])
+
+
+def code_totals(waves: tuple[WaveRun, ...], rows: int) -> np.ndarray:
+    """Return hits, latency, stall and idle of each code row over all waves, int64 [rows, 4]."""
+    totals = np.zeros((rows, 4), dtype=np.int64)
+    for wave in waves:
+        time, _, stall, duration, row = wave.tokens.T
+        before = np.maximum.accumulate(np.append(wave.begin, (time + duration)[:-1]))
+        values = np.column_stack([np.ones_like(time), duration, stall, np.maximum(time - before, 0)])
+        np.add.at(totals, row, values)
+    return totals

@@ -1,0 +1,76 @@
+"""What the samples simulate: one plan a story."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rcv_py.synth.build import Plan
+from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4
+from rcv_py.synth.kernel_matmul import matmul_tiled
+from rcv_py.synth.kernels import reduce, scale_rows, vector_add
+from rcv_py.synth.kernels_rdna import matmul_gfx11, matmul_gfx12
+from rcv_py.synth.wave_state import Launch
+
+_BEGIN = 70_000  # cycles from the start of the trace to the first wave
+_FOUR_ENGINES = (0, 752, 1504, 2212)
+
+
+def matmul_plan(seed: int) -> Plan:
+    """Row scaling, then the tiled product: four shader engines, eight CUs, two waves a SIMD and a tail."""
+    scale = scale_rows()
+    product = matmul_tiled(-(-scale.stop // 256) * 256)
+    launches = (
+        Launch(scale, 1, _BEGIN, {"columns": (2,)}),
+        Launch(product, 3, _BEGIN, {"K": (20,)}, index=1),
+    )
+    return Plan(CDNA, launches, _FOUR_ENGINES, cus=(0, 1, 2, 3, 4, 5, 6, 8), seed=seed)
+
+
+def product_plan(seed: int, rounds: int, groups: int = 2, resident: int = 2) -> Plan:
+    """The tiled product alone on one compute unit of one shader engine."""
+    launch = Launch(matmul_tiled(), groups, _BEGIN, {"K": (rounds,)}, resident=resident)
+    return Plan(CDNA, (launch,), seed=seed)
+
+
+def small_plan(seed: int) -> Plan:
+    """A short product on two shader engines: what most variants start from."""
+    launch = Launch(matmul_tiled(), 3, _BEGIN, {"K": (4, 6)})
+    return Plan(CDNA, (launch,), _FOUR_ENGINES[:2], cus=(0, 1, 2), seed=seed)
+
+
+def vector_plan(seed: int) -> Plan:
+    """Many short waves: the vector sum, eight waves a SIMD."""
+    hardware = replace(CDNA, slots=8)
+    launch = Launch(vector_add(), 24, _BEGIN)
+    return Plan(hardware, (launch,), _FOUR_ENGINES, cus=(0, 1, 3, 4, 5), seed=seed)
+
+
+def reduction_plan(seed: int) -> Plan:
+    """A reduction with ds_bpermute, a barrier and uneven loops."""
+    hardware = replace(CDNA, slots=4)
+    launch = Launch(reduce(), 6, _BEGIN, {"n": (12, 9, 15)})
+    return Plan(hardware, (launch,), _FOUR_ENGINES[:2], cus=(0, 1, 2, 4), seed=seed)
+
+
+def kernels_plan(seed: int) -> Plan:
+    """Four kernels, one after the other, in one capture."""
+    kernels = []
+    address = 0x1600
+    for make in (vector_add, reduce, scale_rows, matmul_tiled):
+        kernels.append(make(address))
+        address = -(-kernels[-1].stop // 256) * 256
+    rounds = {"n": (6, 8), "columns": (3,), "K": (5,)}
+    launches = tuple(Launch(kernel, 2, _BEGIN, rounds, index=index) for index, kernel in enumerate(kernels))
+    return Plan(CDNA, launches, _FOUR_ENGINES[:2], cus=(0, 1, 2), seed=seed)
+
+
+def gfx11_plan(seed: int) -> Plan:
+    """The product on gfx11: only SIMD 0 of the work-group processor is traced."""
+    launch = Launch(matmul_gfx11(), 6, _BEGIN, {"K": (10, 14)})
+    return Plan(RDNA3, (launch,), (0, 311), target_cu=1, cus=(0, 1, 2), traced_simds=(0,), seed=seed)
+
+
+def gfx12_plan(seed: int) -> Plan:
+    """The product on gfx12, with markers; only SIMD 0 is traced."""
+    launch = Launch(matmul_gfx12(), 6, _BEGIN, {"K": (8, 11)})
+    return Plan(RDNA4, (launch,), (0, 287), target_cu=1, cus=(0, 1, 2), traced_simds=(0,), seed=seed)

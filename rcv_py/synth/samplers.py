@@ -1,0 +1,221 @@
+"""What else the hardware records while waves run: counters, shader data, events, PC samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rcv_py.model.kinds import MATRIX_PREFIXES, EventKind, StallReason, TokenKind
+from rcv_py.synth.build import Simulated
+from rcv_py.synth.capture import Capture, WaveRun
+from rcv_py.synth.program import Kernel
+from rcv_py.synth.truth import Cause
+from rcv_py.synth.wave_state import LiveWave
+
+SAMPLE_INTERVAL = 40  # cycles between two counter samples
+COUNTERS = (
+    "SQ_BUSY_CU_CYCLES",
+    "SQ_INST_LEVEL_VMEM",
+    "SQ_INST_LEVEL_LDS",
+    "SQ_INST_LEVEL_SMEM",
+    "SQ_VALU_MFMA_BUSY_CYCLES",
+    "SQ_ACTIVE_INST_VALU",
+    "SQ_ACTIVE_INST_LDS",
+    "SQ_ACTIVE_INST_FLAT",
+)
+_LEVELS = ((TokenKind.VMEM, TokenKind.FLAT), (TokenKind.LDS,), (TokenKind.SMEM,))
+_ACTIVE = (TokenKind.VALU, TokenKind.LDS, TokenKind.FLAT)
+
+_REASONS = {
+    Cause.NONE: StallReason.OTHER,
+    Cause.FETCH: StallReason.FETCH,
+    Cause.DEPENDENCY: StallReason.ALU_DEPENDENCY,
+    Cause.COUNTER: StallReason.WAITCNT,
+    Cause.SLEEP: StallReason.INTERNAL,
+    Cause.BARRIER: StallReason.BARRIER,
+    Cause.ARBITER: StallReason.ARBITER_LOST,
+    Cause.PIPE: StallReason.PIPE_STALLED,
+    Cause.DRAIN: StallReason.OTHER,
+    Cause.LAUNCH: StallReason.FETCH,
+}
+
+
+def counters(capture: Capture, se: int) -> np.ndarray:
+    """Return the samples of `COUNTERS` on the target CU, int64 [n, 7]: time, four values, cu, bank.
+
+    A sample tells of the cycles since the one before it; levels are those of its moment.  Where no wave
+    is resident there is no sample.
+    """
+    waves = [wave for wave in capture.waves if wave.se == se]
+    tokens = np.concatenate([wave.tokens for wave in waves])
+    returned = np.concatenate([capture.truth.waves[wave.key].returned for wave in waves])
+    first = min(wave.begin for wave in waves)
+    last = max(wave.end for wave in waves)
+    time = np.arange(first + SAMPLE_INTERVAL, last + SAMPLE_INTERVAL, SAMPLE_INTERVAL)
+    busy = np.full_like(time, SAMPLE_INTERVAL // 4)
+    bank0 = [busy, *(_level(tokens, returned, kinds, time) for kinds in _LEVELS)]
+    bank1 = [_matrix_busy(capture, tokens, time), *(_active(tokens, kind, time) for kind in _ACTIVE)]
+    cu = np.full_like(time, waves[0].cu)
+    rows = [
+        np.column_stack([time, *bank, cu, np.full_like(time, b)]) for b, bank in enumerate((bank0, bank1))
+    ]
+    return np.stack(rows, axis=1).reshape(-1, 7)[_is_resident(waves, time).repeat(2)]
+
+
+def _is_resident(waves: Sequence[WaveRun], time: np.ndarray) -> np.ndarray:
+    begins = np.sort([wave.begin for wave in waves])
+    ends = np.sort([wave.end for wave in waves])
+    return np.searchsorted(begins, time) > np.searchsorted(ends, time - SAMPLE_INTERVAL, side="right")
+
+
+def _level(tokens: np.ndarray, returned: np.ndarray, kinds: Sequence[int], time: np.ndarray) -> np.ndarray:
+    chosen = np.isin(tokens[:, 1], kinds)
+    issued = np.sort((tokens[:, 0] + tokens[:, 2])[chosen])
+    done = np.sort(returned[chosen])
+    return np.searchsorted(issued, time, side="right") - np.searchsorted(done, time, side="right")
+
+
+def _active(tokens: np.ndarray, kind: int, time: np.ndarray) -> np.ndarray:
+    """Quad-cycles of issue that began since the sample before."""
+    chosen = tokens[:, 1] == kind
+    place = np.searchsorted(time, (tokens[:, 0] + tokens[:, 2])[chosen])
+    cycles = (tokens[:, 3] - tokens[:, 2])[chosen] // 4
+    return np.bincount(place, weights=cycles, minlength=len(time))[: len(time)].astype(np.int64)
+
+
+def _matrix_busy(capture: Capture, tokens: np.ndarray, time: np.ndarray) -> np.ndarray:
+    passes = _passes_of_row(capture)[tokens[:, 4]]
+    start = np.sort((tokens[:, 0] + tokens[:, 2])[passes > 0])
+    stop = np.sort((tokens[:, 0] + tokens[:, 2] + passes)[passes > 0])
+    edges = np.append(time[0] - SAMPLE_INTERVAL, time)
+    return np.diff(_cycles_since(start, edges) - _cycles_since(stop, edges))
+
+
+def _cycles_since(moments: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """The sum of max(0, t − moment) over all moments, for each t."""
+    count = np.searchsorted(moments, time, side="right")
+    return count * time - np.append(0, np.cumsum(moments))[count]
+
+
+def _passes_of_row(capture: Capture) -> np.ndarray:
+    passes = np.zeros(capture.row_count, dtype=np.int64)
+    for first, kernel in zip(capture.first_rows, capture.kernels, strict=True):
+        for number, item in enumerate(kernel.instructions, start=first + 1):
+            if item.text.startswith(MATRIX_PREFIXES):
+                passes[number] = item.meaning.passes
+    return passes
+
+
+def shader_data(waves: Sequence[LiveWave], cu: int) -> np.ndarray:
+    """Return the markers the waves wrote, int64 [n, 6]: time, value, cu, simd, slot, flags; by time."""
+    rows = [(time, value, cu, wave.simd, wave.slot, 0) for wave in waves for time, value in wave.markers]
+    return np.array(sorted(rows, key=lambda row: row[0]), dtype=np.int64)
+
+
+def sibling(waves: Sequence[LiveWave], simd: int) -> np.ndarray:
+    """Return the memory instructions of one SIMD, int64 [n, 3]: time, duration, category."""
+    memory = (TokenKind.VMEM, TokenKind.FLAT, TokenKind.LDS)
+    rows = [
+        (row[0] + row[2], row[3] - row[2], row[1])
+        for wave in waves
+        if wave.simd == simd
+        for row in wave.rows
+        if row[1] in memory
+    ]
+    return np.array(sorted(rows), dtype=np.int64)
+
+
+def events(capture: Capture) -> dict[int, list[dict[str, Any]]]:
+    """Return the records of an occupancy file of version 3.1: dispatches and what was around them."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    lives = capture.truth.residencies
+    for se in np.unique(lives[:, 0]).tolist():
+        here = lives[lives[:, 0] == se]
+        records = [_event(int(here[:, 4].min()) - 4000, EventKind.CODE_OBJECT_LOAD, code_object_id=2)]
+        for index in np.unique(here[:, 6]).tolist():
+            begin, end = int(here[here[:, 6] == index, 4].min()), int(here[here[:, 6] == index, 5].max())
+            records.append(_dispatch(begin - 240, index, capture.kernels[index]))
+            records.append(_event(end + 80, EventKind.DISPATCH_END, flags=1))
+            records.append(_event(end + 120, EventKind.CS_PARTIAL_FLUSH))
+        middle = int(here[:, 4:6].mean()) // 4 * 4
+        records.append(_event(middle, EventKind.TT_STALL_BEGIN))
+        records.append(_event(middle + 400, EventKind.TT_STALL_END))
+        records.append(_event(middle + 404, EventKind.PACKET_LOSS, payload=(1 << 63) + 5))
+        found[se] = sorted(records, key=lambda record: record["time"])
+    return found
+
+
+def _event(time: int, kind: EventKind, payload: int = 0, flags: int = 0, **more: int) -> dict[str, Any]:
+    common = {"kind": "event", "time": time, "type": int(kind), "me_id": 1, "pipe_id": 0}
+    return {**common, "flags": flags, "payload": payload, "byte_offset": 0, **more}
+
+
+def _dispatch(time: int, index: int, kernel: Kernel) -> dict[str, Any]:
+    return {
+        "kind": "dispatch",
+        "time": time,
+        "me_id": 1,
+        "pipe_id": 0,
+        "kernel_id": index + 1,
+        "kernel_name": kernel.symbol,
+        "entry_point": {"address": kernel.address, "code_object_id": kernel.codeobj},
+        "user_sgprs": 8,
+        "vgprs": 160,
+        "sgprs": 32,
+        "lds_size": 32768,
+        "thread_dim_x": 256,
+        "thread_dim_y": 1,
+        "thread_dim_z": 1,
+        "dispatch_pkt_addr": (0x7F << 40) + 64 * index,
+        "flags": 1,
+        "byte_offset": 0,
+    }
+
+
+def monitors(capture: Capture, interval: int = 1024) -> dict[str, Any]:
+    """Return spm.json: waves and vector memory instructions per interval; silent ones are left out."""
+    table: dict[str, Any] = {}
+    for counter in ("SQ_WAVES", "SQ_INSTS_VMEM"):
+        values: dict[str, Any] = {}
+        for se in sorted({wave.se for wave in capture.waves}):
+            moments = np.concatenate([_moments(wave, counter) for wave in capture.waves if wave.se == se])
+            place, count = np.unique(moments // interval, return_counts=True)
+            time = (place + 1) * interval
+            pairs = np.column_stack([np.diff(time, prepend=0), count])
+            values[str(se)] = {"0": pairs.tolist()}
+        table[counter] = {"dimensions": ["SE", "INSTANCE"], "values": values}
+    return table
+
+
+def _moments(wave: WaveRun, counter: str) -> np.ndarray:
+    if counter == "SQ_WAVES":
+        return np.array([wave.begin])
+    chosen = np.isin(wave.tokens[:, 1], (TokenKind.VMEM, TokenKind.FLAT))
+    return (wave.tokens[:, 0] + wave.tokens[:, 2])[chosen]
+
+
+def pc_samples(capture: Capture, period: int = 48) -> tuple[np.ndarray, np.ndarray]:
+    """Return samples that issued, int64 [rows], and that did not, by reason, int64 [rows, 10].
+
+    Every wave is looked at every `period` cycles; between two instructions it is stalled on the later one.
+    """
+    issued = np.zeros(capture.row_count, dtype=np.int64)
+    reasons = np.zeros((capture.row_count, len(StallReason)), dtype=np.int64)
+    table = np.array([_REASONS[cause] for cause in Cause])
+    for number, wave in enumerate(capture.waves):
+        truth = capture.truth.waves[wave.key]
+        start, _, stall, duration, row = wave.tokens.T
+        time = np.arange(wave.begin + number * 4 % period, start[-1], period)
+        token = np.searchsorted(start + duration, time, side="right")
+        is_stalled = time < start[token] + stall[token]
+        cause = np.where(time < start[token], truth.gap_cause[token], truth.cause[token])
+        np.add.at(issued, row[token[~is_stalled]], 1)
+        np.add.at(reasons, (row[token[is_stalled]], table[cause[is_stalled]]), 1)
+    return issued, reasons
+
+
+def other_simd_of(simulated: Simulated, se: int, traced: int) -> np.ndarray:
+    """The memory instructions of the sibling of the traced SIMD on one shader engine."""
+    return sibling(simulated.live[se], traced ^ 1)

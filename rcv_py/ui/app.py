@@ -1,0 +1,94 @@
+"""Starting the window, in phases: application, fonts, settings, context, loader, window."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QSettings
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import QApplication
+
+from rcv_py import __version__
+from rcv_py.base import resources
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.state.commands import Commands
+from rcv_py.state.session import Session
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.loader import Loader
+from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.kit.tasks import Tasks
+from rcv_py.ui.kit.theme import Theme
+from rcv_py.ui.shell.main_window import MainWindow
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """Everything that lives as long as the window."""
+
+    qt: QApplication
+    ui: UiContext
+    loader: Loader
+    window: MainWindow
+
+    def close(self) -> None:
+        """Close the window and end all work."""
+        self.window.close()
+        self.ui.tasks.close()
+
+
+def run(path: Path | str | None = None) -> int:
+    """Show the window, with a capture or folder opened if there is one; return the exit code."""
+    app = start(stored_settings())
+    sys.excepthook = app.window.errors.excepthook
+    app.window.show()
+    if path is not None:
+        app.window.opener.open(path)
+    code = app.qt.exec()
+    sys.excepthook = sys.__excepthook__
+    app.close()
+    return int(code)
+
+
+def start(settings_store: QSettings | None) -> App:
+    """Make application, context and window, without showing it; settings stay in memory without a store."""
+    qt = application()
+    load_fonts()
+    settings = Settings(settings_store)
+    theme = Theme(settings)
+    theme.apply()
+    session = Session()
+    ui = UiContext(session, Tasks(), theme, settings, Commands())
+    loader = Loader(settings)
+    loader.bind(session)
+    window = MainWindow(ui, loader)
+    session.problems.set(
+        tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)
+    )
+    return App(qt, ui, loader, window)
+
+
+def application() -> QApplication:
+    """Return the application, made if there is none, with its names and its style."""
+    existing = QApplication.instance()
+    qt = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+    if qt.style().name() != "fusion":  # twice under a style sheet, Qt keeps rules of widgets that are gone
+        qt.setStyle("Fusion")
+    qt.setOrganizationName("rcv")
+    qt.setApplicationName("rcv")
+    qt.setApplicationVersion(__version__)
+    qt.setDesktopFileName("rcv")
+    return qt
+
+
+def load_fonts() -> None:
+    """Give Qt the fonts that come with the program."""
+    folder = resources.resource("fonts")
+    for path in sorted(folder.glob("*.ttf")) if folder is not None else ():
+        QFontDatabase.addApplicationFont(str(path))
+
+
+def stored_settings() -> QSettings:
+    """The user's settings file."""
+    return QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "rcv", "rcv")

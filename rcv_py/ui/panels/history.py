@@ -1,0 +1,117 @@
+"""Places: the bookmarks, and where the user has been, newest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QVBoxLayout
+
+from rcv_py.model.trace import Trace
+from rcv_py.state.selection import Selection
+from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.column_widths import Elastic
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.empty_state import WithEmptyState, reason
+from rcv_py.ui.kit.icons import pixmap
+from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.places import place_text
+from rcv_py.ui.kit.rows_view import RowsView
+from rcv_py.ui.kit.table_model import Column
+
+NOWHERE = "Places you visit are listed here. B keeps the present one as a bookmark."
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row: a bookmark if `visit` is -1, else a visit by its place in the history."""
+
+    selection: Selection
+    visit: int = -1
+
+
+@panel(id="history", title="History", area="right_bottom", order=32, tip="Bookmarks and visited places.")
+class HistoryPanel(Panel):
+    """A click brings back wave, line, hit and window of a visit."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.places: tuple[Place, ...] = ()
+        self.view = RowsView(ui.theme, ui.settings)
+        self.view.setAccessibleName("Bookmarks and visits")
+        self.view.widths.elastic = Elastic("what", "wave", 90, 4000)
+        self.view.cell_painters["mark"] = self._paint_mark
+        self.view.setSortingEnabled(False)
+        self.view.chosen.connect(self._go)
+        self.empty = WithEmptyState(self.view)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(self.empty)
+        self._soon = Coalesce(self, self._update)
+        for cell in (ui.session.trace, ui.session.visited, ui.session.bookmarks):
+            cell.watch(self._soon.ask)
+        self._update()
+
+    def _update(self) -> None:
+        trace, history = self.session.trace.value, self.session.history
+        if trace is None:
+            self.places = ()
+            self.empty.say(reason(None, "history", NOWHERE))
+            return
+        marks = [Place(mark) for mark in self.session.bookmarks.value]
+        visits = [Place(visit.selection, at) for at, visit in enumerate(history.visits)]
+        self.places = (*marks, *reversed(visits))
+        what = [instruction(trace, place.selection) for place in self.places]
+        wave = [str(place.selection.wave or "") for place in self.places]
+        kind = ["bookmark" if place.visit < 0 else "" for place in self.places]
+        self.view.show_columns(
+            (
+                Column("mark", "", kind, lambda _: "", width=26, tip="A bookmark."),
+                Column("what", "place", what, width=140, tip="Instruction, source line or wave."),
+                Column("wave", "wave", wave, width=150, is_elided_left=True, tip="Wave."),
+            )
+        )
+        self.empty.say("" if self.places else NOWHERE)
+        here = [row for row, place in enumerate(self.places) if place.visit == history.position]
+        self.view.set_current(here[0] if here else -1)
+
+    def _paint_mark(self, painter: QPainter, cell: QRect, row: int) -> None:
+        if 0 <= row < len(self.places) and self.places[row].visit < 0:
+            ratio = self.devicePixelRatioF()
+            picture = pixmap("bookmark", self.ui.theme.role("accent"), 14, ratio)
+            painter.drawPixmap(cell.left() + 6, cell.center().y() - 6, picture)
+
+    def _go(self, row: int) -> None:
+        if not 0 <= row < len(self.places):
+            return
+        place = self.places[row]
+        if place.visit < 0:
+            self.session.select(place.selection)
+        elif place.visit != self.session.history.position:
+            self.session.go_to_visit(place.visit)
+
+    def sheet(self) -> Sheet | None:
+        """Bookmarks and visits as links."""
+        trace = self.session.trace.value
+        if trace is None or not self.places:
+            return None
+        rows = [
+            (
+                "bookmark" if place.visit < 0 else "visit",
+                str(place.selection),
+                instruction(trace, place.selection),
+            )
+            for place in self.places
+        ]
+        return Sheet("History", ("kind", "place", "instruction"), rows)
+
+
+def instruction(trace: Trace, selection: Selection) -> str:
+    """Return what a place is about in few words."""
+    if selection.line is not None and selection.line < len(trace.code):
+        hit = "" if selection.hit is None else f" #{selection.hit + 1}"
+        return f"{selection.line}{hit}  {trace.code.text[selection.line]}"
+    if selection.source is not None:
+        return place_text(trace.sources, *selection.source)
+    return "wave" if selection.wave is not None else "start"

@@ -1,0 +1,94 @@
+"""What is wrong with the capture, and what to do about it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QGuiApplication, QPainter
+from PySide6.QtWidgets import QVBoxLayout
+
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.column_widths import Elastic
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.empty_state import WithEmptyState, reason
+from rcv_py.ui.kit.icons import pixmap
+from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.rows_view import RowsView
+from rcv_py.ui.kit.table_model import Column
+
+FINE = "Nothing is wrong with this capture."
+ICONS = {
+    Severity.INFO: ("info", "muted"),
+    Severity.WARNING: ("warning", "warning"),
+    Severity.ERROR: ("error", "error"),
+}
+ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+@panel(id="problems", title="Problems", area="bottom", order=90, tip="What is wrong with the capture.")
+class ProblemsPanel(Panel):
+    """Severity, place, sentence and remedy; a double-click copies a row."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.problems: tuple[Problem, ...] = ()
+        self.view = RowsView(ui.theme, ui.settings)
+        self.view.setAccessibleName("Problems")
+        self.view.widths.elastic = Elastic("text", "hint", 240, 1400)
+        self.view.cell_painters["severity"] = self._paint_icon
+        self.view.opened.connect(self._copy)
+        self.empty = WithEmptyState(self.view)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(self.empty)
+        self._soon = Coalesce(self, self._update)
+        ui.session.problems.watch(self._soon.ask)
+        ui.session.trace.watch(self._soon.ask)
+        self._update()
+
+    def _update(self) -> None:
+        found = sorted(self.session.problems.value, key=lambda problem: ORDER[problem.severity])
+        self.problems = tuple(found)
+        self.view.show_columns(
+            (
+                Column(
+                    "severity",
+                    "",
+                    [str(problem.severity) for problem in found],
+                    lambda _: "",
+                    width=28,
+                    tip="Severity.",
+                ),
+                Column(
+                    "where",
+                    "where",
+                    [problem.where for problem in found],
+                    width=180,
+                    is_elided_left=True,
+                    tip="The file.",
+                ),
+                Column("text", "what", [problem.text for problem in found], width=420, tip="What is wrong."),
+                Column(
+                    "hint", "what to do", [problem.hint for problem in found], width=360, tip="What to do."
+                ),
+            )
+        )
+        self.empty.say("" if found else reason(self.session.trace.value, "problems", FINE))
+
+    def _paint_icon(self, painter: QPainter, cell: QRect, row: int) -> None:
+        if 0 <= row < len(self.problems):
+            name, role = ICONS[self.problems[row].severity]
+            picture = pixmap(name, self.ui.theme.role(role), 14, self.devicePixelRatioF())
+            painter.drawPixmap(cell.left() + 7, cell.center().y() - 6, picture)
+
+    def _copy(self, row: int) -> None:
+        if 0 <= row < len(self.problems):
+            problem = self.problems[row]
+            QGuiApplication.clipboard().setText(f"{problem.severity}: {problem.where}: {problem}")
+
+    def sheet(self) -> Sheet | None:
+        """All problems."""
+        if not self.problems:
+            return None
+        rows = [(str(p.severity), p.where, p.text, p.hint) for p in self.problems]
+        return Sheet("Problems", ("severity", "where", "what", "what to do"), rows)

@@ -1,0 +1,210 @@
+"""Everything that matches a text: instructions, labels, source lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from rcv_py.analysis.search import find
+from rcv_py.base.errors import UsageError
+from rcv_py.model.trace import Trace
+from rcv_py.state.commands import Command
+from rcv_py.state.selection import SearchQuery
+from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.column_widths import Elastic
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.empty_state import WithEmptyState, reason
+from rcv_py.ui.kit.find_bar import FindBar
+from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.places import place_text
+from rcv_py.ui.kit.rows_view import RowsView
+from rcv_py.ui.kit.table_model import Column
+
+LIMIT = 20_000  # source lines that are listed
+TYPE = "Type what to look for in instructions, labels and sources."
+EVERY_MS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What was found: code rows first, then source lines."""
+
+    lines: list[int] = field(default_factory=list)  # code row, -1 for a source line
+    places: list[tuple[int, int]] = field(default_factory=list)  # (file, line), (-1, -1) for a code row
+    where: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    problem: str = ""
+
+
+def hits_of(trace: Trace, query: SearchQuery) -> Hits:
+    """Search code, labels and sources of a trace; at most `LIMIT` source lines."""
+    how = (query.text, query.is_case_sensitive, query.is_regex)
+    try:
+        rows = find(trace.code.text, *how).tolist()
+    except UsageError as error:
+        return Hits(problem=f"{error} {error.hint}")
+    labels = trace.code.is_label
+    lines, places = list(rows), [(-1, -1)] * len(rows)
+    where = [f"label {row}" if labels[row] else f"line {row}" for row in rows]
+    text = [trace.code.text[row] for row in rows]
+    for number, source in enumerate(trace.sources):
+        for row in find(source.lines or (), *how).tolist()[: LIMIT - len(places) + len(rows)]:
+            lines.append(-1)
+            places.append((number, row + 1))
+            where.append(place_text(trace.sources, number, row + 1))
+            text.append((source.lines or ())[row].strip())
+    return Hits(lines, places, where, text)
+
+
+@panel(
+    id="search",
+    title="Search",
+    area="right_bottom",
+    order=30,
+    tip="Search instructions, labels and sources.",
+)
+class SearchPanel(Panel):
+    """A field, a count, and the list of hits; the hits are marked in the code as well."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.hits = Hits()
+        self.bar = FindBar(ui.theme, "Search code, labels, sources", has_filter=False)
+        self.bar.edited.connect(ui.session.query.set)
+        self.bar.stepped.connect(self.step)
+        self.view = RowsView(ui.theme, ui.settings)
+        self.view.setAccessibleName("Hits of the search")
+        self.view.widths.elastic = Elastic("text", "text", 80, 4000)
+        self.view.chosen.connect(self._go)
+        self.empty = WithEmptyState(self.view)
+        top = QWidget()
+        row = QVBoxLayout(top)
+        row.setContentsMargins(8, 4, 8, 4)
+        row.addWidget(self.bar)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.setSpacing(0)
+        around.addWidget(top)
+        around.addWidget(self.empty, 1)
+        self._soon = Coalesce(self, self._search, EVERY_MS)
+        ui.session.trace.watch(self._soon.ask)
+        ui.session.query.watch(self._soon.ask)
+        ui.session.selection.watch(self._follow)
+        self._search()
+
+    def commands(self) -> tuple[Command, ...]:
+        """Walking over the hits."""
+
+        def why_not() -> str:
+            return "" if self.hits.lines else "Nothing was searched for, or nothing was found."
+
+        return (
+            Command(
+                "search.next",
+                "Next hit of the search",
+                "Go",
+                lambda: self.step(1),
+                ("F3",),
+                "Go to the next place that matches the search.",
+                why_not,
+            ),
+            Command(
+                "search.previous",
+                "Previous hit of the search",
+                "Go",
+                lambda: self.step(-1),
+                ("Shift+F3",),
+                "Go to the place before that matches the search.",
+                why_not,
+            ),
+        )
+
+    def focus_search(self) -> bool:
+        """Put the cursor into the field."""
+        self.bar.focus()
+        return True
+
+    # -- searching ----------------------------------------------------------------------------------
+
+    def _search(self) -> None:
+        trace, query = self.session.trace.value, self.session.query.value
+        self.bar.show_query(query)
+        if trace is None or not query.text:
+            self._take(Hits())
+            return
+        self.ui.tasks.run(self, lambda: hits_of(trace, query), only_for(self.session, self._take))
+
+    def _take(self, hits: Hits) -> None:
+        trace, query = self.session.trace.value, self.session.query.value
+        self.hits = hits
+        self.view.show_columns(
+            (
+                Column("where", "where", hits.where, width=96, is_elided_left=True, tip="Line or file."),
+                Column("text", "text", hits.text, width=200),
+            )
+        )
+        if trace is None or not query.text:
+            self.empty.say(reason(trace, "search", TYPE))
+        else:
+            self.empty.say(hits.problem or ("" if hits.lines else f"Nothing matches “{query.text}”."))
+        self._follow()
+
+    # -- walking ------------------------------------------------------------------------------------
+
+    def step(self, direction: int) -> None:
+        """Go to the next (+1) or previous (-1) hit, around the end if need be."""
+        count = len(self.hits.lines)
+        if not count:
+            return
+        here = self._here()
+        at = (here + direction) % count if here >= 0 else (0 if direction > 0 else count - 1)
+        self.view.set_current(at)
+        self._go(at)
+
+    def _go(self, row: int) -> None:
+        if not 0 <= row < len(self.hits.lines):
+            return
+        line, place = self.hits.lines[row], self.hits.places[row]
+        selection = self.session.selection.value
+        if line >= 0 and selection.line != line:
+            self.session.select_line(line)
+        elif line < 0 and selection.source != place:
+            self.session.select_source(*place)
+        self._say(row)
+
+    def _follow(self) -> None:
+        row = self._here()
+        if row >= 0:
+            self.view.set_current(row)
+        self._say(row)
+
+    def _here(self) -> int:
+        """The hit that is selected, -1 if none is."""
+        selection, current = self.session.selection.value, self.view.current
+        lines, places = self.hits.lines, self.hits.places
+
+        def fits(row: int) -> bool:
+            if lines[row] >= 0:
+                return lines[row] == selection.line
+            return places[row] == selection.source
+
+        if 0 <= current < len(lines) and fits(current):
+            return current
+        found = np.flatnonzero(np.array(lines) == selection.line) if selection.line is not None else []
+        if len(found):
+            return int(found[0])
+        return next((row for row, place in enumerate(places) if place == selection.source), -1)
+
+    def _say(self, row: int) -> None:
+        count = len(self.hits.lines)
+        text = f"{row + 1:,} of {count:,}" if row >= 0 else f"{count:,} found"
+        self.bar.say(text if self.session.query.value.text else "", count, self.hits.problem)
+
+    def sheet(self) -> Sheet | None:
+        """The hits."""
+        if not self.hits.lines:
+            return None
+        return Sheet("Search", ("where", "text"), list(zip(self.hits.where, self.hits.text, strict=True)))

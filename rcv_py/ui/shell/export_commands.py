@@ -1,0 +1,158 @@
+"""Exporting: which widget, in which form, to where; and its commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+
+from rcv_py.base.errors import ExportError, RcvError
+from rcv_py.state.commands import Command
+from rcv_py.state.session import Session
+from rcv_py.ui.kit import export
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.panel import Panel, Sheet
+from rcv_py.ui.shell.docks import Workspace
+from rcv_py.ui.shell.error_box import ErrorDesk
+from rcv_py.ui.shell.go_commands import NO_TRACE
+
+WINDOW = "window"  # stands for the whole window where a panel's id is asked for
+
+
+class Exporter:
+    """Makes pictures and tables of what is in the window."""
+
+    def __init__(self, ui: UiContext, window: QMainWindow, workspace: Workspace, errors: ErrorDesk) -> None:
+        self.ui = ui
+        self.window = window
+        self.workspace = workspace
+        self.errors = errors
+
+    # -- what there is -------------------------------------------------------------------------------
+
+    def names(self) -> dict[str, str]:
+        """Titles of everything that can be a picture, by id: the window first."""
+        return {WINDOW: "Whole window"} | {
+            name: dock.info.title for name, dock in self.workspace.docks.items()
+        }
+
+    def current(self) -> str:
+        """The panel that has the focus, else the window."""
+        focus: QWidget | None = QApplication.focusWidget()
+        while focus is not None and not isinstance(focus, Panel):
+            focus = focus.parentWidget()
+        return next((name for name, dock in self.workspace.docks.items() if dock.panel is focus), WINDOW)
+
+    def sheet(self, name: str) -> Sheet:
+        """The table of a panel; raise ExportError if it has none."""
+        sheet = None if name == WINDOW else self.workspace.docks[name].panel.sheet()
+        if sheet is None:
+            raise ExportError(
+                f"{self.names()[name]} has no table.", hint="Choose a panel that shows a table, such as ISA."
+            )
+        return sheet
+
+    def has_sheet(self, name: str) -> bool:
+        """Whether a panel has a table just now."""
+        return name != WINDOW and self.workspace.docks[name].panel.sheet() is not None
+
+    # -- making --------------------------------------------------------------------------------------
+
+    def content(self, name: str, suffix: str, scale: int = 1) -> bytes:
+        """Return a file: `.png`, `.svg` or `.csv` of a panel or the window."""
+        makers: dict[str, Callable[[], bytes]] = {
+            ".png": lambda: export.png_bytes(self.image(name, scale)),
+            ".svg": lambda: export.svg_bytes(self._widget(name), self.ui.theme, self._caption(name)),
+            ".csv": lambda: export.csv_text(self.sheet(name)).encode(),
+        }
+        if suffix.lower() not in makers:
+            raise ExportError(
+                f"{suffix or 'A name without an ending'} is no kind of file that can be written.",
+                hint=f"Use a name that ends in {', '.join(makers)}.",
+            )
+        return makers[suffix.lower()]()
+
+    def image(self, name: str, scale: int = 1):  # type: ignore[no-untyped-def]
+        """Return the picture of a panel or the window."""
+        return export.picture(self._widget(name), self.ui.theme, self._caption(name), scale)
+
+    def save(self, name: str, path: Path, scale: int = 1) -> None:
+        """Write a file whose kind is told by the ending of its name; raise ExportError if that cannot be."""
+        export.write(path, lambda: self.content(name, path.suffix, scale))
+
+    def copy_picture(self, name: str, scale: int = 2) -> None:
+        """Put a picture on the clipboard."""
+        QApplication.clipboard().setImage(self.image(name, scale))
+        self.window.statusBar().showMessage(f"Copied a picture of: {self.names()[name].lower()}.", 3000)
+
+    def copy_table(self, name: str) -> None:
+        """Put a table on the clipboard, with tabs between its cells."""
+        QApplication.clipboard().setText(export.csv_text(self.sheet(name), "\t"))
+        self.window.statusBar().showMessage(f"Copied the table of: {self.names()[name].lower()}.", 3000)
+
+    def guarded(self, action: Callable[[], None]) -> None:
+        """Do it, and tell the user why not if it cannot be done."""
+        try:
+            action()
+        except RcvError as error:
+            self.errors.show(error)
+
+    def _widget(self, name: str) -> QWidget:
+        return self.window if name == WINDOW else self.workspace.docks[name].panel.canvas()
+
+    def _caption(self, name: str) -> str:
+        extra = "" if name == WINDOW else self.workspace.docks[name].panel.caption()
+        return export.caption(self.ui.session, extra)
+
+
+def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]:
+    """Return the menu Export."""
+
+    def needs_trace() -> str:
+        return "" if session.trace.value is not None else NO_TRACE
+
+    def needs_table() -> str:
+        if session.trace.value is None:
+            return NO_TRACE
+        return (
+            "" if exporter.has_sheet(exporter.current()) else "Click into a panel that shows a table first."
+        )
+
+    def dialog() -> None:
+        from rcv_py.ui.shell.export_dialog import ExportDialog  # noqa: PLC0415 - it imports this module
+
+        ExportDialog(exporter, exporter.window).open()
+
+    def guarded(action: Callable[[str], None]) -> Callable[[], None]:
+        return lambda: exporter.guarded(lambda: action(exporter.current()))
+
+    return (
+        Command(
+            "export.dialog",
+            "Save a picture or table …",
+            "Export",
+            dialog,
+            ("Ctrl+E",),
+            "Save a panel or the window as PNG, SVG or CSV.",
+            needs_trace,
+        ),
+        Command(
+            "export.copy_picture",
+            "Copy a picture of this panel",
+            "Export",
+            guarded(exporter.copy_picture),
+            ("Ctrl+Shift+C",),
+            "Copy the panel with the focus, else the window, as a picture.",
+            needs_trace,
+        ),
+        Command(
+            "export.copy_table",
+            "Copy the table of this panel",
+            "Export",
+            guarded(exporter.copy_table),
+            ("Ctrl+Shift+T",),
+            "Copy the table of the panel with the focus.",
+            needs_table,
+        ),
+    )

@@ -1,0 +1,128 @@
+"""Commands about captures, places, help and the window itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rcv_py.state.commands import Command
+from rcv_py.state.session import Session
+from rcv_py.ui.shell.go_commands import NO_TRACE
+
+if TYPE_CHECKING:
+    from rcv_py.ui.shell.main_window import MainWindow
+
+
+def file_commands(window: MainWindow, session: Session) -> tuple[Command, ...]:
+    """Return the menu File; the recent captures are added by the window."""
+
+    def needs_trace() -> str:
+        return "" if session.trace.value is not None else NO_TRACE
+
+    return (
+        Command(
+            "file.open",
+            "Open folder …",
+            "File",
+            window.browse,
+            ("Ctrl+O",),
+            "Open a ui_output folder, or a folder that holds several.",
+        ),
+        Command(
+            "file.welcome",
+            "Recent captures and samples",
+            "File",
+            window.show_welcome,
+            ("Ctrl+Shift+O",),
+            "Show the page with recent captures and samples.",
+        ),
+        Command(
+            "file.reload",
+            "Reload",
+            "File",
+            window.reload,
+            ("F5",),
+            "Read the capture again from its folder.",
+            needs_trace,
+        ),
+        Command(
+            "file.close",
+            "Close capture",
+            "File",
+            window.close_capture,
+            ("Ctrl+W",),
+            "Close the capture.",
+            needs_trace,
+        ),
+        Command(
+            "file.copy_link",
+            "Copy the place as a link",
+            "File",
+            window.copy_place,
+            ("Ctrl+Shift+K",),
+            "Copy wave, line and hit as a text that Go to place understands.",
+            needs_trace,
+        ),
+        Command("file.quit", "Quit", "File", window.quit, ("Ctrl+Q",), "Close the window."),
+    )
+
+
+def window_commands(window: MainWindow, session: Session) -> tuple[Command, ...]:
+    """Return the commands that belong to other menus and need the window."""
+
+    def needs_trace() -> str:
+        return "" if session.trace.value is not None else NO_TRACE
+
+    return (
+        Command(
+            "go.place",
+            "Go to place …",
+            "Go",
+            window.go_to_place,
+            ("Ctrl+G",),
+            "Go to a line number, a wave or a copied place.",
+            needs_trace,
+        ),
+        Command(
+            "go.find",
+            "Find here",
+            "Go",
+            window.find,
+            ("Ctrl+F",),
+            "Search in the panel that has the focus, else in the code.",
+            needs_trace,
+        ),
+        Command(
+            "go.palette",
+            "Find anything",
+            "Go",
+            window.open_palette,
+            ("Ctrl+K", "Ctrl+Shift+P"),
+            "Find commands, instructions, labels, waves and source files.",
+        ),
+        Command(
+            "view.full_screen",
+            "Full screen",
+            "View",
+            window.toggle_full_screen,
+            ("F11",),
+            "Use the whole screen, or go back to a window.",
+        ),
+        Command(
+            "view.settings",
+            "Settings …",
+            "View",
+            window.show_settings,
+            ("Ctrl+,",),
+            "Change fonts, colours, sizes and how captures are read.",
+        ),
+        Command("help.keys", "Keys", "Help", window.show_keys, ("?", "F1"), "Show all keys."),
+        Command(
+            "help.report",
+            "Copy facts for a report",
+            "Help",
+            window.copy_facts,
+            (),
+            "Copy versions and facts of the capture, without its contents.",
+        ),
+        Command("help.about", "About rcv", "Help", window.show_about, (), "Show version and licences."),
+    )

@@ -1,0 +1,106 @@
+"""All keys, grouped by menu, over the window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from rcv_py.state.commands import Command, Commands
+from rcv_py.ui.shell.menus import MENUS, shown_keys
+
+MOUSE = (
+    ("Wheel", "Zoom about the mouse"),
+    ("Shift+Wheel", "Scroll rows"),
+    ("Drag", "Pan"),
+    ("Shift+Drag", "Measure; stays until Esc"),
+    ("Alt+Drag", "Choose the clock range"),
+    ("Click", "Select"),
+    ("Double-click", "Zoom to it"),
+    ("Right-click", "More"),
+)
+COLUMNS = 3
+
+
+def groups(commands: Commands) -> dict[str, list[tuple[str, str]]]:
+    """Return (keys, title) of every command that has keys, by menu."""
+    table: dict[str, list[tuple[str, str]]] = {}
+    for title in (*MENUS, "Other"):
+        rows = [
+            (shown_keys(command, every=True), command.title)
+            for command in commands
+            if command.shortcuts and _menu(command) == title
+        ]
+        if rows:
+            table[title] = rows
+    return table
+
+
+def _menu(command: Command) -> str:
+    top = command.menu.split("/")[0]
+    return top if top in MENUS else "Other"
+
+
+class KeysOverlay(QFrame):
+    """A card over the window; any key or click takes it away."""
+
+    def __init__(self, commands: Commands, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("overlay_card")
+        self.setAccessibleName("Keys")
+        table = groups(commands) | {"Mouse, over a timeline": list(MOUSE)}
+        body = QWidget()
+        columns = QHBoxLayout(body)
+        columns.setContentsMargins(24, 16, 24, 16)
+        columns.setSpacing(32)
+        for column in _balanced(table):
+            columns.addLayout(_column(column))
+        scroll = QScrollArea()
+        scroll.setWidget(body)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(1, 1, 1, 1)
+        around.addWidget(scroll)
+        window = parent.window()
+        hint = body.sizeHint()
+        self.resize(min(hint.width() + 24, window.width() - 48), min(hint.height() + 8, window.height() - 48))
+        corner = window.mapToGlobal(window.rect().center())
+        self.move(corner.x() - self.width() // 2, corner.y() - self.height() // 2)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close at any key."""
+        self.close()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Close at a click."""
+        self.close()
+
+
+def _balanced(table: dict[str, list[tuple[str, str]]]) -> list[dict[str, list[tuple[str, str]]]]:
+    columns: list[dict[str, list[tuple[str, str]]]] = [{} for _ in range(COLUMNS)]
+    for title, rows in sorted(table.items(), key=lambda pair: -len(pair[1])):
+        shortest = min(columns, key=lambda column: sum(len(rows) + 2 for rows in column.values()))
+        shortest[title] = rows
+    return columns
+
+
+def _column(table: dict[str, list[tuple[str, str]]]) -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.setSpacing(12)
+    for title, rows in table.items():
+        heading = QLabel(title)
+        heading.setProperty("role", "heading")
+        column.addWidget(heading)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(3)
+        for row, (keys, text) in enumerate(rows):
+            label = QLabel(keys)
+            label.setProperty("role", "muted")
+            grid.addWidget(label, row, 0)
+            grid.addWidget(QLabel(text), row, 1)
+        grid.setColumnStretch(1, 1)
+        column.addLayout(grid)
+    column.addStretch()
+    return column

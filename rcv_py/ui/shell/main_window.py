@@ -1,0 +1,285 @@
+"""The window around the panels: menus, bar, pages, workspace, status.  It knows no panel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QWidget
+
+from rcv_py.model.trace import Trace
+from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.loader import Loader
+from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.shell import about, capture_memory
+from rcv_py.ui.shell.chooser import Chooser
+from rcv_py.ui.shell.docks import Workspace
+from rcv_py.ui.shell.error_box import ErrorDesk
+from rcv_py.ui.shell.export_commands import Exporter, export_commands
+from rcv_py.ui.shell.file_commands import file_commands, window_commands
+from rcv_py.ui.shell.go_commands import go_commands
+from rcv_py.ui.shell.keys_overlay import KeysOverlay
+from rcv_py.ui.shell.menus import Actions, fill_menu_bar
+from rcv_py.ui.shell.opener import Opener
+from rcv_py.ui.shell.palette import Palette
+from rcv_py.ui.shell.palette_items import Finder
+from rcv_py.ui.shell.panel_maker import make_panels
+from rcv_py.ui.shell.settings_dialog import SettingsDialog
+from rcv_py.ui.shell.status_bar import StatusBar
+from rcv_py.ui.shell.toolbar import TopBar
+from rcv_py.ui.shell.view_commands import analyze_commands, panel_commands, view_commands
+from rcv_py.ui.shell.welcome import Welcome
+
+FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
+SCREEN_SHARE = 0.92
+UPDATE_MS = 60
+
+
+class MainWindow(QMainWindow):
+    """Puts panels in docks and everything else around them."""
+
+    def __init__(self, ui: UiContext, loader: Loader) -> None:
+        super().__init__()
+        self.ui = ui
+        self.loader = loader
+        self.errors = ErrorDesk(self, self._where)
+        self.opener = Opener(ui, loader)
+        self.workspace = Workspace(make_panels(ui))
+        self.exporter = Exporter(ui, self, self.workspace, self.errors)
+        self._register()
+        self.actions_ = Actions(self, ui.commands)
+        self.menus = fill_menu_bar(self.menuBar(), ui.commands, self.actions_)
+        self._add_recent_menu()
+        finder = Finder(ui.session, ui.commands, lambda: self.opener.recent, self.opener.open)
+        self.palette_ = Palette(ui.theme, finder.find, self)
+        self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
+        self.addToolBar(self.top_bar)
+        self.status = StatusBar(ui, loader.cancel, lambda: self.workspace.show_panel("problems"))
+        self.setStatusBar(self.status)
+        self.welcome = Welcome(ui, self.opener, self.browse)
+        self.chooser = Chooser(self.show_last)
+        self.pages = QStackedWidget()
+        for page in (self.welcome, self.chooser, self.workspace):
+            self.pages.addWidget(page)
+        self.setCentralWidget(self.pages)
+        self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.pages.setFocus()  # else the first button of the bar would get it, and a frame with it
+        self.setAcceptDrops(True)
+        self.setWindowTitle("rcv")
+        self._connect()
+        self._restore()
+
+    def _register(self) -> None:
+        ui, commands = self.ui, self.ui.commands
+        commands.register(*file_commands(self, ui.session))
+        commands.register(*view_commands(ui, self.workspace))
+        commands.register(*window_commands(self, ui.session))
+        commands.register(*go_commands(ui.session))
+        commands.register(*analyze_commands(ui.session))
+        commands.register(*export_commands(self.exporter, ui.session))
+        commands.register(*panel_commands(self.workspace))
+        for panel in self.panels:
+            commands.register(*panel.commands())
+
+    def _connect(self) -> None:
+        ui, session = self.ui, self.ui.session
+        soon = Coalesce(self, self.actions_.update, UPDATE_MS)
+        cells = (
+            session.trace, session.selection, session.loaded, session.visited, session.measure,
+            session.isolated_wait, session.latency_mode, session.source_cost,
+        )  # fmt: skip
+        for cell in cells:
+            cell.watch(soon.ask)
+        self.workspace.panels_changed.connect(soon.ask)
+        session.trace.watch(self._trace_changed)
+        self.opener.failed.connect(self.errors.show)
+        self.opener.choose.connect(self._choose)
+        self.chooser.chosen.connect(self.opener.open)
+        ui.tasks.failed.connect(self.errors.show)
+        self._soon = soon
+        soon.now()
+
+    # -- what commands call --------------------------------------------------------------------------
+
+    @property
+    def panels(self) -> list[Panel]:
+        """All panels, shown or not."""
+        return [dock.panel for dock in self.workspace.docks.values()]
+
+    def browse(self) -> None:
+        """Ask for a folder and open it."""
+        start = str(self.opener.recent[0].parent) if self.opener.recent else ""
+        chosen = QFileDialog.getExistingDirectory(self, "Open a capture, or a folder of captures", start)
+        if chosen:
+            self.opener.open(chosen)
+
+    def reload(self) -> None:
+        """Read the capture again and stay where we are."""
+        capture_memory.keep(self.ui.settings, self.ui.session)
+        self.opener.reload()
+
+    def close_capture(self) -> None:
+        """Close the capture and show the first page."""
+        capture_memory.keep(self.ui.settings, self.ui.session)
+        self.opener.close()
+        self.show_welcome()
+
+    def show_welcome(self) -> None:
+        """Show recent captures and samples."""
+        self.welcome.refresh()
+        self.pages.setCurrentWidget(self.welcome)
+
+    def show_last(self) -> None:
+        """Leave the chooser."""
+        page = self.workspace if self.ui.session.trace.value is not None else self.welcome
+        self.pages.setCurrentWidget(page)
+
+    def copy_place(self) -> None:
+        """Put the selection on the clipboard as text."""
+        QApplication.clipboard().setText(str(self.ui.session.selection.value))
+        self.status.showMessage("Copied the place; Ctrl+G goes to it.", 3000)
+
+    def go_to_place(self) -> None:
+        """Ask for a place; a copied one is already typed."""
+        copied = QApplication.clipboard().text().strip()
+        self.palette_.open(copied if copied.startswith("se") and len(copied) < 80 else "")
+
+    def find(self) -> None:
+        """Put the cursor in the search field nearest to the focus."""
+        focus: QWidget | None = QApplication.focusWidget()
+        while focus is not None:
+            if isinstance(focus, Panel) and focus.focus_search():
+                return
+            focus = focus.parentWidget()
+        for name in ("isa", "search"):
+            dock = self.workspace.docks.get(name)
+            if dock is not None and not dock.isHidden() and dock.panel.focus_search():
+                self.workspace.show_panel(name)
+                return
+
+    def open_palette(self) -> None:
+        """Find anything."""
+        self.palette_.open()
+
+    def show_keys(self) -> None:
+        """Show all keys."""
+        self._overlay = KeysOverlay(self.ui.commands, self)
+        self._overlay.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._overlay.show()
+
+    def show_settings(self) -> None:
+        """Open the settings."""
+        dialog = SettingsDialog(self.ui.settings, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def show_about(self) -> None:
+        """Show version and licences."""
+        about.AboutBox(self).open()
+
+    def copy_facts(self) -> None:
+        """Put versions and facts of the capture on the clipboard."""
+        QApplication.clipboard().setText(about.facts(self.ui.session.trace.value))
+        self.status.showMessage("Copied.", 3000)
+
+    def toggle_full_screen(self) -> None:
+        """Use the whole screen, or not."""
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def quit(self) -> None:
+        """Close the window."""
+        self.close()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being read, searched or computed."""
+        return self.loader.idle and self.ui.tasks.idle and not self.opener.is_searching
+
+    # -- following -----------------------------------------------------------------------------------
+
+    def _trace_changed(self) -> None:
+        trace = self.ui.session.trace.value
+        self.setWindowTitle("rcv" if trace is None else f"{trace.name} – rcv")
+        if trace is not None:
+            self.pages.setCurrentWidget(self.workspace)
+            capture_memory.take_back(self.ui.settings, self.ui.session)
+
+    def _choose(self, folder: Path, entries: Any) -> None:
+        self.chooser.show_entries(folder, entries)
+        self.pages.setCurrentWidget(self.chooser)
+
+    def _where(self) -> str:
+        trace: Trace | None = self.ui.session.trace.value
+        return "" if trace is None else trace.name
+
+    def _add_recent_menu(self) -> None:
+        self._recent = QMenu("Open recent", self)
+        self._recent.setToolTipsVisible(True)
+        self._recent.aboutToShow.connect(self._fill_recent)
+        self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
+
+    def _fill_recent(self) -> None:
+        self._recent.clear()
+        for path in self.opener.recent:
+            action = self._recent.addAction(path.name)
+            action.setToolTip(str(path))
+            action.triggered.connect(lambda _=False, path=path: self.opener.open(path))
+        if self._recent.isEmpty():
+            self._recent.addAction("Nothing was opened yet").setEnabled(False)
+        else:
+            self._recent.addSeparator()
+            self._recent.addAction("Forget these", self.opener.forget_recent)
+
+    # -- Qt ------------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Run the command of a key that no widget wanted."""
+        if not self.actions_.press(event):
+            super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept a folder or a file."""
+        if event.mimeData().hasUrls() and event.mimeData().urls()[0].isLocalFile():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open what was dropped."""
+        self.opener.open(event.mimeData().urls()[0].toLocalFile())
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Remember how everything looks, and stop all work."""
+        settings = self.ui.settings
+        capture_memory.keep(settings, self.ui.session)
+        settings.remember("geometry", self.saveGeometry())
+        settings.remember("layout", self.workspace.save())
+        settings.remember("bottom_folded", self.workspace.is_bottom_folded)
+        states = {name: dock.panel.save_state() for name, dock in self.workspace.docks.items()}
+        settings.remember("panels", json.dumps(states))
+        self.loader.close()
+        event.accept()
+
+    def _restore(self) -> None:
+        settings = self.ui.settings
+        geometry, layout = settings.memory("geometry"), settings.memory("layout")
+        if not (isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)):
+            self._first_geometry()
+        folded = str(settings.memory("bottom_folded", False)).lower() == "true"
+        if not (isinstance(layout, QByteArray) and self.workspace.restore(layout, folded)):
+            self.workspace.reset_layout(self.size())
+        try:
+            states = json.loads(settings.memory("panels") or "{}")
+        except (TypeError, ValueError):
+            states = {}
+        for name, dock in self.workspace.docks.items():
+            state = states.get(name) if isinstance(states, dict) else None
+            if isinstance(state, dict):
+                dock.panel.load_state(state)
+
+    def _first_geometry(self) -> None:
+        screen = QGuiApplication.primaryScreen()
+        room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
+        self.resize(FIRST_SIZE.boundedTo(room))

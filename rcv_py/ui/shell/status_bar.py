@@ -1,0 +1,99 @@
+"""The bar at the bottom: what is open, what is wrong with it, what is being done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
+
+from rcv_py.base.problems import Severity
+from rcv_py.base.progress import Stage
+from rcv_py.base.text import byte_size, plural, short_count
+from rcv_py.model.trace import Trace
+from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.icons import icon
+
+UPDATE_MS = 100  # batches arrive faster than anyone reads
+_TEXT_BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+
+
+class StatusBar(QStatusBar):
+    """Facts at the left, problems behind them, work at the right."""
+
+    def __init__(self, ui: UiContext, cancel: Callable[[], None], show_problems: Callable[[], None]) -> None:
+        super().__init__()
+        self._ui = ui
+        self.setSizeGripEnabled(False)
+        self.facts = QLabel()
+        self.facts.setContentsMargins(8, 0, 8, 0)
+        self.problems = QToolButton()
+        self.problems.setAccessibleName("Problems")
+        self.problems.clicked.connect(show_problems)
+        self.addWidget(self.facts)
+        self.addWidget(self.problems)
+        self.stage = QLabel()
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(120)
+        self.bar.setAccessibleName("Progress")
+        self.cancel = QToolButton()
+        self.cancel.setText("Cancel")
+        self.cancel.setToolTip("Stop reading; what has been read stays.")
+        self.cancel.clicked.connect(cancel)
+        for widget in (self.stage, self.bar, self.cancel):
+            self.addPermanentWidget(widget)
+        self._soon = Coalesce(self, self._update, UPDATE_MS)
+        for cell in (ui.session.trace, ui.session.loaded, ui.session.problems):
+            cell.watch(self._soon.ask)
+        ui.session.busy.watch(self._show_stage)
+        ui.theme.changed.connect(self._update)
+        self._update()
+        self._show_stage()
+
+    def _update(self) -> None:
+        trace, store = self._ui.session.trace.value, self._ui.session.store
+        tokens = 0 if store is None else sum(len(batch.kind) for batch in store.batches)
+        self.facts.setText("No capture is open." if trace is None else " · ".join(facts(trace, tokens)))
+        memory = "" if store is None else f"{store.count:,} waves in memory, {byte_size(store.nbytes)}"
+        self.facts.setToolTip(memory or "Open a capture with Ctrl+O.")
+        self._show_problems()
+
+    def _show_problems(self) -> None:
+        problems = self._ui.session.problems.value
+        worst = any(problem.severity is not Severity.INFO for problem in problems)
+        self.problems.setVisible(bool(problems))
+        self.problems.setText(f" {plural(len(problems), 'problem' if worst else 'note')}")
+        self.problems.setIcon(
+            icon(self._ui.theme, "warning" if worst else "info", "warning" if worst else "muted")
+        )
+        self.problems.setToolButtonStyle(_TEXT_BESIDE)
+        first = "\n".join(problem.text for problem in problems[:5])
+        self.problems.setToolTip(f"{first}\nClick to see what to do." if first else "")
+
+    def _show_stage(self) -> None:
+        stages = self._ui.session.busy.value
+        stage = stages[-1] if stages else None
+        for widget in (self.stage, self.bar, self.cancel):
+            widget.setVisible(stage is not None)
+        if stage is not None:
+            self.stage.setText(str(stage))
+            self._show_progress(stage)
+
+    def _show_progress(self, stage: Stage) -> None:
+        self.bar.setRange(0, stage.total)
+        self.bar.setValue(stage.done)
+
+
+def facts(trace: Trace, tokens: int) -> list[str]:
+    """Return what is worth knowing of a trace in a few words each."""
+    engines = len({*trace.waves.se.tolist(), *trace.occupancy.se.tolist()})
+    parts = [
+        trace.target,
+        plural(len(trace.waves), "wave"),
+        f"{short_count(tokens)} tokens" if tokens else "",
+        f"{engines} SE" if engines else "",
+        f"{trace.clock.shader_hz / 1e9:.2f} GHz" if trace.clock.shader_hz else "clock unknown",
+    ]
+    return [part for part in parts if part]

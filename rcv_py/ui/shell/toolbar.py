@@ -1,0 +1,104 @@
+"""The bar below the menus: back, forward, the capture and its neighbours, the command field, the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from rcv_py.base.text import elide_left, plural, short_count
+from rcv_py.model.trace import CaptureEntry
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.icons import icon
+from rcv_py.ui.shell.menus import Actions
+from rcv_py.ui.shell.opener import Opener
+
+NAME_LENGTH = 40  # letters of the capture's name that fit
+FIELD_PX = 420
+
+
+class TopBar(QToolBar):
+    """Fixed, with five things on it."""
+
+    def __init__(
+        self, ui: UiContext, actions: Actions, opener: Opener, open_palette: Callable[[], None]
+    ) -> None:
+        super().__init__("Toolbar")
+        self._ui = ui
+        self._opener = opener
+        self.setObjectName("toolbar")
+        self.setMovable(False)
+        self.setIconSize(QSize(16, 16))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._actions = {"back": actions["go.back"], "forward": actions["go.forward"]}
+        for action in self._actions.values():
+            self.addAction(action)
+        self.capture = QToolButton()
+        self.capture.setObjectName("capture")
+        self.capture.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.capture.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.capture.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow goes behind the name
+        self.capture.setMenu(QMenu(self.capture))
+        self.capture.menu().setToolTipsVisible(True)
+        self.capture.menu().aboutToShow.connect(self._fill)
+        self.addWidget(self.capture)
+        self.field = QPushButton("Search or run a command …      Ctrl+K")
+        self.field.setObjectName("command_field")
+        self.field.setAccessibleName("Search or run a command")
+        self.field.setToolTip("Find commands, instructions, labels, waves and source files  (Ctrl+K)")
+        self.field.setMaximumWidth(FIELD_PX)
+        self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.field.clicked.connect(open_palette)
+        middle = QWidget()
+        row = QHBoxLayout(middle)
+        row.setContentsMargins(8, 0, 8, 0)
+        row.addStretch(1)
+        row.addWidget(self.field, 4)
+        row.addStretch(1)
+        self.addWidget(middle)
+        self.theme = QToolButton()
+        self.theme.setDefaultAction(actions["view.theme"])
+        self.theme.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        self.addWidget(self.theme)
+        ui.session.trace.watch(self._update)
+        ui.theme.changed.connect(self._update)
+        self._update()
+
+    def _update(self) -> None:
+        theme, trace = self._ui.theme, self._ui.session.trace.value
+        name = "No capture" if trace is None else trace.name
+        self.capture.setText(elide_left(name, NAME_LENGTH))
+        self.capture.setToolTip("Open a capture." if trace is None else f"{trace.path}\n{trace.kernel_name}")
+        self.capture.setAccessibleName(f"Capture: {name}")
+        self.capture.setIcon(icon(theme, "chevron", "muted"))
+        for name, action in self._actions.items():
+            action.setIcon(icon(theme, name))
+        self.theme.defaultAction().setIcon(icon(theme, "sun" if theme.is_dark else "moon"))
+
+    def _fill(self) -> None:
+        menu, trace = self.capture.menu(), self._ui.session.trace.value
+        menu.clear()
+        for entry in self._opener.siblings:
+            action = menu.addAction(_title(entry))
+            action.setCheckable(True)
+            action.setChecked(trace is not None and entry.path == trace.path)
+            action.setEnabled(not entry.note)
+            action.setToolTip(entry.note or str(entry.path))
+            action.triggered.connect(_opens(self._opener, entry.path))
+        if not self._opener.siblings:
+            for path in self._opener.recent:
+                menu.addAction(path.name).triggered.connect(_opens(self._opener, path))
+        if menu.isEmpty():
+            action = menu.addAction("No other capture lies beside this one")
+            action.setEnabled(False)
+
+
+def _title(entry: CaptureEntry) -> str:
+    facts = [plural(entry.waves, "wave"), f"{short_count(entry.latency)} cycles"]
+    return f"{entry.name}   ({', '.join([entry.note] if entry.note else facts)})"
+
+
+def _opens(opener: Opener, path: Path) -> Callable[[], None]:
+    return lambda: opener.open(path)

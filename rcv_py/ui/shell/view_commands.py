@@ -1,0 +1,230 @@
+"""Commands that change how things look: panels, theme, units, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rcv_py.base.settings import BY_NAME
+from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.state.commands import Command
+from rcv_py.state.session import Session
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.shell.docks import Workspace
+from rcv_py.ui.shell.go_commands import NO_TRACE
+
+BAR_SCALES = {"linear": "Linear", "sqrt": "Square root", "log": "Logarithmic"}
+
+
+def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
+    """Return the menu View, the panels apart."""
+    settings = ui.settings
+    bars = tuple(
+        Command(
+            f"view.bars_{name}",
+            title,
+            "View/Cost bars",
+            _set(settings, "isa.bar_scale", name),
+            tip=f"{title} scale for cost bars.",
+            is_checked=_is(settings, "isa.bar_scale", name),
+        )
+        for name, title in BAR_SCALES.items()
+    )
+    return (
+        Command(
+            "view.theme",
+            "Switch light and dark",
+            "View",
+            ui.theme.toggle,
+            ("Ctrl+Shift+L",),
+            "Switch the colours of the window; everything else stays.",
+        ),
+        Command(
+            "view.units",
+            "Time in nanoseconds",
+            "View",
+            _flip(settings, "timeline.units", "cycles", "ns"),
+            ("U",),
+            "Label times in nanoseconds or in cycles.",
+            is_checked=_is(settings, "timeline.units", "ns"),
+        ),
+        Command(
+            "view.colors",
+            "Colours of the reference viewer",
+            "View",
+            _flip(settings, "look.preset", "rcv", "reference"),
+            (),
+            "Paint instructions and states in the colours of rocprof-compute-viewer.",
+            is_checked=_is(settings, "look.preset", "reference"),
+        ),
+        *bars,
+        Command(
+            "view.idle",
+            "Count idle time in cost bars",
+            "View/Cost bars",
+            lambda: _toggle(settings, "isa.show_idle"),
+            (),
+            "Count the time in front of an instruction in its bar.",
+            is_checked=lambda: settings["isa.show_idle"],
+        ),
+        _step(settings, "view.font_bigger", "Bigger code", "look.font_size", by=1, keys=("Ctrl++", "Ctrl+=")),
+        _step(settings, "view.font_smaller", "Smaller code", "look.font_size", by=-1, keys=("Ctrl+-",)),
+        _step(
+            settings,
+            "view.rows_taller",
+            "Taller wave rows",
+            "timeline.row_height",
+            by=2,
+            keys=("Ctrl+Shift+Up",),
+        ),
+        _step(
+            settings,
+            "view.rows_shorter",
+            "Shorter wave rows",
+            "timeline.row_height",
+            by=-2,
+            keys=("Ctrl+Shift+Down",),
+        ),
+        _step(
+            settings,
+            "view.global_taller",
+            "Taller rows of the global timeline",
+            "timeline.global_row_height",
+            by=1,
+            keys=("Alt+Shift+Up",),
+        ),
+        _step(
+            settings,
+            "view.global_shorter",
+            "Shorter rows of the global timeline",
+            "timeline.global_row_height",
+            by=-1,
+            keys=("Alt+Shift+Down",),
+        ),
+        Command(
+            "view.fold_bottom",
+            "Fold the bottom tabs",
+            "View",
+            lambda: workspace.fold_bottom(not workspace.is_bottom_folded),
+            ("Ctrl+J",),
+            "Show only the titles of the bottom tabs, or all of them.",
+            is_checked=lambda: workspace.is_bottom_folded,
+        ),
+        Command(
+            "view.reset_layout",
+            "Reset the layout",
+            "View",
+            workspace.reset_layout,
+            (),
+            "Put every panel back to where it was at first.",
+        ),
+    )
+
+
+def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
+    """Return a command a panel that shows or hides it."""
+    return tuple(
+        Command(
+            f"view.panel_{name}",
+            dock.info.title,
+            "View/Panels",
+            _toggle_panel(workspace, name),
+            (f"Alt+{number}",) if number <= 9 else (),
+            f"Show or hide: {dock.info.tip}",
+            is_checked=_is_shown(workspace, name),
+        )
+        for number, (name, dock) in enumerate(_movable(workspace), start=1)
+    )
+
+
+def analyze_commands(session: Session) -> tuple[Command, ...]:
+    """Return the menu Analyze: what a cost means and which waves count."""
+
+    def needs_trace() -> str:
+        return "" if session.trace.value is not None else NO_TRACE
+
+    modes = tuple(
+        Command(
+            f"analyze.{mode.name.lower()}",
+            mode.value,
+            "Analyze/Latency",
+            _set_cell(session.latency_mode, mode),
+            tip=f"Cost columns show: {mode.value.lower()}.",
+            why_not=needs_trace,
+            is_checked=_is_cell(session.latency_mode, mode),
+        )
+        for mode in LatencyMode
+    )
+    costs = tuple(
+        Command(
+            f"analyze.{cost.value}",
+            cost.value.capitalize(),
+            "Analyze/Source cost",
+            _set_cell(session.source_cost, cost),
+            tip=_COST_TIPS[cost],
+            why_not=needs_trace,
+            is_checked=_is_cell(session.source_cost, cost),
+        )
+        for cost in SourceCost
+    )
+    return modes + costs
+
+
+_COST_TIPS = {
+    SourceCost.SELF: "Charge an instruction to the innermost source line it came from.",
+    SourceCost.INCLUSIVE: "Charge an instruction to every source line it was inlined through.",
+}
+
+
+def _movable(workspace: Workspace) -> list[tuple[str, object]]:
+    docks = [(name, dock) for name, dock in workspace.docks.items() if not dock.is_strip]
+    order = ("left", "top", "center", "center_right", "bottom", "right")
+    rank = {area: place for place, area in enumerate(order)}
+    return sorted(docks, key=lambda item: (rank.get(item[1].info.area.split("_b")[0], 9), item[1].info.order))
+
+
+def _step(
+    settings: Settings, name: str, title: str, option: str, *, by: int, keys: tuple[str, ...]
+) -> Command:
+    bounds = BY_NAME[option]
+
+    def run() -> None:
+        settings[option] = min(max(settings[option] + by, bounds.low), bounds.high)
+
+    def why_not() -> str:
+        at_end = settings[option] >= bounds.high if by > 0 else settings[option] <= bounds.low
+        return f"It is as {'big' if by > 0 else 'small'} as it gets." if at_end else ""
+
+    return Command(name, title, "View", run, keys, f"{title}: {bounds.text}", why_not)
+
+
+def _set(settings: Settings, option: str, value: object) -> Callable[[], None]:
+    return lambda: settings.__setitem__(option, value)
+
+
+def _is(settings: Settings, option: str, value: object) -> Callable[[], bool]:
+    return lambda: settings[option] == value
+
+
+def _flip(settings: Settings, option: str, one: str, other: str) -> Callable[[], None]:
+    return lambda: settings.__setitem__(option, one if settings[option] == other else other)
+
+
+def _toggle(settings: Settings, option: str) -> None:
+    settings[option] = not settings[option]
+
+
+def _set_cell(cell, value):  # type: ignore[no-untyped-def]
+    return lambda: cell.set(value)
+
+
+def _is_cell(cell, value):  # type: ignore[no-untyped-def]
+    return lambda: cell.value is value
+
+
+def _toggle_panel(workspace: Workspace, name: str) -> Callable[[], None]:
+    return lambda: workspace.toggle_panel(name)
+
+
+def _is_shown(workspace: Workspace, name: str) -> Callable[[], bool]:
+    return lambda: workspace.is_shown(name)

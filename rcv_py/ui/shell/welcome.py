@@ -1,0 +1,160 @@
+"""The page of the first start: open something, and the five keys worth knowing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rcv_py.base import resources
+from rcv_py.base.text import elide_left
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.icons import icon
+from rcv_py.ui.shell.opener import Opener
+
+RECENT_SHOWN = 6
+PATH_LETTERS = 64
+CARD_PX = 620
+KEYS = (
+    ("Ctrl+K", "find any command, instruction, wave or source file"),
+    ("W A S D", "zoom and move in time; the wheel zooms about the mouse"),
+    ("F  ·  0", "fit the selection; fit everything"),
+    (",  .  ·  [  ]", "previous and next instruction; previous and next time a line ran"),
+    ("?", "all keys"),
+)
+
+
+class Welcome(QScrollArea):
+    """Open, recent captures, samples, keys.  A folder can be dropped anywhere on it."""
+
+    def __init__(self, ui: UiContext, opener: Opener, browse: Callable[[], None]) -> None:
+        super().__init__()
+        self._ui = ui
+        self._opener = opener
+        self.setObjectName("welcome")
+        self.setAccessibleName("Welcome")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        page = QWidget()
+        page.setObjectName("welcome")
+        self.setWidget(page)
+        card = QWidget()
+        card.setMaximumWidth(CARD_PX)
+        row = QHBoxLayout(page)
+        row.addStretch(1)
+        row.addWidget(card, 8)
+        row.addStretch(1)
+        around = QVBoxLayout(card)
+        around.setSpacing(8)
+        around.addStretch(2)
+        title = QLabel("rcv")
+        font = title.font()
+        font.setPointSize(font.pointSize() * 2)
+        font.setBold(True)
+        title.setFont(font)
+        around.addWidget(title)
+        around.addWidget(
+            _muted("Instruction-level thread traces of AMD GPUs: where the cycles went, and why.")
+        )
+        around.addSpacing(8)
+        around.addWidget(self._drop_target(browse))
+        self._lists = QVBoxLayout()
+        self._lists.setSpacing(2)
+        around.addSpacing(8)
+        around.addLayout(self._lists)
+        around.addSpacing(16)
+        around.addWidget(_heading("Keys worth knowing"))
+        around.addLayout(_keys())
+        around.addStretch(3)
+        opener.recent_changed.connect(self.refresh)
+        ui.theme.changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the recent captures and samples there are now."""
+        _clear(self._lists)
+        self.links: list[QPushButton] = []
+        self._section("Recent", self._opener.recent[:RECENT_SHOWN])
+        self._section("Samples", list(resources.samples()))
+
+    def _drop_target(self, browse: Callable[[], None]) -> QWidget:
+        target = QFrame()
+        target.setObjectName("drop_target")
+        self.open = QPushButton("Open a folder …")
+        self.open.setDefault(True)
+        self.open.setToolTip("Open a ui_output folder, or a folder that holds several  (Ctrl+O)")
+        self.open.clicked.connect(browse)
+        row = QHBoxLayout(target)
+        row.setContentsMargins(16, 16, 16, 16)
+        row.setSpacing(16)
+        row.addWidget(self.open)
+        hint = _muted("or drop one here: a ui_output_agent_…_dispatch_… folder, or the folder above several.")
+        row.addWidget(hint, 1)
+        return target
+
+    def _section(self, title: str, paths: list[Path]) -> None:
+        if not paths:
+            return
+        self._lists.addSpacing(8)
+        self._lists.addWidget(_heading(title))
+        for path in paths:
+            link = QPushButton(path.name)
+            link.setProperty("link", "true")
+            link.setCursor(Qt.CursorShape.PointingHandCursor)
+            link.setIcon(icon(self._ui.theme, "folder", "accent"))
+            link.setToolTip(str(path))
+            link.clicked.connect(_opens(self._opener, path))
+            row = QHBoxLayout()
+            row.setSpacing(12)
+            row.addWidget(link)
+            row.addWidget(_muted(elide_left(str(path.parent), PATH_LETTERS), wraps=False), 1)
+            self._lists.addLayout(row)
+            self.links.append(link)
+
+
+def _keys() -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(16)
+    grid.setVerticalSpacing(4)
+    grid.setColumnStretch(1, 1)
+    for row, (keys, text) in enumerate(KEYS):
+        grid.addWidget(QLabel(keys), row, 0)
+        grid.addWidget(_muted(text), row, 1)
+    return grid
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "heading")
+    return label
+
+
+def _muted(text: str, wraps: bool = True) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "muted")
+    label.setWordWrap(wraps)
+    return label
+
+
+def _opens(opener: Opener, path: Path) -> Callable[[], None]:
+    return lambda: opener.open(path)
+
+
+def _clear(layout: QLayout) -> None:
+    while (item := layout.takeAt(0)) is not None:
+        if item.widget() is not None:
+            item.widget().deleteLater()
+        elif item.layout() is not None:
+            _clear(item.layout())

@@ -1,0 +1,150 @@
+"""A picture of a panel or the window, drawn without a display."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QTimer, QtMsgType, qInstallMessageHandler
+from PySide6.QtWidgets import QApplication
+
+from rcv_py.base.errors import ExportError, UsageError
+from rcv_py.model.ids import WaveId
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.app import App, start
+from rcv_py.ui.shell.export_commands import WINDOW
+
+WINDOW_SIZE = QSize(1600, 900)
+PANEL_SIZE = QSize(1200, 600)
+NOISE = "propagateSizeHints"  # the offscreen platform says of every window that it does not do this
+PATIENCE_MS = 180_000
+SETTLED_TURNS = 4  # of the event loop without anything being computed
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """What to draw: panel `window` is all of it; sizes in px before scaling."""
+
+    path: Path
+    panel: str
+    out: Path
+    size: tuple[int, int] | None = None
+    theme: str = "light"
+    scale: int = 1
+    wave: str | None = None
+    line: int | None = None
+    range: tuple[int, int] | None = None
+
+
+def take(shot: Shot) -> None:
+    """Draw and write the picture; raise RcvError with a sentence if that cannot be."""
+    qInstallMessageHandler(_print_message)
+    app = start(None)
+    errors: list[BaseException] = []
+    app.window.opener.failed.connect(errors.append)
+    app.window.opener.failed.disconnect(app.window.errors.show)
+    app.ui.tasks.failed.connect(errors.append)
+    app.ui.tasks.failed.disconnect(app.window.errors.show)
+    try:
+        _take(app, shot, errors)
+    finally:
+        app.close()
+        qInstallMessageHandler(None)
+
+
+def _take(app: App, shot: Shot, errors: list[BaseException]) -> None:
+    _check_panel(app, shot.panel)
+    app.ui.settings["look.theme"] = shot.theme
+    app.ui.settings["look.animate"] = False
+    window = app.window
+    window.resize(WINDOW_SIZE)
+    window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    window.show()
+    window.opener.open(shot.path)
+    wait_until_idle(app, errors)
+    if app.ui.session.trace.value is None:
+        raise UsageError(
+            f"{shot.path} holds several captures.", hint="Name one of them; `rcv info` lists them."
+        )
+    _go(app, shot)
+    wait_until_idle(app, errors)
+    _resize(app, shot)
+    wait_until_idle(app, errors)
+    window.exporter.save(shot.panel, shot.out, shot.scale)
+
+
+def wait_until_idle(app: App, errors: list[BaseException]) -> None:
+    """Let the window work until nothing is left to do; raise what went wrong meanwhile."""
+    patience, quiet = QDeadlineTimer(PATIENCE_MS), 0
+    while quiet < SETTLED_TURNS:
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+        QApplication.sendPostedEvents()
+        if errors:
+            raise errors[0]
+        quiet = quiet + 1 if app.window.idle else 0
+        if patience.hasExpired():
+            raise ExportError(
+                "The picture did not get ready in three minutes.", hint="Try a smaller capture."
+            )
+        _rest()
+
+
+def _rest() -> None:
+    """Wait a moment for timers and threads."""
+    loop = QEventLoop()
+    QTimer.singleShot(25, loop.quit)
+    loop.exec()
+
+
+def _print_message(kind: QtMsgType, context: object, text: str) -> None:
+    if NOISE not in text and kind is not QtMsgType.QtDebugMsg:
+        print(text, file=sys.stderr)
+
+
+def _check_panel(app: App, name: str) -> None:
+    names = app.window.exporter.names()
+    if name not in names:
+        raise UsageError(f"There is no panel {name!r}.", hint=f"Panels: {', '.join(names)}.")
+
+
+def _go(app: App, shot: Shot) -> None:
+    session = app.ui.session
+    trace = session.trace.value
+    assert trace is not None
+    if shot.wave is not None:
+        try:
+            wave = WaveId.parse(shot.wave)
+        except ValueError as error:
+            raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
+        if trace.waves.row(wave) is None:
+            raise UsageError(
+                f"The capture has no wave {wave}.", hint="`rcv info` tells which waves there are."
+            )
+        session.select_wave(wave)
+        wait_until_idle(app, [])
+    if shot.line is not None:
+        if shot.line >= len(trace.code):
+            raise UsageError(
+                f"The capture has no line {shot.line}.", hint=f"Its last one is {len(trace.code) - 1}."
+            )
+        session.select_line(shot.line)
+    if shot.range is not None:
+        session.set_view(TimeWindow(*shot.range))
+
+
+def _resize(app: App, shot: Shot) -> None:
+    """Give the window, or the panel alone, the wanted size."""
+    window = app.window
+    if shot.panel == WINDOW:
+        window.resize(QSize(*shot.size) if shot.size else WINDOW_SIZE)
+        QApplication.processEvents()
+        window.workspace.reset_layout(window.workspace.size())
+        return
+    dock = window.workspace.docks[shot.panel]
+    window.workspace.show_panel(shot.panel)
+    panel = dock.panel
+    panel.setParent(None)  # alone, it can have any size
+    panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    panel.resize(QSize(*shot.size) if shot.size else PANEL_SIZE)
+    panel.show()

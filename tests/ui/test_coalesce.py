@@ -1,0 +1,45 @@
+"""Bursts become single calls, and a slow job is neither starved nor repeated without rest."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from rcv_py.ui.kit.coalesce import Coalesce
+
+
+def test_many_asks_are_one_call(qtbot: object) -> None:
+    calls: list[int] = []
+    owner = QObject()
+    once = Coalesce(owner, lambda: calls.append(1))
+    for _ in range(5):
+        once.ask()
+    assert not calls, "never inside the asking"
+    qtbot.waitUntil(lambda: calls == [1])  # type: ignore[attr-defined]
+    qtbot.wait(5)  # type: ignore[attr-defined]
+    assert calls == [1]
+
+
+def test_nothing_is_called_while_a_job_runs_and_once_afterwards(qtbot: object) -> None:
+    calls: list[int] = []
+    owner = QObject()
+    stream = Coalesce(owner, lambda: calls.append(1), 1)
+    stream.started()
+    for _ in range(3):
+        stream.ask()
+        qtbot.wait(3)  # type: ignore[attr-defined]
+    assert not calls
+    stream.finished()
+    qtbot.waitUntil(lambda: calls == [1])  # type: ignore[attr-defined]
+
+
+def test_a_reset_forgets_what_was_asked(qtbot: object) -> None:
+    calls: list[int] = []
+    owner = QObject()
+    stream = Coalesce(owner, lambda: calls.append(1))
+    stream.ask()
+    stream.started()
+    stream.ask()
+    stream.reset()
+    stream.finished()
+    qtbot.wait(5)  # type: ignore[attr-defined]
+    assert not calls

@@ -1,0 +1,73 @@
+"""The code views on real captures: sums agree, clicks arrive, nothing raises in any theme or size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from rcv_py.formats.open import open_trace
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.explorer import ExplorerPanel
+from rcv_py.ui.panels.hotspot import HotspotPanel
+from rcv_py.ui.panels.isa import IsaPanel
+from rcv_py.ui.panels.source import SourcePanel
+from rcv_py.ui.panels.top_lines import TopLinesPanel
+from rcv_py.work.load import load_all
+from tests.support.captures import trace_path
+
+KINDS = (IsaPanel, SourcePanel, ExplorerPanel, TopLinesPanel, HotspotPanel)
+
+
+@pytest.mark.parametrize("name", ["flash_attn_small_after", "mla_decode", "pcsampling", "pa_mqa_small"])
+def test_the_views_agree_about_a_capture(
+    ui: UiContext, open_in: Callable, settled: Callable, qtbot: object, name: str
+) -> None:
+    panels = {kind: kind(ui) for kind in KINDS}
+    for panel in panels.values():
+        qtbot.addWidget(panel)  # type: ignore[attr-defined]
+        panel.resize(600, 300)
+        panel.show()
+    trace = open_trace(trace_path(name))
+    open_in(trace, load_all(trace, workers=0))
+    settled()
+    isa, explorer, hotspot = panels[IsaPanel], panels[ExplorerPanel], panels[HotspotPanel]
+    cost = np.where(trace.code.is_label, 0, isa._rows.cost)
+    assert explorer.model.total == cost.sum() > 0
+    assert sum(child.cost for child in explorer.model.root.children) == cost.sum()
+    if trace.has_thread_trace:
+        qtbot.waitUntil(  # type: ignore[attr-defined]
+            lambda: hotspot.plot.bins.totals.sum() == trace.code.latency.sum()
+        )
+    top = panels[TopLinesPanel].view
+    QTest.mouseClick(top.viewport(), Qt.MouseButton.LeftButton, pos=top.cell_rect(0, "place").center())
+    settled()
+    line = ui.session.selection.value.line
+    assert isa.view.current == line
+    assert cost[line] > 0
+    if trace.code.mapped_rows:
+        source = panels[SourcePanel]
+        assert source.view.lines.number[source.view.current] == ui.session.selection.value.source[1]
+    else:
+        assert panels[SourcePanel].empty.is_empty
+    for theme in ("dark", "light"):
+        ui.settings["look.theme"] = theme
+        for panel in panels.values():
+            panel.resize(1200, 500)
+            assert not panel.grab().isNull()
+
+
+def test_the_arrows_of_a_real_wave_are_those_of_its_waits(
+    ui: UiContext, open_in: Callable, settled: Callable, qtbot: object
+) -> None:
+    panel = IsaPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    trace = open_trace(trace_path("flash_attn_small_after"))
+    open_in(trace, load_all(trace, workers=0))
+    settled()
+    assert len(panel.view.arrows) == 129
+    texts = np.array(trace.code.text)
+    assert all("waitcnt" in text for text in texts[panel.view.arrows.target])

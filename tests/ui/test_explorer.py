@@ -1,0 +1,202 @@
+"""Explorer and top lines: where the time went, by place, and one click to get there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+
+from rcv_py.model.kinds import TokenKind
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.cost_tree import BAR, Place
+from rcv_py.ui.panels.explorer import ExplorerPanel
+from rcv_py.ui.panels.top_lines import TopLinesPanel
+from tests.support.code_samples import ROWS, code_table, trace, two_waves
+
+Settled = Callable[[], None]
+
+
+@pytest.fixture
+def explorer(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[ExplorerPanel]:
+    panel = ExplorerPanel(ui)
+    QAbstractItemModelTester(panel.model, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.model)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(360, 300)
+    panel.show()
+    yield panel
+    settled()
+
+
+@pytest.fixture
+def top(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[TopLinesPanel]:
+    panel = TopLinesPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(400, 300)
+    panel.show()
+    yield panel
+    settled()
+
+
+def index_of(panel: ExplorerPanel, name: str) -> QModelIndex:
+    place = next(place for place in panel.model.root.walk() if place.name.startswith(name))
+    return panel.model.index_of(place)
+
+
+def outline(place: Place, depth: int = 0) -> list[str]:
+    lines = [] if depth == 0 else ["  " * (depth - 1) + f"{place.name} {place.cost}"]
+    return lines + [line for child in place.children for line in outline(child, depth + 1)]
+
+
+def click(panel: ExplorerPanel, name: str) -> None:
+    at = panel.tree.visualRect(index_of(panel, name)).center()
+    QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_the_tree_folds_folders_and_ranks_lines(
+    explorer: ExplorerPanel, open_in: Callable, settled: Settled
+) -> None:
+    assert "Ctrl+O" in explorer.empty.sentence.text()
+    open_in(trace())
+    settled()
+    assert outline(explorer.model.root) == [
+        "/src 3050",
+        "  kernels 2450",
+        "    attn.py 2450",
+        "      :3  return a  # a value 2310",
+        "      :2  def load(a): 140",
+        "  lib 600",
+        "    attn.py 600",
+        "      :2  return a * b 600",
+        "    lost.py 0",
+        "<no source> 60",
+    ]
+
+
+def test_a_file_opens_at_its_hottest_line_and_a_line_at_itself(
+    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    click(explorer, "attn.py")
+    assert ui.session.selection.value.source == (0, 3)
+    explorer.tree.expand(index_of(explorer, "attn.py"))
+    click(explorer, ":2  def load")
+    assert ui.session.selection.value.source == (0, 2)
+    assert ui.session.selection.value.line == 1
+    click(explorer, "<no source>")
+    assert ui.session.selection.value.line == 6
+
+
+def test_the_selected_file_is_marked(
+    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    ui.session.select_line(4)
+    current = explorer.model.place(explorer.tree.currentIndex())
+    assert (current.name, current.file) == ("attn.py", 1), "its line is in a closed branch"
+    explorer.tree.expandAll()
+    ui.session.select_line(3)
+    assert explorer.model.place(explorer.tree.currentIndex()).line == 3
+
+
+def test_the_keyboard_selects(
+    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    explorer.activateWindow()
+    explorer.tree.setFocus()
+    QTest.qWaitForWindowActive(explorer)
+    explorer.tree.setCurrentIndex(index_of(explorer, "kernels"))
+    QTest.keyClick(explorer.tree, Qt.Key.Key_Down)
+    assert ui.session.selection.value.source == (0, 3)
+
+
+def test_without_sources_labels_and_instructions_are_ranked(
+    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    label = ("label_7:", TokenKind.NONE, 0, 0, 0, 0, ())
+    code = code_table((*ROWS[:4], label, *ROWS[4:]), has_source=False)
+    code.is_label[4] = True
+    open_in(trace(code, sources=()), [two_waves()])
+    settled()
+    assert "-g" in explorer.note.text()
+    assert not explorer.note.isHidden()
+    assert outline(explorer.model.root)[:3] == [
+        "my_kernel 2450",
+        "  3  s_waitcnt lgkmcnt(0) 2010",
+        "  2  ds_read_b128 v[0:3], v9 300",
+    ]
+    click(explorer, "3  s_waitcnt")
+    assert ui.session.selection.value.line == 3
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_bars_of_the_tree_have_the_colours_of_kinds(
+    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+) -> None:
+    ui.settings["look.theme"] = theme
+    open_in(trace())
+    settled()
+    explorer.tree.setCurrentIndex(QModelIndex())
+    image = explorer.tree.viewport().grab().toImage()
+    box = explorer.tree.visualRect(index_of(explorer, "attn.py").siblingAtColumn(BAR))
+    colors = {image.pixelColor(x, box.center().y()).rgb() for x in range(box.left(), box.right())}
+    assert ui.theme.kind(TokenKind.IMMED).rgb() in colors
+    assert ui.theme.kind(TokenKind.LDS).rgb() in colors
+
+
+def test_the_sheet_lists_every_place(explorer: ExplorerPanel, open_in: Callable, settled: Settled) -> None:
+    assert explorer.sheet() is None
+    open_in(trace())
+    settled()
+    rows = list(explorer.sheet().rows)
+    assert len(rows) == 10
+    assert rows[0][2:] == (3050, pytest.approx(3050 / 3110))
+
+
+def test_top_lines_rank_all_files_or_one(
+    top: TopLinesPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    places = [row[1] for row in top.sheet().rows]
+    assert places == ["attn.py:3", "attn.py:2", "attn.py:2"]
+    view = top.view
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.cell_rect(1, "place").center())
+    assert ui.session.selection.value.source == (1, 2)
+    assert view.current == 1
+    top.scope.setCurrentIndex(1)
+    top.scope.activated.emit(1)
+    settled()
+    assert len(list(top.sheet().rows)) == 1
+    ui.session.select_line(3)
+    qtbot.waitUntil(lambda: len(list(top.sheet().rows)) == 2)  # type: ignore[attr-defined]
+    assert [row[1] for row in top.sheet().rows] == ["attn.py:3", "attn.py:2"]
+
+
+def test_top_lines_without_sources_are_instructions(
+    top: TopLinesPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(code_table(has_source=False), sources=()), [two_waves()])
+    settled()
+    assert top.scope.isHidden()
+    assert next(iter(top.sheet().rows))[1:3] == ("row 3", 2010)
+    view = top.view
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.cell_rect(1, "place").center())
+    assert ui.session.selection.value.line == 4
+
+
+def test_a_program_that_never_ran_is_explained(
+    top: TopLinesPanel, explorer: ExplorerPanel, open_in: Callable, settled: Settled
+) -> None:
+    idle = tuple((row[0], row[1], 0, 0, 0, 0, row[6]) for row in ROWS)
+    open_in(trace(code_table(idle)))
+    settled()
+    assert top.empty.is_empty
+    assert explorer.model.total == 0
+    assert np.all(explorer.model.root.by_kind == 0)

@@ -1,0 +1,172 @@
+"""The histogram over the program: exact bins, exact clicks, never blank while waves arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.hotspot import HotspotPanel, static_bins
+from tests.support.code_samples import batch, code_table, trace, two_waves
+
+Settled = Callable[[], None]
+
+
+@pytest.fixture
+def hotspot(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[HotspotPanel]:
+    ui.settings["hotspot.bins"] = 4
+    panel = HotspotPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(600, 240)
+    panel.show()
+    yield panel
+    settled()
+
+
+def click(panel: HotspotPanel, bin_number: int) -> None:
+    at = QPoint(round(panel.plot.x_of(bin_number)), 100)
+    QTest.mouseClick(panel.plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_before_waves_are_read_the_code_table_speaks(
+    hotspot: HotspotPanel, open_in: Callable, settled: Settled
+) -> None:
+    assert "Ctrl+O" in hotspot.empty.sentence.text()
+    open_in(trace())
+    settled()
+    assert hotspot.plot.bins.totals.tolist() == [40, 2300, 600, 60]
+    assert "follow" in hotspot.note.text()
+    assert hotspot.legend.names == ("SMEM", "LDS", "JUMP", "WAIT", "MSG", "MATRIX")
+
+
+def test_waves_are_counted_as_they_come(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    waves = two_waves().waves
+    open_in(trace(), [batch(waves[0])])
+    settled()
+    assert hotspot.note.text() == "partial: 1 of 2 waves read"
+    assert hotspot.plot.bins.totals.tolist() == [2, 15, 6, 3]
+    ui.session.store.add(batch(waves[1]))
+    ui.session.wave_loaded()
+    qtbot.waitUntil(lambda: not hotspot.note.text())  # type: ignore[attr-defined]
+    settled()
+    assert hotspot.plot.bins.totals.tolist() == [4, 30, 12, 6]
+
+
+def test_a_click_selects_exactly_the_rows_of_the_bar(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    click(hotspot, 1)
+    selection = ui.session.selection.value
+    assert selection.lines == (2, 4)
+    assert selection.line == 3
+    assert hotspot.plot.selected == (1, 2)
+    ui.session.select_line(7)
+    assert hotspot.plot.selected == (3, 4)
+
+
+def test_the_last_bar_ends_with_the_program(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    ui.settings["hotspot.bins"] = 5
+    open_in(trace(), [two_waves()])
+    settled()
+    click(hotspot, 3)
+    assert ui.session.selection.value.lines == (6, 8)
+    hotspot.plot.setFocus()
+    QTest.keyClick(hotspot.plot, Qt.Key.Key_Right)
+    assert ui.session.selection.value.lines == (6, 8), "the fifth bin holds no rows"
+
+
+def test_the_keyboard_walks_over_the_bars(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    for key, lines in (
+        (Qt.Key.Key_Right, (0, 2)),
+        (Qt.Key.Key_Right, (2, 4)),
+        (Qt.Key.Key_End, (6, 8)),
+        (Qt.Key.Key_Left, (4, 6)),
+        (Qt.Key.Key_Home, (0, 2)),
+    ):
+        QTest.keyClick(hotspot.plot, key)
+        assert ui.session.selection.value.lines == lines
+
+
+def test_the_clock_range_and_the_engine_choose_waves(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    index = replace(trace().waves, se=np.array([0, 1], dtype=np.int16))
+    first, second = two_waves().waves
+    second = replace(second, id=index.id(1))
+    open_in(trace(waves=index), [batch(first, second)])
+    settled()
+    ui.session.set_clock_range(TimeWindow(0, 600))
+    qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 26)  # type: ignore[attr-defined]
+    ui.session.set_clock_range(None)
+    qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 52)  # type: ignore[attr-defined]
+    assert not hotspot.scope.isHidden()
+    hotspot.scope.setCurrentIndex(1)
+    hotspot.scope.activated.emit(1)
+    settled()
+    assert hotspot.plot.bins.totals.sum() == 26
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_bars_have_the_colours_of_kinds_also_after_a_switch(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+) -> None:
+    ui.settings["look.theme"] = "dark" if theme == "light" else "light"
+    open_in(trace(), [two_waves()])
+    settled()
+    ui.settings["look.theme"] = theme
+    image = hotspot.plot.grab().toImage()
+    x = round(hotspot.plot.x_of(1))
+    colors = {image.pixelColor(x, y).rgb() for y in range(image.height())}
+    assert ui.theme.kind(TokenKind.LDS).rgb() in colors
+    assert ui.theme.kind(TokenKind.IMMED).rgb() in colors
+
+
+def test_the_tip_says_rows_and_cycles(hotspot: HotspotPanel, open_in: Callable, settled: Settled) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    assert hotspot.plot.tip(1).startswith("rows 2 to 3\n30 cycles")
+    assert "local data share: 12" in hotspot.plot.tip(1)
+    title = hotspot.plot.getPlotItem().getAxis("left").labelText
+    assert "cycles" in title
+
+
+def test_samples_are_counted_where_there_are_no_cycles() -> None:
+    table = code_table()
+    nothing = np.zeros(8, dtype=np.int64)
+    samples = np.array([0, 1, 2, 0, 5, 0, 0, 9])
+    bins = static_bins(replace(table, latency=nothing, samples_issued=samples), 4)
+    assert bins.totals.tolist() == [1, 2, 5, 9]
+
+
+def test_an_empty_program_is_explained(hotspot: HotspotPanel, open_in: Callable, settled: Settled) -> None:
+    open_in(trace(code_table(())))
+    settled()
+    assert hotspot.empty.is_empty
+    assert hotspot.sheet() is None
+
+
+def test_the_sheet_has_a_column_a_kind(hotspot: HotspotPanel, open_in: Callable, settled: Settled) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    sheet = hotspot.sheet()
+    rows = list(sheet.rows)
+    assert rows[1][:3] == (2, 3, 30)
+    assert sum(rows[1][3:]) == 30
+    assert "local data share" in sheet.headers

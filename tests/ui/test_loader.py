@@ -1,0 +1,191 @@
+"""The loader: waves arrive, the newest folder wins, failures are sentences, nothing stays behind."""
+
+import threading
+from multiprocessing import active_children
+
+import pytest
+
+from rcv_py.base.errors import NotATrace, RcvError
+from rcv_py.base.progress import Stage
+from rcv_py.model.ids import WaveId
+from rcv_py.state.selection import Selection
+from rcv_py.ui.kit.loader import LEAD, Loader
+from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.work import pool as pools
+from rcv_py.work.jobs import prepare
+from rcv_py.work.worker import WorkerStopped
+from tests.support.wave_folder import reader, trace, wave
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Two folders of 12 and 5 waves, by path."""
+    made = {}
+    for name, count in (("first", 12), ("second", 5)):
+        folder = tmp_path / name
+        folder.mkdir()
+        made[folder] = trace(reader(folder, {f"{i}.json": wave() for i in range(count)}))
+    return made
+
+
+@pytest.fixture
+def loader(qtbot, folders, ui):
+    """A loader that knows the two folders and feeds the session."""
+    del qtbot
+
+    def open_path(path, report):
+        report(Stage("Reading the index"))
+        if path not in folders:
+            raise NotATrace(path)
+        return folders[path]
+
+    made = Loader(Settings(None), open_path)
+    made.bind(ui.session)
+    made.context = ui
+    yield made
+    made.close()
+    assert not active_children()
+    assert not [thread for thread in threading.enumerate() if thread.name == "rcv-loader"]
+
+
+@pytest.fixture
+def one_a_job(monkeypatch):
+    monkeypatch.setattr(pools, "SMALL_JOB_BYTES", 1)
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    monkeypatch.setattr(pools, "IN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(pools, "JOB_BYTES", 33_000)
+
+
+def settle(qtbot, loader):
+    qtbot.waitUntil(lambda: loader.idle, timeout=10_000)
+
+
+@pytest.mark.parametrize("threshold", [0, 1 << 30])
+def test_all_waves_arrive_in_the_session(qtbot, loader, folders, monkeypatch, threshold):
+    monkeypatch.setattr(pools, "IN_PROCESS_BYTES", threshold)
+    first, _ = folders
+    ui = loader.context
+    with qtbot.waitSignal(loader.finished, timeout=10_000):
+        loader.open(first)
+    settle(qtbot, loader)
+    assert ui.session.trace.value is folders[first]
+    assert ui.session.store.is_complete
+    assert ui.session.loaded.value > 0
+    assert ui.session.busy.value == ()
+
+
+def test_stages_are_told_in_order(qtbot, loader, folders):
+    first, _ = folders
+    stages = []
+    loader.stage.connect(stages.append)
+    loader.open(first)
+    settle(qtbot, loader)
+    assert str(stages[0]) == "Reading the index"
+    assert str(stages[-2]) == "Reading waves 12 of 12"
+    assert stages[-1] is None
+
+
+def test_a_second_folder_ends_the_first(qtbot, loader, folders, ui, one_a_job):
+    first, second = folders
+    heard = []
+    loader.opened.connect(heard.append)
+    loader.open(first)
+    loader.open(second)
+    settle(qtbot, loader)
+    assert heard == [folders[second]]
+    assert ui.session.trace.value is folders[second]
+    assert sorted(row for batch in ui.session.store.batches for row in batch.rows.tolist()) == [0, 1, 2, 3, 4]
+
+
+def test_a_second_folder_while_the_first_streams(qtbot, loader, folders, ui, processes):
+    first, second = folders
+    with qtbot.waitSignal(loader.batch, timeout=10_000):
+        loader.open(first)
+    loader.open(second)
+    settle(qtbot, loader)
+    assert ui.session.trace.value is folders[second]
+    assert ui.session.store.count == 5
+
+
+def test_cancelling_keeps_what_has_arrived_and_brings_no_more(qtbot, loader, folders, ui, one_a_job):
+    first, _ = folders
+    loader.batch.connect(loader.cancel)
+    with qtbot.waitSignal(loader.batch, timeout=10_000):
+        loader.open(first)
+    settle(qtbot, loader)
+    assert 0 < ui.session.store.count <= 1 + LEAD + 1
+    ui.session.select(Selection(WaveId(0, 0, 0, 11)))
+    qtbot.waitUntil(lambda: ui.session.store.wave(11) is not None, timeout=10_000)
+    assert ui.session.busy.value == ()
+
+
+def test_a_failure_arrives_as_an_error_with_a_sentence(qtbot, loader, tmp_path, ui):
+    with qtbot.waitSignal(loader.failed, timeout=10_000) as heard:
+        loader.open(tmp_path)
+    assert isinstance(heard.args[0], RcvError)
+    assert str(heard.args[0]).endswith(".")
+    settle(qtbot, loader)
+    assert ui.session.trace.value is None
+
+
+def test_a_bug_while_opening_arrives_too(qtbot):
+    def broken(path, report):
+        raise ZeroDivisionError("a bug")
+
+    loader = Loader(None, broken)
+    with qtbot.waitSignal(loader.failed, timeout=10_000) as heard:
+        loader.open("somewhere")
+    assert isinstance(heard.args[0], ZeroDivisionError)
+    settle(qtbot, loader)
+    loader.close()
+
+
+@pytest.mark.usefixtures("processes")
+def test_a_dead_worker_becomes_a_sentence(qtbot, loader, folders, ui, monkeypatch):
+    class Dying(pools.Worker):
+        def answer(self):
+            raise WorkerStopped
+
+    monkeypatch.setattr(
+        pools.WavePool.__init__,
+        "__kwdefaults__",
+        pools.WavePool.__init__.__kwdefaults__ | {"make_worker": Dying},
+    )
+    first, _ = folders
+    with qtbot.waitSignal(loader.failed, timeout=10_000) as heard:
+        loader.open(first)
+    assert "probably for lack of memory" in str(heard.args[0])
+    settle(qtbot, loader)
+    assert len(ui.session.store.missing) == 12
+    assert ui.session.problems.value
+
+
+def test_beyond_the_budget_streaming_stops_and_selected_waves_are_still_read(qtbot, folders, ui, one_a_job):
+    first, _ = folders
+    loader = Loader(Settings(None), lambda path, report: folders[path])
+    loader.bind(ui.session)
+    budget = 3 * prepare(folders[first].reader, [0]).nbytes
+    loader.opened.connect(lambda: setattr(ui.session.store, "budget", budget))
+    loader.open(first)
+    settle(qtbot, loader)
+    here = {row for batch in ui.session.store.batches for row in batch.rows.tolist()}
+    assert 0 < len(here) < 12
+    assert "fill the memory" in ui.session.problems.value[-1].text
+    ui.session.select(Selection(WaveId(0, 0, 0, 11)))
+    qtbot.waitUntil(lambda: ui.session.store.wave(11) is not None, timeout=10_000)
+    assert ui.session.store.nbytes <= budget
+    settle(qtbot, loader)
+    loader.close()
+
+
+def test_a_closed_loader_can_open_again(qtbot, loader, folders, ui):
+    first, second = folders
+    loader.open(first)
+    loader.close()
+    assert loader.idle
+    loader.open(second)
+    settle(qtbot, loader)
+    assert ui.session.store.count == 5

@@ -1,0 +1,226 @@
+"""The source panel: costs beside lines, chains, files without a copy, and the way to and from code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+
+from rcv_py.model.code import SourceFile
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.modes import SourceCost
+from rcv_py.state.selection import Hover
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.highlight import expanded, spans
+from rcv_py.ui.kit.places import short_names
+from rcv_py.ui.panels.source import SourcePanel
+from tests.support.code_samples import SOURCES, code_table, trace, two_waves
+
+Settled = Callable[[], None]
+
+
+@pytest.fixture
+def source(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[SourcePanel]:
+    panel = SourcePanel(ui)
+    QAbstractItemModelTester(
+        panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.view.table
+    )
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(700, 300)
+    panel.show()
+    yield panel
+    settled()
+
+
+def cell(panel: SourcePanel, row: int, column: str) -> str:
+    return panel.view.table.text(row, panel.view.table.column_of(column))
+
+
+def test_without_debug_information_it_says_what_to_do(
+    source: SourcePanel, open_in: Callable, settled: Settled
+) -> None:
+    assert "Ctrl+O" in source.empty.sentence.text()
+    open_in(trace(code_table(has_source=False), sources=()))
+    settled()
+    assert source.empty.is_empty
+    assert "-g" in source.empty.sentence.text()
+
+
+def test_the_hottest_file_is_shown_with_its_costs(
+    source: SourcePanel, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace())
+    settled()
+    assert source.files.currentText().split()[0] == "kernels/attn.py"
+    assert source.files.toolTip() == "/src/kernels/attn.py"
+    assert source.view.table.rowCount() == 4
+    assert cell(source, 2, "cost") == "2,310"  # 2000 + 10 idle, and 300
+    assert cell(source, 2, "share") == "74.3"
+    assert cell(source, 0, "cost") == ""
+
+
+def test_inclusive_charges_every_place_of_a_chain(
+    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(trace())
+    settled()
+    source.show_file(1)
+    settled()
+    assert cell(source, 1, "cost") == "600"
+    ui.session.source_cost.set(SourceCost.INCLUSIVE)
+    qtbot.waitUntil(lambda: cell(source, 1, "cost") == "900")  # type: ignore[attr-defined]
+    assert source.how.currentText() == "Inclusive"
+
+
+def test_clicks_go_to_the_code_and_come_back(
+    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    port = source.view.viewport()
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=source.view.cell_rect(2, "text").center())
+    assert ui.session.selection.value.source == (0, 3)
+    assert ui.session.selection.value.line == 3, "the most expensive instruction of the line"
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=source.view.cell_rect(0, "text").center())
+    assert ui.session.selection.value.source == (0, 3), "a line without code selects nothing"
+    assert source.view.current == 0
+    ui.session.select_line(4)
+    settled()
+    assert source.files.currentText().split()[0] == "lib/attn.py"
+    assert source.view.current == 1
+
+
+def test_an_inline_chain_is_a_breadcrumb(
+    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    ui.session.select_line(2)
+    settled()
+    assert not source.chain.isHidden()
+    assert source.chain.text().index("attn.py:2") < source.chain.text().index("attn.py:3")
+    source.chain.linkActivated.emit("1:2")
+    settled()
+    assert source.files.currentText().split()[0] == "lib/attn.py"
+    assert source.view.current == 1
+    assert ui.session.selection.value.source == (0, 3), "looking at a caller selects nothing"
+
+
+def test_hover_is_shared(source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled) -> None:
+    open_in(trace())
+    settled()
+    QTest.mouseMove(source.view.viewport(), source.view.cell_rect(2, "text").center())
+    assert ui.session.hover.value == Hover(source=(0, 3))
+    ui.session.hover.set(Hover(line=1))
+    assert source.view.tinted == {1}
+
+
+def test_a_file_without_a_copy_lists_its_lines(
+    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    code = code_table()
+    code = replace(code, chain_file=np.where(code.chain_file == 0, 2, code.chain_file).astype(np.int32))
+    open_in(trace(code), [two_waves()])
+    settled()
+    assert source.view.table.rowCount() == 2
+    assert cell(source, 1, "line") == "3"
+    assert source.note.text().startswith("The copy of lost.py is missing.")
+    port = source.view.viewport()
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=source.view.cell_rect(1, "line").center())
+    assert ui.session.selection.value.source == (2, 3)
+
+
+def test_a_line_behind_the_end_of_the_file_is_safe(
+    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    short = (replace(SOURCES[0], lines=("import math",)), *SOURCES[1:])
+    open_in(trace(sources=short), [two_waves()])
+    settled()
+    assert [cell(source, row, "line") for row in range(3)] == ["1", "2", "3"]
+    ui.session.select_line(3)
+    assert source.view.current == 2
+    source.view.viewport().grab()
+
+
+def test_finding_marks_and_walks(source: SourcePanel, open_in: Callable, settled: Settled) -> None:
+    open_in(trace())
+    settled()
+    assert source.focus_search()
+    QTest.keyClicks(source.find.field, "a")
+    assert source.find.count.text() == "3 found"
+    QTest.keyClick(source.find.field, Qt.Key.Key_Return)
+    assert source.view.current == 0
+    QTest.keyClick(source.find.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert source.view.current == 2
+
+
+def test_the_hottest_lines_come_one_after_the_other(
+    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    source.cooler.click()
+    assert ui.session.selection.value.source == (0, 3)
+    source.cooler.click()
+    assert ui.session.selection.value.source == (0, 2)
+    source.hotter.click()
+    assert ui.session.selection.value.source == (0, 3)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_bars_are_stacked_by_kind_and_text_is_coloured(
+    source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+) -> None:
+    ui.settings["look.theme"] = theme
+    open_in(trace())
+    settled()
+    image = source.view.viewport().grab().toImage()
+    bar = source.view.cell_rect(2, "bar")
+    colors = {image.pixelColor(x, bar.center().y()).rgb() for x in range(bar.left(), bar.right())}
+    assert ui.theme.kind(TokenKind.IMMED).rgb() in colors
+    assert ui.theme.kind(TokenKind.LDS).rgb() in colors
+    text = source.view.cell_rect(2, "text")
+    inks = {
+        image.pixelColor(x, y).rgb()
+        for x in range(text.left(), text.left() + 260)
+        for y in range(text.top(), text.bottom())
+    }
+    assert ui.theme.syntax("keyword").rgb() in inks
+    assert ui.theme.syntax("comment").rgb() in inks
+
+
+def test_spans_are_told_line_by_line() -> None:
+    lines = ('x = """one', 'two"""', "def f(): return 1  # why")
+    found = spans("a.py", lines)
+    assert (4, 10, "string") in found[0]
+    assert found[1] == ((0, 6, "string"),)
+    assert (0, 3, "keyword") in found[2]
+    assert found[2][-1] == (19, 24, "comment")
+    assert spans("a.unheard-of", ("x = 1",)) == ((),)
+    assert spans("a.py", ()) == ()
+
+
+def test_tabs_and_control_characters_are_made_visible() -> None:
+    assert expanded("\tx\ty\r\n") == "    x   y"
+    assert expanded("a\x00b\u2028c") == "a·b·c"
+
+
+def test_equal_names_get_as_many_folders_as_needed() -> None:
+    assert short_names(("/a/x/m.py", "/b/x/m.py", "/b/n.py", "")) == ("a/x/m.py", "b/x/m.py", "n.py", "")
+    assert short_names(("m.py", "m.py")) == ("m.py", "m.py")
+
+
+def test_a_source_of_another_trace_is_forgotten(
+    source: SourcePanel, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace())
+    settled()
+    other = (SourceFile("/src/z.py", ("z = 1",) * 3), *SOURCES[1:])
+    open_in(trace(sources=other))
+    settled()
+    assert source.view.table.rowCount() == 3
+    assert cell(source, 0, "text") == "z = 1"
