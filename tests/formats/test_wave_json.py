@@ -135,6 +135,7 @@ def test_mutated_real_files_are_read_alike_or_refused(data):
         b'{"wave":{"begin":[1,2],"instructions":[[1,2,3,4,5]]}}',
         b'{"wave":{"begin":1.0,"instructions":[[1.0,2,3,4,5e0]]}}',
         b'{"wave":{"waitcnt":[[1,[[2,0]]],[3,[]]],"timeline":[]}}',
+        b'{"wave":{"waitcnt":[[1,[[2,0]]],[3,[4]]],"timeline":[]}}',
     ],
 )
 def test_unusual_texts_are_read_as_everybody_reads_them(text):
