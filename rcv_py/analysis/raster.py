@@ -25,6 +25,7 @@ from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.window import TimeWindow
 
 CROWDED = 6  # tokens a pixel from which on buckets are shown although they are wider than a pixel
+NEAR_PX = 2  # how wide a bucket may be for the finest table to do
 WIDE_PX = 3.0  # average width of a token from which on it is drawn as a rectangle
 
 BLOCK_PX = 8  # how wide a bucket may be in the strip of states
@@ -110,6 +111,7 @@ class Pixels:
 
     window: TimeWindow
     width_px: int
+    wide_px: float = WIDE_PX  # average width of a token from which on it is drawn one by one
 
     @cached_property
     def edges(self) -> np.ndarray:
@@ -161,7 +163,7 @@ class Raster:
 def raster(
     rows: Sequence[TokenRow], pixels: Pixels, with_states: bool = True, with_wide: bool = True
 ) -> Raster:
-    """Return the pictures of some rows; on request without segments that `is_wide` says are drawn one by one."""
+    """Return the pictures of rows; without `with_wide`, segments that `is_wide` are left out."""
     code = np.full((len(rows), pixels.width_px), NOTHING, np.uint8)
     share = np.zeros((len(rows), pixels.width_px if with_states else 0, 4), np.uint8)
     for row, codes, shares in zip(rows, code, share, strict=True):
@@ -180,7 +182,7 @@ def is_wide(segment: Segment, pixels: Pixels) -> bool:
         return False
     rows = segment.rows_in(pixels.window)
     first, stop = pixels.part(segment.begin, segment.end)
-    return (rows.stop - rows.start) * WIDE_PX < stop - first
+    return (rows.stop - rows.start) * pixels.wide_px < stop - first
 
 
 def tokens_in(segment: Segment, window: TimeWindow) -> int:
@@ -219,9 +221,12 @@ def _draw_segment(
         return
     window = TimeWindow(int(pixels.edges[first]), int(pixels.edges[stop]))
     rows = segment.rows_in(window)
-    if rows.stop - rows.start > CROWDED * (stop - first):
+    is_near = 1 << segment.lod.shift <= NEAR_PX * pixels.cycles_per_px
+    if not with_wide and is_wide(segment, pixels):
+        pass
+    elif is_near or rows.stop - rows.start > CROWDED * (stop - first):
         _look_up(segment.lod, pixels, codes, None)
-    elif with_wide or not is_wide(segment, pixels):
+    else:
         _exact_codes(segment, rows, pixels.edges[first : stop + 1], codes[first:stop])
     if shares is not None:
         _state_shares(segment, pixels, first, stop, shares)
@@ -254,7 +259,7 @@ def _look_up(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarray
 
 def _taken(table: np.ndarray, at: np.ndarray, nothing: int) -> np.ndarray:
     """Rows of a table; only the outermost pixels can look beyond its ends."""
-    taken = table[np.clip(at, 0, len(table) - 1)]
+    taken = table.take(at, mode="clip")
     if at[0] < 0:
         taken[0] = nothing
     if at[-1] >= len(table):
@@ -302,7 +307,7 @@ def _exact_codes(segment: Segment, rows: slice, edges: np.ndarray, codes: np.nda
     longest = np.zeros(len(codes), np.int64)
     if len(has_start):
         seen = np.minimum(length, width)
-        key = (seen << 32) | (length.clip(max=(1 << 26) - 1) << 5) | kind
+        key = (seen << 32) | (np.minimum(length, (1 << 26) - 1) << 5) | kind
         key |= np.where(2 * stall > seen, STALLED, 0)
         longest[has_start] = np.maximum.reduceat(key[: begun[-1]], begun[has_start])
     running, covered = _running(segment, offset, offset + length, edges, begun)
@@ -358,7 +363,7 @@ def _cycles_inside(offset: np.ndarray, state: np.ndarray, edges: np.ndarray) -> 
 
     Two states share a 64-bit number, which halves the work: sums and differences never carry over.
     """
-    time = np.clip(edges, offset[0], offset[-1])
+    time = np.minimum(np.maximum(edges, offset[0]), offset[-1])
     row = np.minimum(np.searchsorted(offset, time, side="right") - 1, len(offset) - 2)
     into = time - offset[row]
     length = np.diff(offset)

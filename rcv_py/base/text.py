@@ -53,8 +53,11 @@ def nanoseconds(value: float) -> str:
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """Return `1 wave`, `32 waves`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    """Return `1 wave`, `32 waves`, `2 entries`."""
+    if number == 1:
+        return f"1 {one}"
+    is_ies = one.endswith("y") and one[-2:-1] not in "aeiou"
+    return f"{number:,} {many or (one[:-1] + 'ies' if is_ies else one + 's')}"
 
 
 def elide_left(text: str, width: int) -> str:

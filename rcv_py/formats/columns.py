@@ -39,7 +39,9 @@ def fit(values: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def tight(values: np.ndarray) -> np.ndarray:
-    """Return int64 `values` as a new read-only column: int32, or int64 if it must be."""
+    """Return `values` as a read-only column: int32, or int64 if it must be; a new one unless it is int32."""
+    if values.dtype == np.int32:
+        return frozen(values)
     return fit(values, np.int32 if holds(np.int32, *bounds(values)) else np.int64)
 
 

@@ -9,16 +9,18 @@ import numpy as np
 
 from rcv_py.model.window import TimeWindow
 
+_LIMITS = {size: (-(1 << (8 * size - 1)), (1 << (8 * size - 1)) - 1) for size in (1, 2, 4, 8)}
+
 
 def find(column: np.ndarray, value: int, side: Literal["left", "right"]) -> int:
     """`np.searchsorted` for one number, which must not be wider than the column.
 
     With a Python int numpy would first copy the whole column to 64 bits, at every look-up.
     """
-    limits = np.iinfo(column.dtype)
-    if value > limits.max:
+    low, high = _LIMITS[column.dtype.itemsize]
+    if value > high:
         return len(column)
-    return int(column.searchsorted(column.dtype.type(max(value, limits.min)), side))
+    return int(column.searchsorted(column.dtype.type(max(value, low)), side))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

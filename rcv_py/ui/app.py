@@ -73,7 +73,8 @@ def application() -> QApplication:
     """Return the application, made if there is none, with its names and its style."""
     existing = QApplication.instance()
     qt = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
-    qt.setStyle("Fusion")
+    if qt.style().name() != "fusion":  # twice under a style sheet, Qt keeps rules of widgets that are gone
+        qt.setStyle("Fusion")
     qt.setOrganizationName("rcv")
     qt.setApplicationName("rcv")
     qt.setApplicationVersion(__version__)

@@ -91,6 +91,12 @@ def test_odd_numbers_are_read_alike_or_refused(tokens, timeline, waitcnt):
     )  # orjson writes no integer beyond 64 bits
 
 
+@pytest.mark.parametrize("name", ["instructions", "timeline", "waitcnt"])
+def test_an_object_in_place_of_a_table_is_refused(name):
+    with pytest.raises(ValueError, match=r"its "):
+        parse(orjson.dumps({"wave": {name: {}}}))
+
+
 @given(st.binary(max_size=40))
 def test_any_bytes_are_refused_with_a_reason(data):
     with pytest.raises(ValueError, match=r"."):
@@ -147,3 +153,26 @@ def test_real_files_are_all_read_quickly(name):
     for path in sorted(trace_path(name).glob("se*_wv*.json"))[:40]:
         data = path.read_bytes()
         same(parse_quickly(data), parse_exactly(data))
+
+
+def _many_waits(change: str = "") -> bytes:
+    entries = [[9 + i % 7, [[1 + i % 3, 0]] * (1 + i % 4)] for i in range(6000)]
+    if change == "line 0":
+        entries[5][0] = 0
+    elif change == "producer 0":
+        entries[5][1][0] = [0, 0]
+    elif change == "second number":
+        entries[5][1][0] = [1, 4]
+    elif change == "no producer":
+        entries[5][1] = []
+    return orjson.dumps({"wave": {"instructions": None, "timeline": None, "waitcnt": entries}})
+
+
+@pytest.mark.parametrize("change", ["", "line 0", "producer 0", "second number", "no producer"])
+def test_a_long_wait_list_is_read_alike_by_both_paths(change: str) -> None:
+    data = _many_waits(change)
+    quick, exact = wave_json.parse(data).waits, wave_json.parse_exactly(data).waits
+    assert quick is not None
+    assert exact is not None
+    for name in ("line", "count", "depends_on"):
+        assert getattr(quick, name).tolist() == getattr(exact, name).tolist()

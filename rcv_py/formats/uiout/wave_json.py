@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 import simdjson
 
-from rcv_py.formats.columns import LIMIT, bounds, int_column, int_table
+from rcv_py.formats.columns import LIMIT, int_column, int_table
 
 BOM = b"\xef\xbb\xbf"
 TOKEN_WIDTH = 5  # time, category, stall, duration, line
@@ -31,6 +31,7 @@ _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 _NO_TEXT = np.zeros(0, dtype=np.uint8)
 _WAIT_TEXTS = [b"[,[" + b",".join([b"[,]"] * count) + b"]]" for count in range(128)]
 _DIGITS = b"0123456789- \t\r\n"
+_DIGIT_COUNT = np.repeat(np.array([1, 2, 3, 4], dtype=np.uint8), [10, 90, 900, 9000])  # of 0 to 9,999
 MANY = 2000  # rows; the check with more, but cheaper, steps pays from here on
 _SATURATED = 0xFFFFFF  # simdjson's len() stops counting here
 _KEEP = 1 << 26  # bytes: a parser that read more is dropped, it would keep ten times as much memory
@@ -55,8 +56,8 @@ class RawWave:
     """What a wave file says, in its own numbers."""
 
     facts: dict[str, Any]  # FACTS that are there, unchecked
-    tokens: np.ndarray  # int64 [n, 5]
-    timeline: np.ndarray  # int64 [n, 2]
+    tokens: np.ndarray  # int32 or int64 [n, 5]; its columns are contiguous
+    timeline: np.ndarray  # int32 or int64 [n, 2]
     waits: RawWaits | None  # None: the file says nothing
 
 
@@ -92,6 +93,8 @@ def _document(document: Any, data: bytes) -> RawWave:
     if any(isinstance(value, simdjson.Array | simdjson.Object) for value in facts.values()):
         raise _Unusual
     tables = {name: wave[name] for name in _TABLES if name in keys}
+    if any(isinstance(table, simdjson.Object) for table in tables.values()):
+        raise _Unusual
     texts = _texts(data)
     tokens = _rows(tables.get("instructions"), TOKEN_WIDTH, texts.get("instructions", _NO_TEXT))
     timeline = _rows(tables.get("timeline"), STATE_WIDTH, texts.get("timeline", _NO_TEXT))
@@ -134,30 +137,31 @@ def _rows(array: Any, width: int, letters: np.ndarray) -> np.ndarray:
         or np.count_nonzero(letters == ord("[")) != count + 1
     ):
         raise _Unusual
-    columns = np.ascontiguousarray(flat.reshape(count, width).T)
-    if count > MANY and _is_compact(letters, columns):
-        return columns.T
+    if count > MANY and int(flat.max()) < 1 << 31:
+        # Copied to half the size first: the strided copy behind it is what costs.
+        columns = np.ascontiguousarray(flat.astype(np.int32).reshape(count, width).T)
+        if _is_compact(letters, columns):
+            return columns.T
     if not _is_regular(letters, count, width):
         raise _Unusual
-    return _limited(columns).T
+    return np.ascontiguousarray(_limited(flat).reshape(count, width).T).T
 
 
 def _is_compact(letters: np.ndarray, columns: np.ndarray) -> bool:
     """Whether each row ends where a row of these numbers ends in a text without spaces.
 
-    With as many brackets as rows, that leaves no room for a row of another length.
+    With as many brackets as rows, that leaves no room for a row of another length, nor for a number that
+    is negative or was too long for 32 bits: its text is longer than the digits counted here.
     """
     width, count = columns.shape
-    length = np.full(count, 2 * width + 2, dtype=np.int64)  # `[0,0],`
+    length = np.full(count, width + 2, dtype=np.uint8)  # brackets and commas
     for column in columns:
-        low, high = bounds(column)
-        if low < 0 or high >= LIMIT:
-            return False
-        power = 10
+        length += np.take(_DIGIT_COUNT, column, mode="clip")
+        power, high = len(_DIGIT_COUNT), int(column.max())
         while power <= high:
             length += column >= power
             power *= 10
-    ends = np.cumsum(length)  # the text begins with `:[`
+    ends = np.cumsum(length, dtype=np.int64)  # the text begins with `:[`
     return int(ends[-1]) < len(letters) and bool((letters[ends] == ord("]")).all())
 
 
@@ -179,13 +183,37 @@ def _waits(array: Any, letters: np.ndarray) -> RawWaits | None:
         return None
     if not len(array):
         return RawWaits(_NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)
-    counts = _wait_counts(letters.tobytes().translate(None, _DIGITS).rstrip(b"},"))
     flat = _limited(np.frombuffer(array.as_buffer(of_type="i"), dtype=np.int64))
+    if (entries := len(array)) > MANY and (quick := _quick_waits(flat, entries, letters)) is not None:
+        return quick
+    counts = _wait_counts(letters.tobytes().translate(None, _DIGITS).rstrip(b"},"))
     size = 1 + 2 * counts
     first = np.cumsum(size) - size
     is_line = np.zeros(len(flat), dtype=bool)
     is_line[first] = True
     return RawWaits(flat[first], counts, flat[~is_line][::2])
+
+
+def _quick_waits(flat: np.ndarray, entries: int, letters: np.ndarray) -> RawWaits | None:
+    """The waits of a long list as writers write it, None if it is not: the only zeros stand behind producers.
+
+    `[line, [[producer, 0], …]]` is flat `line, producer, 0, producer, 0, …`, so a number that is not 0 and
+    not before a 0 is a line.  The number of brackets must agree as well.
+    """
+    zero = flat == 0
+    producers = int(np.count_nonzero(zero))
+    brackets = int(np.count_nonzero(letters == ord("[")))
+    if len(flat) != entries + 2 * producers or brackets != 1 + 2 * entries + producers or zero[:2].any():
+        return None
+    is_line = ~zero
+    is_line[:-1] &= ~zero[1:]
+    first = np.flatnonzero(is_line)
+    if len(first) != entries or first[0] != 0 or (zero[1:] & zero[:-1]).any():
+        return None
+    counts = np.diff(first, append=len(flat)) - 1
+    if counts.min() < 2 or (counts & 1).any():
+        return None
+    return RawWaits(flat[first], counts >> 1, flat[np.flatnonzero(zero) - 1])
 
 
 def _wait_counts(shape: bytes) -> np.ndarray:
@@ -242,6 +270,8 @@ def _table(tables: dict[str, Any], name: str, width: int) -> np.ndarray:
 def _exact_waits(entries: object) -> RawWaits | None:
     if entries is None:
         return None
+    if not isinstance(entries, list):
+        raise ValueError("its waitcnt is not a list of waits and producers")
     try:
         lines = int_column([line for line, _ in entries])
         pairs = [int_table(depends, 2)[:, 0] for _, depends in entries]

@@ -35,9 +35,10 @@ class LineNumbers:
         return cls(fit(rows, np.int16 if len(labels) < 1 << 15 else np.int32), is_matrix)
 
     def index(self, numbers: np.ndarray) -> np.ndarray:
-        """Positions in `row` and `is_matrix` of any int64 numbers."""
-        last = np.uint64(len(self.row) - 1)
-        return np.minimum(numbers.view(np.uint64), last).view(np.int64)  # a negative one is huge unsigned
+        """Positions in `row` and `is_matrix` of any int32 or int64 numbers."""
+        unsigned = np.uint32 if numbers.dtype == np.int32 else np.uint64
+        last = unsigned(len(self.row) - 1)
+        return np.minimum(numbers.view(unsigned), last).view(numbers.dtype)  # a negative one is huge unsigned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,42 +91,47 @@ def _groups(raws: list[RawWave]) -> Iterator[list[RawWave]]:
 
 def _token_columns(raws: list[RawWave], numbers: LineNumbers) -> TokenColumns:
     first = borders([len(raw.tokens) for raw in raws])
-    table = np.empty((5, int(first[-1])), dtype=np.int64)
-    base = [_place(table, raw, *ends) for raw, ends in zip(raws, _pairs(first), strict=True)]
-    offset, kind, stall, duration, number = table
-    _sort(table, first)
+    columns = tuple(_column([raw.tokens for raw in raws], place) for place in range(5))
+    base = [_rebase(columns[0][begin:end]) for begin, end in _pairs(first)]
+    _sort(columns, first)
+    offset, kind, stall, duration, number = columns
     negative = sorted({*_clamp(stall, first), *_clamp(duration, first)})
-    short_stall, short_duration = tight(stall), tight(duration)
-    busy = np.maximum(short_duration, short_stall)
-    busy -= short_stall
+    stall, duration = tight(stall), tight(duration)
+    busy = np.maximum(duration, stall)
+    busy -= stall
     index = numbers.index(number)
     kinds = _bytes(kind)
     if numbers.is_matrix.any():
         kinds[(kinds == TokenKind.VALU) & numbers.is_matrix[index]] = TokenKind.MATRIX
     line = frozen(numbers.row[index])
-    return TokenColumns(first, base, tight(offset), short_stall, frozen(busy), frozen(kinds), line, negative)
+    return TokenColumns(first, base, tight(offset), stall, frozen(busy), frozen(kinds), line, negative)
 
 
-def _place(table: np.ndarray, raw: RawWave, begin: int, end: int) -> int:
-    """Copy a wave's instructions into its columns, times counted from the first one, which is returned."""
-    if begin == end:
+def _column(tables: list[np.ndarray], place: int) -> np.ndarray:
+    """One column of several tables as a new array of its own: a view would keep all the others alive."""
+    return joined([table[:, place] for table in tables], np.int32)
+
+
+def _rebase(times: np.ndarray) -> int:
+    """Count times from the first one, in place, and return that one."""
+    if not len(times):
         return 0
-    part = table[:, begin:end]
-    part[...] = raw.tokens.T
-    base = int(part[0].min())
-    part[0] -= base
+    base = int(times.min())
+    times -= base
     return base
 
 
-def _sort(table: np.ndarray, first: np.ndarray) -> None:
-    is_back = table[0, 1:] < table[0, :-1]
+def _sort(columns: tuple[np.ndarray, ...], first: np.ndarray) -> None:
+    time = columns[0]
+    is_back = time[1:] < time[:-1]
     if not is_back.any():
         return
     wave = np.searchsorted(first, np.flatnonzero(is_back), side="right") - 1
     for begin, end in zip(first[wave].tolist(), first[wave + 1].tolist(), strict=True):
-        part = table[:, begin:end]
-        if (part[0, 1:] < part[0, :-1]).any():
-            part[...] = part[:, np.argsort(part[0], kind="stable")]
+        if (time[begin + 1 : end] < time[begin : end - 1]).any():
+            order = np.argsort(time[begin:end], kind="stable")
+            for column in columns:
+                column[begin:end] = column[begin:end][order]
 
 
 def _clamp(column: np.ndarray, first: np.ndarray) -> list[int]:
@@ -159,17 +165,14 @@ class StateColumns:
 def state_columns(raws: list[RawWave]) -> StateColumns:
     """Join the timelines of waves; a segment begins where the durations before it end."""
     first = borders([len(raw.timeline) for raw in raws])
-    table = np.empty((2, int(first[-1])), dtype=np.int64)
-    for raw, (begin, end) in zip(raws, _pairs(first), strict=True):
-        table[:, begin:end] = raw.timeline.T
-    negative = _clamp(table[1], first)
-    offset = np.empty_like(table[1])
-    length = []
+    state, duration = (_column([raw.timeline for raw in raws], place) for place in range(2))
+    negative = _clamp(duration, first)
+    length = [int(duration[begin:end].sum(dtype=np.int64)) for begin, end in _pairs(first)]
+    offset = np.zeros(len(duration), np.int32 if max(length, default=0) < 1 << 31 else np.int64)
     for begin, end in _pairs(first):
-        ends = np.cumsum(table[1, begin:end])
-        offset[begin:end] = ends - table[1, begin:end]
-        length.append(int(ends[-1]) if begin < end else 0)
-    return StateColumns(first, tight(offset), frozen(_bytes(table[0])), length, negative)
+        if end > begin:
+            np.cumsum(duration[begin : end - 1], out=offset[begin + 1 : end])
+    return StateColumns(first, frozen(offset), frozen(_bytes(state)), length, negative)
 
 
 def wait_columns(waits: list[RawWaits], numbers: LineNumbers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -187,6 +190,8 @@ def wait_columns(waits: list[RawWaits], numbers: LineNumbers) -> tuple[np.ndarra
 
 def is_too_long(raw: RawWave) -> bool:
     """Whether the sum of the timeline might not fit into 64 bits."""
+    if raw.timeline.dtype == np.int32:
+        return False
     return float(np.abs(raw.timeline[:, 1]).sum(dtype=np.float64)) >= LIMIT
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtGui import QPainter
 
-from rcv_py.ui.kit.rows_item import Frame, RowShape
+from rcv_py.ui.kit.rows_item import CANVAS, FAINT_KERNELS, KERNEL_COLORS, KERNELS, Frame, RowShape
 from rcv_py.ui.kit.theme import Theme
 from rcv_py.ui.kit.token_rows import RowName
 
 GAP_FROM_PX = 4  # a box this wide keeps a pixel of distance to the next
-FAINT = 0.55  # share of the background in a box that has no detail
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,23 +92,17 @@ class BoxRows:
         right -= right - left >= GAP_FROM_PX
         length = right - left
         at = np.repeat(left - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
-        strip = np.zeros((frame.stop - frame.first, width), np.uint32)
+        strip = np.full((frame.stop - frame.first, width), CANVAS, np.uint8)
         flat = np.repeat((boxes.row[seen] - frame.first).astype(np.int64) * width, length) + at
-        strip.reshape(-1)[flat] = np.repeat(self._colors(seen), length)
+        strip.reshape(-1)[flat] = np.repeat(self._codes(seen), length)
         for i in range(len(strip)):
             part = frame.part(frame.first + i)
             if len(part):
-                part[:] = np.where(strip[i] == 0, part[0], strip[i])
+                part[:] = np.where(strip[i] == CANVAS, part[0], strip[i])
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
         """Nothing more."""
 
-    def _colors(self, rows: np.ndarray) -> np.ndarray:
-        color, strong = self.boxes.color[rows], self.boxes.is_strong[rows]
-        numbers = np.unique(color)
-        full = np.zeros(int(numbers.max()) + 1, np.uint32)
-        faint = full.copy()
-        for number in numbers.tolist():
-            full[number] = self.theme.kernel(number).rgba()
-            faint[number] = self.theme.soft(self.theme.kernel(number), FAINT).rgba()
-        return np.where(strong, full[color], faint[color])
+    def _codes(self, rows: np.ndarray) -> np.ndarray:
+        first = np.where(self.boxes.is_strong[rows], KERNELS, FAINT_KERNELS)
+        return (first + self.boxes.color[rows] % KERNEL_COLORS).astype(np.uint8)

@@ -14,8 +14,31 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.raster import Pixels
+from rcv_py.model.kinds import WaveState
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.theme import Theme
+
+# Codes of pixels besides those of the raster (token kinds, and kinds with STALLED).
+CANVAS, GRID, TINT = 0x20, 0x21, 0x22
+STRIP = 0x28  # plus the place of a state in STRIP_ORDER; what is behind the last place is no colour
+STRIP_ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
+KERNELS, FAINT_KERNELS = 0x40, 0x60  # plus the number of a kernel, modulo KERNEL_COLORS
+KERNEL_COLORS = 12
+FAINT = 0.55  # share of the background in a box that has no detail
+
+
+def color_table(theme: Theme) -> list[int]:
+    """0xffRRGGBB of every code a pixel can have."""
+    table = theme.lod_table.copy()
+    tint = theme.soft(theme.role("accent_soft"), 0.5)
+    for code, color in ((CANVAS, theme.role("canvas")), (GRID, theme.role("grid")), (TINT, tint)):
+        table[code] = color.rgba()
+    for place, state in enumerate(STRIP_ORDER):
+        table[STRIP + place] = theme.state(state).rgba()
+    for number in range(KERNEL_COLORS):
+        table[KERNELS + number] = theme.kernel(number).rgba()
+        table[FAINT_KERNELS + number] = theme.soft(theme.kernel(number), FAINT).rgba()
+    return table.tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +59,7 @@ class RowShape:
 class Frame:
     """A picture being made.  All lengths are device pixels; row r begins at `top(r)`."""
 
-    canvas: np.ndarray  # uint32 [height, width], 0xffRRGGBB
+    canvas: np.ndarray  # uint8 [height, width], codes of `color_table`
     pixels: Pixels
     first: int  # rows in view
     stop: int
@@ -101,7 +124,7 @@ class RowsItem(pg.GraphicsObject):
         self._theme = theme
         self._key: tuple[object, ...] = ()
         self._image = QImage()
-        self._canvas = np.zeros((0, 0), np.uint32)
+        self._canvas = np.zeros((0, 0), np.uint8)
         self.source: RowSource | None = None
         self.shown = TimeWindow(0, 1)
         self.scroll_px = 0.0
@@ -151,27 +174,27 @@ class RowsItem(pg.GraphicsObject):
     def _render(self, rect: QRectF, scale: float, source: RowSource) -> None:
         width, height = max(1, round(rect.width() * scale)), max(1, round(rect.height() * scale))
         if self._canvas.shape != (height, width):
-            self._canvas = np.empty((height, width), np.uint32)
+            self._canvas = np.empty((height, width), np.uint8)
         first, stop = self.rows_in_view(rect.height())
         pixels = Pixels(self.shown, width)
         frame = Frame(self._canvas, pixels, first, stop, scale, self.scroll_px, source.shape, self._theme)
         self._background(frame)
         source.paint(frame)
-        self._image = QImage(self._canvas.data, width, height, width * 4, QImage.Format.Format_RGB32)
+        codes = QImage(self._canvas.data, width, height, width, QImage.Format.Format_Indexed8)
+        codes.setColorTable(color_table(self._theme))
+        self._image = codes.convertToFormat(QImage.Format.Format_RGB32)
         painter = QPainter(self._image)
         source.paint_over(painter, frame)
         painter.end()
 
     def _background(self, frame: Frame) -> None:
-        theme, source = self._theme, self.source
-        line = np.full(frame.pixels.width_px, theme.role("canvas").rgba(), np.uint32)
-        at = self.grid(frame.pixels.window, frame.pixels.width_px)
-        line[at] = theme.role("grid").rgba()
+        line = np.full(frame.pixels.width_px, CANVAS, np.uint8)
+        line[self.grid(frame.pixels.window, frame.pixels.width_px)] = GRID
         frame.canvas[:] = line
+        source = self.source
         if source is not None and frame.first <= source.selected_row < frame.stop:
             below = -round(source.shape.gap * frame.scale / 2)
-            part = frame.part(source.selected_row, below, round(source.shape.pitch * frame.scale))
-            part[:] = theme.soft(theme.role("accent_soft"), 0.5).rgba()
+            frame.part(source.selected_row, below, round(source.shape.pitch * frame.scale))[:] = TINT
 
     def _resized(self) -> None:
         self.prepareGeometryChange()

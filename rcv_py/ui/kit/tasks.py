@@ -23,6 +23,7 @@ class Tasks(QObject):
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="rcv-task")
         self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
         self._running = 0
+        self._is_closed = False
         # Queued: a future that is already done calls back at once, inside `run`.
         self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
@@ -30,6 +31,8 @@ class Tasks(QObject):
         self, owner: object, job: Callable[[], Any], done: Callable[[Any], None], topic: str = ""
     ) -> None:
         """Run `job`; give its result to `done`, here, unless `owner` has asked again since (per topic)."""
+        if self._is_closed:  # a timer may ask while the window is going away
+            return
         jobs = self._newest.setdefault(owner, {})
         stale = jobs.get(topic)
         if stale is not None:
@@ -45,6 +48,7 @@ class Tasks(QObject):
 
     def close(self) -> None:
         """Forget waiting jobs and wait for the running ones."""
+        self._is_closed = True
         self._newest.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
 

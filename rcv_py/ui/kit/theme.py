@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
@@ -99,9 +101,19 @@ class Theme(QObject):
     def apply(self) -> None:
         """Give palette and style sheet to the application."""
         app = QApplication.instance()
-        if isinstance(app, QApplication):
+        if not isinstance(app, QApplication):
+            return
+        # Qt walks over all widgets and calls Python on the way: a garbage collection in between would delete
+        # widgets of a closed window under its feet.
+        was_on = gc.isenabled()
+        gc.disable()
+        try:
             app.setPalette(self._palette())
-            app.setStyleSheet(self._style_sheet())
+            if app.styleSheet() != (text := self._style_sheet()):
+                app.setStyleSheet(text)
+        finally:
+            if was_on:
+                gc.enable()
 
     def _update(self) -> None:
         self._build()

@@ -58,16 +58,17 @@ class TimelinePlot(pg.PlotWidget):
     scrolled = Signal()
 
     def __init__(self, ui: UiContext, source: RowSource, guide: Guide) -> None:
-        self._axis = TimeAxis(ui.theme)
+        self.axis = TimeAxis(ui.theme)
         self._labels = RowLabels(ui.theme)
         box = QuietBox()
-        super().__init__(viewBox=box, axisItems={"top": self._axis, "left": self._labels})
+        super().__init__(viewBox=box, axisItems={"top": self.axis, "left": self._labels})
+        self.box = box
         self.ui, self.session, self.guide = ui, ui.session, guide
         self._measure_row = -1
         self._set_up_plot()
         self.rows = RowsItem(box, ui.theme)
         self.rows.source = source
-        self.rows.grid = self._axis.grid_px
+        self.rows.grid = self.axis.grid_px
         self._labels.rows = self.rows
         self.overlay = Overlay(box, self.rows, ui.session, ui.theme)
         self.overlay.marks = guide.marks
@@ -105,17 +106,17 @@ class TimelinePlot(pg.PlotWidget):
 
     def plot_width(self) -> float:
         """Pixels that show the window."""
-        return max(1.0, self.getViewBox().width())
+        return max(1.0, self.box.width())
 
     def plot_rect(self) -> QRect:
         """Where the rows are, in widget pixels."""
-        box = self.getViewBox()
+        box = self.box
         return box.mapRectToScene(box.boundingRect()).toRect()
 
     def time_at(self, x: float) -> int:
         """The cycle at a position of the widget."""
         window = self.rows.shown
-        inside = x - self.getViewBox().scenePos().x()
+        inside = x - self.box.scenePos().x()
         return window.begin + int(inside * window.width // self.plot_width())
 
     def pixel_at(self, time: int) -> TimeWindow:
@@ -125,14 +126,14 @@ class TimelinePlot(pg.PlotWidget):
     def x_of(self, time: float) -> float:
         """Position of a time in the widget."""
         window = self.rows.shown
-        left = self.getViewBox().scenePos().x()
+        left = self.box.scenePos().x()
         return left + (time - window.begin) / window.width * self.plot_width()
 
     def row_at(self, y: float) -> tuple[int, bool]:
         """The row at a position, -1 if there is none, and whether it is the row's strip of states."""
         source = self.rows.source
-        inside = y - self.getViewBox().scenePos().y() + self.rows.scroll_px
-        if source is None or y < self.getViewBox().scenePos().y():
+        inside = y - self.box.scenePos().y() + self.rows.scroll_px
+        if source is None or y < self.box.scenePos().y():
             return -1, False
         row, rest = divmod(inside, source.shape.pitch)
         if not 0 <= row < len(source) or rest >= source.shape.spans + source.shape.strip:
@@ -142,7 +143,7 @@ class TimelinePlot(pg.PlotWidget):
     def y_of(self, row: int) -> float:
         """The middle of a row's spans in the widget."""
         shape = self.rows.source.shape
-        return self.getViewBox().scenePos().y() + row * shape.pitch - self.rows.scroll_px + shape.spans / 2
+        return self.box.scenePos().y() + row * shape.pitch - self.rows.scroll_px + shape.spans / 2
 
     def content_height(self) -> int:
         """Pixels that all rows need."""
@@ -157,7 +158,7 @@ class TimelinePlot(pg.PlotWidget):
 
     def set_scroll(self, to_px: float) -> None:
         """Put the given pixel of the content at the top, as far as there is content."""
-        most = max(0.0, self.content_height() - self.getViewBox().height())
+        most = max(0.0, self.content_height() - self.box.height())
         scroll = min(max(0.0, to_px), most)
         if scroll != self.rows.scroll_px:
             self.rows.scroll_px = scroll
@@ -169,7 +170,7 @@ class TimelinePlot(pg.PlotWidget):
         source = self.rows.source
         if source is None or row < 0:
             return
-        top, height = row * source.shape.pitch, self.getViewBox().height()
+        top, height = row * source.shape.pitch, self.box.height()
         if top < self.rows.scroll_px:
             self.set_scroll(top)
         elif top + source.shape.pitch > self.rows.scroll_px + height:
@@ -238,7 +239,7 @@ class TimelinePlot(pg.PlotWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the scroll position within what there is."""
         super().resizeEvent(event)
-        if hasattr(self, "rows"):
+        if getattr(self, "plotItem", None) is not None and hasattr(self, "rows"):  # not while made or closed
             self.rows_changed()
 
     def _hover(self, at: QPointF, on_screen: QPointF) -> None:
@@ -260,9 +261,9 @@ class TimelinePlot(pg.PlotWidget):
         rate = 0.0
         if trace is not None and self.ui.settings["timeline.units"] == "ns":
             rate = trace.clock.ns(1.0) or 0.0
-        self._axis.scale_of_time = TimeScale(origin, rate)
-        self.rows.shown = self._axis.shown = view
-        self.getViewBox().setXRange(view.begin - origin, view.end - origin, padding=0)
+        self.axis.scale_of_time = TimeScale(origin, rate)
+        self.rows.shown = self.axis.shown = view
+        self.box.setXRange(view.begin - origin, view.end - origin, padding=0)
         self._repaint()
 
     def _marks_changed(self) -> None:
@@ -274,7 +275,7 @@ class TimelinePlot(pg.PlotWidget):
         self._repaint()
 
     def _repaint(self) -> None:
-        for item in (self.rows, self.overlay, self._axis, self._labels):
+        for item in (self.rows, self.overlay, self.axis, self._labels):
             item.update()
 
     def _commit_view(self) -> None:
@@ -298,6 +299,9 @@ class Timeline(QWidget):
         self.plot = TimelinePlot(ui, source, guide)
         self.bar = QScrollBar(Qt.Orientation.Vertical)
         self.bar.setAccessibleName("Rows of the timeline")
+        policy = self.bar.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # timelines below each other keep the same scale
+        self.bar.setSizePolicy(policy)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -317,7 +321,7 @@ class Timeline(QWidget):
 
     def _follow(self) -> None:
         plot = self.plot
-        height = plot.getViewBox().height()
+        height = plot.box.height()
         most = max(0, round(plot.content_height() - height))
         self.bar.blockSignals(True)
         self.bar.setRange(0, most)

@@ -9,18 +9,18 @@ import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter
 
-from rcv_py.analysis.raster import Raster, Segment, TokenRow, is_joined, is_wide, raster
+from rcv_py.analysis.raster import Pixels, Raster, Segment, TokenRow, is_joined, is_wide, raster
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.rects import Rects
-from rcv_py.ui.kit.rows_item import Frame, RowShape
+from rcv_py.ui.kit.rows_item import STRIP, STRIP_ORDER, Frame, RowShape
 from rcv_py.ui.kit.span_names import Named, paint_names
 from rcv_py.ui.kit.theme import Theme
 
+MOST_RECTS = 5000  # tokens drawn one by one in a picture
 GAP_FROM_PX = 6  # a token this wide keeps a pixel of distance to the next
 HATCH_FROM_PX = 14  # a stalled wait this wide is hatched, so that it is told by more than its colour
-STRIP_ORDER = (2, 3, 4, 1)  # from the bottom: EXEC, WAIT, STALL, IDLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,7 @@ class TokenRows:
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.values: tuple[str, ...] = ()  # a number beside each name
         self._rects = Rects()
+        self._pixels = Pixels(TimeWindow(0, 1), 1)
 
     def set_rows(
         self, rows: Sequence[TokenRow], names: Sequence[RowName], pending: Sequence[Pending] = ()
@@ -82,7 +83,8 @@ class TokenRows:
         rows = self.rows[frame.first : frame.stop]
         if not rows:
             return
-        picture = raster(rows, frame.pixels, with_states=self.shape.strip > 0, with_wide=False)
+        self._pixels = self._with_width(frame)
+        picture = raster(rows, self._pixels, with_states=self.shape.strip > 0, with_wide=False)
         self._paint_codes(frame, picture)
         if self.shape.strip:
             self._paint_strips(frame, picture)
@@ -92,9 +94,9 @@ class TokenRows:
         spans = [
             wide_spans(frame, row, segment)
             for row in range(frame.first, frame.stop)
-            if not is_joined(self.rows[row], frame.pixels)
+            if not is_joined(self.rows[row], self._pixels)
             for segment in self.rows[row].visible(frame.pixels.window)
-            if is_wide(segment, frame.pixels)
+            if is_wide(segment, self._pixels)
         ]
         if spans:
             self._paint_wide(painter, frame, _Spans.joined(spans))
@@ -104,29 +106,43 @@ class TokenRows:
             ):
                 paint_pending(painter, frame, one)
 
+    def _with_width(self, frame: Frame) -> Pixels:
+        """The frame's pixels; no token is wide while there are too many to draw one by one."""
+        pixels = frame.pixels
+        parts = [
+            segment.rows_in(pixels.window)
+            for row in self.rows[frame.first : frame.stop]
+            if not is_joined(row, pixels)
+            for segment in row.visible(pixels.window)
+            if segment.lod.level(pixels.cycles_per_px) < 0
+        ]
+        if sum(part.stop - part.start for part in parts) > MOST_RECTS:
+            return Pixels(pixels.window, pixels.width_px, float("inf"))
+        return pixels
+
     # -- pixels -----------------------------------------------------------------------------------------
 
     def _paint_codes(self, frame: Frame, picture: Raster) -> None:
-        colors = self.theme.lod_table[picture.code]
         is_nothing = picture.code == NOTHING
         for i, row in enumerate(range(frame.first, frame.stop)):
             part = frame.part(row)
             if len(part):
-                part[:] = np.where(is_nothing[i], part[0], colors[i])
+                part[:] = np.where(is_nothing[i], part[0], picture.code[i])
 
     def _paint_strips(self, frame: Frame, picture: Raster) -> None:
         steps = frame.strip_px
-        running = np.cumsum(picture.share[:, :, [state - 1 for state in STRIP_ORDER]], axis=2, dtype=np.uint8)
-        planes = np.ascontiguousarray(running.transpose(2, 0, 1))
-        table = np.array([self.theme.state(state).rgba() for state in STRIP_ORDER] + [0], np.uint32)
+        running = [np.ascontiguousarray(picture.share[:, :, STRIP_ORDER[0] - 1])]
+        for state in STRIP_ORDER[1:]:
+            running.append(running[-1] + picture.share[:, :, state - 1])
         for step in range(steps):  # from the bottom: what fills more than this share of the height
             limit = np.uint8((step + 0.5) * 255 / steps)
-            code = np.sum(planes <= limit, axis=0, dtype=np.uint8)
-            colors = table[code]
+            reached = [(level <= limit).view(np.uint8) for level in running]
+            code = reached[0] + reached[1] + reached[2] + reached[3] + np.uint8(STRIP)
+            is_full = ~reached[-1].any(axis=1)
             for i, row in enumerate(range(frame.first, frame.stop)):
                 part = frame.part(row, frame.spans_px + steps - 1 - step, 1)
                 if len(part):
-                    part[:] = np.where(code[i] == len(STRIP_ORDER), part[0], colors[i])
+                    part[:] = code[i] if is_full[i] else np.where(reached[-1][i], part[0], code[i])
 
     # -- rectangles -------------------------------------------------------------------------------------
 

@@ -174,7 +174,7 @@ class ComputeUnitPanel(Panel):
     def marks(self) -> Marks:
         """Selection, hover, ticks of the selected line, bookmarks, shader data."""
         plot = self.timeline.plot.rows
-        first, stop = plot.rows_in_view(self.timeline.plot.getViewBox().height())
+        first, stop = plot.rows_in_view(self.timeline.plot.box.height())
         ticks = self._ticks.of(self.source.rows, first, stop, plot.shown, self.source.version)
         return Marks(
             self._selected, self._hovered, ticks, self._shader_data(plot.shown), bookmarks=self._bookmarks()

@@ -396,4 +396,4 @@ def _row(stretched: QWidget, *others: QWidget) -> QHBoxLayout:
 
 
 def _command(name: str, title: str, run: Callable[[], None], *shortcuts: str) -> Command:
-    return Command(name, title, "Go", run, shortcuts)
+    return Command(name, title, "Go", run, shortcuts, f"{title}.")

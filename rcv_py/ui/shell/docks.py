@@ -7,7 +7,7 @@
     bottom    ├───────────────┴───────────────┤ right_bottom: tabs
               │ bottom: tabs, can be folded   │
 
-There is no central widget: the middle is made of docks as well, so that everything can be moved.
+The central widget has no height: the middle is made of docks as well, so that everything can be moved.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from rcv_py.ui.kit.panel import Panel, PanelInfo
 
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
 VERSION = 1  # of the saved layout: one of another version is ignored
 COMPACT_WIDTH = 1500  # px: below it columns are narrow and the bottom starts folded
+RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
+WAVE_PX = 344  # height of the first panel at the right: all it shows
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
 UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
 
@@ -73,6 +76,7 @@ class Dock(QDockWidget):
         self._is_bare = False
         if self.is_strip:
             self.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
+            self._body.setMaximumHeight(panel.sizeHint().height())
             self._set_bare(True)
 
     def sizeHint(self) -> QSize:
@@ -118,8 +122,12 @@ class Workspace(QMainWindow):
             (Qt.Corner.BottomRightCorner, _RIGHT),
         ):
             self.setCorner(corner, side)
+        self.setCentralWidget(_Nothing())
         self.docks = {info.id: Dock(info, panel) for info, panel in panels}
         self.is_bottom_folded = False
+        self._wanted, self._passes = QSize(), 0
+        self._pending: tuple[QByteArray, bool] | None = None  # a saved layout, until there is room for it
+        self._was_shown = False
         self._tidy_timer = QTimer(self)
         self._tidy_timer.setSingleShot(True)
         self._tidy_timer.timeout.connect(self._tidy)
@@ -150,6 +158,7 @@ class Workspace(QMainWindow):
             for dock in self.group(place.area)[:1]:
                 dock.raise_()
         self.fold_bottom(size.width() < COMPACT_WIDTH)
+        self._wanted, self._passes = size, RESIZE_PASSES
         self._resize(size)
         self._tidy_soon()
 
@@ -174,11 +183,11 @@ class Workspace(QMainWindow):
             "left": body * 60 // 100,
             "left_bottom": body * 40 // 100,
             "top": body * 40 // 100,
-            "center": body * (52 if compact else 40) // 100,
-            "bottom": body * (4 if compact else 17) // 100,
-            "right": 300,
-            "right_center": body * 38 // 100,
-            "right_bottom": body - 300 - body * 38 // 100,
+            "center": body * (52 if compact else 36) // 100,
+            "bottom": body * (4 if compact else 22) // 100,
+            "right": WAVE_PX,
+            "right_center": body * 36 // 100,
+            "right_bottom": body - WAVE_PX - body * 36 // 100,
         }
         # The sides first and alone: Qt shares what a call asks for among all the docks it names.
         self._resize_groups({"left": side, "right": right}, _ACROSS)
@@ -233,6 +242,8 @@ class Workspace(QMainWindow):
 
     def restore(self, state: QByteArray, is_bottom_folded: bool) -> bool:
         """Take a saved layout back; False if it does not fit this version."""
+        self._pending = None if self._was_shown else (state, is_bottom_folded)
+        self._passes = 0
         if not self.restoreState(state, VERSION):
             return False
         for dock in self.docks.values():
@@ -242,12 +253,28 @@ class Workspace(QMainWindow):
         self._tidy_soon()
         return True
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Arrange again when first shown: behind another page there was no room to measure by."""
+        super().showEvent(event)
+        if not self._was_shown:
+            self._was_shown = True
+            QTimer.singleShot(0, self, self._arrange)
+
+    def _arrange(self) -> None:
+        pending, self._pending = self._pending, None
+        if pending is None or not self.restore(*pending):
+            self.reset_layout(self.size())
+
     # -- inside -------------------------------------------------------------------------------------
 
     def _tidy_soon(self) -> None:
         self._tidy_timer.start(0)
 
     def _tidy(self) -> None:
+        if self._passes:
+            self._passes -= 1
+            self._resize(self._wanted)
+            self._tidy_soon()
         for dock in self.docks.values():
             dock.update_title(bool(self.tabifiedDockWidgets(dock)))
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
@@ -268,6 +295,18 @@ class Workspace(QMainWindow):
             self.fold_bottom(False)
         elif at == bar.currentIndex():
             self.fold_bottom(True)
+
+
+class _Nothing(QWidget):
+    """A central widget without height.
+
+    Without any Qt takes the middle for as stretchable as the sides, which then grow at every change.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(0)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
 
 def _home(dock: Dock) -> str:

@@ -1,0 +1,136 @@
+"""Pictures and tables: their size, their caption, their text, and why they cannot be written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from rcv_py.base.errors import ExportError
+from rcv_py.ui.kit import export
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.panel import Sheet
+from rcv_py.ui.shell.export_dialog import ExportDialog
+from tests.ui.window import open_sample, settle, window
+
+
+@pytest.mark.parametrize("scale", [1, 2, 3])
+def test_a_picture_is_painted_again_at_its_scale(scale: int, ui: UiContext, qtbot: QtBot) -> None:
+    label = QLabel("MMMM WWWW @@@@")
+    qtbot.addWidget(label)
+    label.resize(200, 50)
+    image = export.picture(label, ui.theme, "caption", scale)
+    assert (image.width(), image.height()) == (200 * scale, (50 + export.CAPTION_PX) * scale)
+    if scale > 1:
+        small = export.picture(label, ui.theme, "caption", 1)
+        small.setDevicePixelRatio(1)
+        enlarged = small.scaled(image.size())
+        image.setDevicePixelRatio(1)
+        assert enlarged != image, "not enlarged but painted"
+
+
+def test_the_caption_is_in_the_picture(ui: UiContext, qtbot: QtBot) -> None:
+    label = QLabel("x")
+    qtbot.addWidget(label)
+    label.resize(200, 50)
+    empty = export.picture(label, ui.theme, "")
+    full = export.picture(label, ui.theme, "a trace")
+    assert empty.copy(0, 0, 200, 50) == full.copy(0, 0, 200, 50)
+    assert empty.copy(0, 52, 200, 24) != full.copy(0, 52, 200, 24)
+
+
+def test_a_giant_picture_is_refused(ui: UiContext, qtbot: QtBot) -> None:
+    label = QLabel("x")
+    qtbot.addWidget(label)
+    label.resize(9000, 50)
+    with pytest.raises(ExportError, match="too large"):
+        export.picture(label, ui.theme, "", 3)
+
+
+def test_svg_holds_shapes_and_the_caption(ui: UiContext, qtbot: QtBot) -> None:
+    label = QLabel("hello")
+    qtbot.addWidget(label)
+    label.resize(200, 50)
+    text = export.svg_bytes(label, ui.theme, "my caption").decode()
+    assert ET.fromstring(text).tag.endswith("svg")
+    assert "hello" in text
+    assert "my caption" in text
+
+
+def test_csv_quotes_what_must_be() -> None:
+    sheet = Sheet("t", ("name", "cycles"), [('a,"b"', 1200), ("c", 3)])
+    assert list(csv.reader(io.StringIO(export.csv_text(sheet)))) == [
+        ["name", "cycles"],
+        ['a,"b"', "1200"],
+        ["c", "3"],
+    ]
+
+
+def test_a_place_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match=r"cannot be written: no such file") as error:
+        export.write(tmp_path / "no" / "x.png", lambda: b"")
+    assert error.value.hint
+
+
+def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        exporter = app.window.exporter
+        for name in exporter.names():
+            app.window.workspace.show_panel(name)
+            settle(app, qtbot) if name in ("isa", "global_timeline") else None
+            exporter.save(name, tmp_path / f"{name}.png", 2)
+            image = QImage(str(tmp_path / f"{name}.png"))
+            widget = exporter._widget(name)
+            assert image.width() == 2 * widget.width()
+            assert image.height() == 2 * (widget.height() + export.CAPTION_PX)
+        for name in ("isa", "compute_unit"):
+            exporter.save(name, tmp_path / f"{name}.svg")
+            ET.fromstring((tmp_path / f"{name}.svg").read_text())
+        exporter.save("isa", tmp_path / "isa.csv")
+        rows = list(csv.reader(io.StringIO((tmp_path / "isa.csv").read_text())))
+        assert len(rows) == len(app.ui.session.trace.value.code) + 1
+        with pytest.raises(ExportError, match="no table"):
+            exporter.save("window", tmp_path / "w.csv")
+        with pytest.raises(ExportError, match="no kind of file"):
+            exporter.save("isa", tmp_path / "isa.gif")
+
+
+def test_the_caption_names_trace_wave_and_range(qtbot: QtBot) -> None:
+    with window() as app:
+        assert export.caption(app.ui.session) == "No capture"
+        open_sample(app, qtbot)
+        text = export.caption(app.ui.session, "extra")
+        session = app.ui.session
+        for part in (
+            session.trace.value.name,
+            str(session.selection.value.wave),
+            str(session.window.value),
+            "extra",
+        ):
+            assert part in text
+
+
+def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        exporter = app.window.exporter
+        exporter.copy_picture("isa", 1)
+        assert app.qt.clipboard().image().width() == exporter._widget("isa").width()
+        exporter.copy_table("labels")
+        assert app.qt.clipboard().text().startswith("label\t")
+        dialog = ExportDialog(exporter, app.window)
+        dialog.what.setCurrentIndex(dialog.what.findData("isa"))
+        dialog.form.setCurrentIndex(2)
+        dialog.path.setText(str(tmp_path / "no" / "isa.csv"))
+        dialog.save()
+        assert "cannot be written" in dialog.error.text()
+        dialog.path.setText(str(tmp_path / "isa.csv"))
+        dialog.save()
+        assert (tmp_path / "isa.csv").stat().st_size > 100

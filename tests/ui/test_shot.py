@@ -1,0 +1,75 @@
+"""`rcv shot` and `rcv view` as a user without a display runs them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.ui.window import ROOT, SAMPLE
+
+
+def rcv(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run a command line in a process of its own, without a display."""
+    gone = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    environment = {name: value for name, value in os.environ.items() if name not in gone}
+    environment["PYTHONPATH"] = str(ROOT)
+    return subprocess.run(
+        [sys.executable, "-m", "rcv_py", *words],
+        capture_output=True, text=True, timeout=90, cwd=cwd, env=environment, check=False,
+    )  # fmt: skip
+
+
+def size_of(path: Path) -> tuple[int, int]:
+    """Width and height of a PNG file."""
+    head = path.read_bytes()[16:24]
+    return int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")
+
+
+def test_the_same_shot_twice_is_the_same_file(tmp_path: Path) -> None:
+    words = ("shot", str(SAMPLE), "--panel", "isa", "--size", "640x300", "--theme", "dark", "--line", "4")
+    for name in ("a.png", "b.png"):
+        done = rcv(*words, "--out", str(tmp_path / name))
+        assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    assert size_of(tmp_path / "a.png")[0] >= 500, "a panel alone, without the bar above it"
+
+
+def test_the_whole_window_at_two_pixels_a_pixel(tmp_path: Path) -> None:
+    out = tmp_path / "w.png"
+    done = rcv(
+        "shot", str(SAMPLE), "--panel", "window", "--out", str(out), "--size", "1280x800", "--scale", "2"
+    )
+    assert done.returncode == 0, done.stderr
+    assert size_of(out) == (2560, 2 * (800 + 26))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--panel", "nope", "--out", "x.png"), "There is no panel 'nope'."),
+        (("--panel", "isa", "--out", "x.gif"), "does not say what kind"),
+        (("--panel", "isa", "--out", "x.png", "--wave", "se9/simd9/slot9/wv9"), "has no wave"),
+        (("--panel", "isa", "--out", "no/such/x.png"), "cannot be written"),
+    ],
+)
+def test_what_cannot_be_drawn_gets_a_sentence(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+    done = rcv("shot", str(SAMPLE), *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_display_the_viewer_draws_a_picture(tmp_path: Path) -> None:
+    if not sys.platform.startswith("linux"):
+        return
+    done = rcv(str(SAMPLE), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "no display" in done.stdout
+    assert (tmp_path / "rcv.png").exists()
+    done = rcv("view", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no display" in done.stderr

@@ -1,0 +1,117 @@
+"""Colours: readable in both themes, in one table, and complete."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QFontDatabase
+
+from rcv_py.base import colors, resources
+from rcv_py.base.colors import Pair, contrast
+from rcv_py.ui.app import load_fonts
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.icon_files import drawing
+from rcv_py.ui.kit.icons import icon
+from rcv_py.ui.kit.style_sheet import ICONS, style_sheet
+
+ROOT = Path(__file__).resolve().parents[2]
+THEMES = (0, 1)  # light, dark
+TEXT = ("text", "muted", "accent", "warning", "error", "good", "measure")
+BACKGROUNDS = ("window", "base", "canvas", "alternate")
+NO_MEANING = ("EMPTY",)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", TEXT)
+def test_text_can_be_read(name: str, theme: int) -> None:
+    for background in BACKGROUNDS:
+        assert contrast(colors.ROLES[name][theme], colors.ROLES[background][theme]) >= 4.5, background
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("background", ["accent_soft", "hover", "raised"])
+def test_text_can_be_read_where_it_is_selected(background: str, theme: int) -> None:
+    assert contrast(colors.ROLES["text"][theme], colors.ROLES[background][theme]) >= 4.5
+
+
+TABLES: dict[str, Pair] = {
+    **{f"kind {name}": pair for name, pair in colors.TOKEN_KINDS.items()},
+    **{f"state {name}": pair for name, pair in colors.WAVE_STATES.items() if name not in NO_MEANING},
+    **{f"reason {name}": pair for name, pair in colors.STALL_REASONS.items()},
+    **{f"kernel {at}": pair for at, pair in enumerate(colors.KERNELS)},
+    **{f"arrow {at}": pair for at, pair in enumerate(colors.ARROWS)},
+}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", TABLES)
+def test_what_means_something_can_be_seen(name: str, theme: int) -> None:
+    assert contrast(TABLES[name][theme], colors.ROLES["canvas"][theme]) >= 3
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", colors.SYNTAX)
+def test_code_can_be_read(name: str, theme: int) -> None:
+    assert contrast(colors.SYNTAX[name][theme], colors.ROLES["base"][theme]) >= 4.5
+
+
+@pytest.mark.parametrize("preset", colors.PRESETS)
+def test_a_preset_has_every_colour(preset: str) -> None:
+    assert set(colors.PRESETS[preset]["token_kinds"]) == set(colors.TOKEN_KINDS)
+    assert set(colors.PRESETS[preset]["wave_states"]) == set(colors.WAVE_STATES)
+
+
+def test_no_colour_is_written_anywhere_else() -> None:
+    pattern = re.compile(r"QColor\(\s*[\"'\d]|[\"']#[0-9a-fA-F]{3,8}[\"']|setNamedColor")
+    own = {"rcv_py/base/colors.py", "rcv_py/ui/kit/theme.py"}
+    found = [
+        str(path.relative_to(ROOT))
+        for path in sorted((ROOT / "rcv_py" / "ui").rglob("*.py"))
+        if str(path.relative_to(ROOT)) not in own and pattern.search(path.read_text())
+    ]
+    assert not found
+
+
+def test_the_style_sheet_is_complete_and_follows_the_theme(ui: UiContext) -> None:
+    urls: list[str] = []
+
+    def url(name: str, color: object) -> str:
+        urls.append(name)
+        return name
+
+    light = style_sheet(ui.theme.role, url)
+    assert "$" not in light
+    assert set(urls) == {name for name, _ in ICONS.values()}
+    ui.settings["look.theme"] = "dark"
+    assert style_sheet(ui.theme.role, url) != light
+    assert light.count("{") == light.count("}")
+
+
+def test_every_icon_has_a_drawing_that_shows_in_both_themes(ui: UiContext) -> None:
+    folder = resources.resource("icons")
+    assert folder is not None
+    for path in folder.glob("*.svg"):
+        assert "currentColor" in drawing(path.stem)
+        for theme in ("light", "dark"):
+            ui.settings["look.theme"] = theme
+            image = icon(ui.theme, path.stem).pixmap(16, 16).toImage()
+            inked = [
+                image.pixelColor(x, y) for x in range(16) for y in range(16) if image.pixelColor(x, y).alpha()
+            ]
+            assert inked, path.stem
+    used = set()
+    for path in (ROOT / "rcv_py" / "ui").rglob("*.py"):
+        used |= set(
+            re.findall(r"\b(?:icon|pixmap)\((?:self\.)?_?(?:ui\.)?theme, \"([\w-]+)\"", path.read_text())
+        )
+    assert used <= {path.stem for path in folder.glob("*.svg")}
+
+
+def test_the_monospace_font_is_ours(ui: UiContext) -> None:
+    load_fonts()
+    assert "JetBrains Mono" in QFontDatabase.families()
+    folder = resources.resource("fonts")
+    assert folder is not None
+    assert "Apache License" in (folder / "LICENSE-JetBrainsMono.txt").read_text()

@@ -1,0 +1,227 @@
+"""The compute unit timeline: colours where they belong, and one grammar of moving."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
+from tests.support.traces import made_trace
+from tests.ui.canvas_bot import CanvasBot
+
+DRAWINGS = (
+    "vvVVVV..llllLLLL|LLLLiiiiiiiiIIII" * 20,
+    "sSsSsS..bbbbbbbbbbbbBBBBmmmmMMMM" * 20,
+    "..............................vV" * 20,
+)
+
+
+@pytest.fixture
+def shown(ui: UiContext, open_in: Callable, settled: Callable, qtbot: object) -> CanvasBot:
+    """Three waves in rows 0, 1 and 2, from cycle 1000 on."""
+    open_in(*made_trace(DRAWINGS, begin=1000))
+    panel = ComputeUnitPanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(900, 240)
+    panel.show()
+    panel._rebuild.now()
+    settled()
+    bot = CanvasBot(panel.timeline.plot)
+    bot.panel, bot.ui = panel, ui
+    return bot
+
+
+def show(bot: CanvasBot, begin: int, end: int) -> None:
+    bot.ui.session.set_view(TimeWindow(begin, end))
+    QApplication.processEvents()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [40, 200, 600])
+def test_a_token_has_the_colour_of_its_kind_at_every_zoom(shown: CanvasBot, theme: str, width: int) -> None:
+    shown.ui.settings["look.theme"] = theme
+    show(shown, 1000, 1000 + width)
+    colors = shown.ui.theme
+    assert shown.color(0, 1004) == colors.kind(TokenKind.VALU)
+    assert shown.color(0, 1014) == colors.kind(TokenKind.LDS)
+    assert shown.color(1, 1013, below=5) == colors.stalled(TokenKind.VMEM)
+    assert shown.color(2, 1010) in (colors.role("canvas"), colors.role("grid"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_strip_shows_the_state_below_the_tokens(shown: CanvasBot, theme: str) -> None:
+    shown.ui.settings["look.theme"] = theme
+    for width in (40, 300, 600):
+        show(shown, 1000, 1000 + width)
+        assert shown.color(1, 1010, below=11) == shown.ui.theme.state(WaveState.EXEC)
+
+
+@given(time=st.integers(1000, 1640), width=st.sampled_from([20, 64, 300, 640]))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_hover_finds_the_token_of_a_cycle_exactly(shown: CanvasBot, time: int, width: int) -> None:
+    """The session hears of the token under the mouse, whatever a pixel shows."""
+    shown.ui.session.set_view(TimeWindow(time - width // 2, time + width - width // 2))
+    tokens = shown.ui.session.store.wave(0).tokens
+    at = shown.plot.time_at(shown.at(0, time).x())
+    row = tokens.at(at)
+    shown.hover(0, time)
+    hover = shown.ui.session.hover.value
+    assert hover.time == at
+    if row >= 0 and at < tokens.end[row]:
+        assert hover.line == tokens.line[row]
+
+
+def test_a_click_selects_the_token_and_the_tip_tells_it(shown: CanvasBot) -> None:
+    show(shown, 1000, 1100)
+    shown.click(0, 1013)
+    selection = shown.ui.session.selection.value
+    assert (selection.wave.slot, selection.line, selection.hit) == (0, 1, 0)
+    tip = shown.panel.tip(0, 1013, TimeWindow(1013, 1014), False)
+    assert "stall 4 + issue 4" in tip
+    assert "hit 1 of 1" in tip
+    assert "(+8 since the wave began)" in tip
+
+
+def test_a_pixel_tells_how_many_tokens_it_holds(shown: CanvasBot) -> None:
+    assert "This pixel holds 3 tokens" in shown.panel.tip(0, 1000, TimeWindow(1000, 1017), False)
+
+
+def test_a_double_click_fits_the_token(shown: CanvasBot) -> None:
+    show(shown, 1000, 1640)
+    shown.double_click(1, 1110)
+    view, token = shown.ui.session.view.value, shown.ui.session.token()
+    assert view.contains(token[0].tokens.span(token[1]).begin)
+    assert view.width < 640
+
+
+@pytest.mark.parametrize("time", [1040, 1200, 1500])
+def test_the_wheel_keeps_the_cycle_under_the_cursor(shown: CanvasBot, time: int) -> None:
+    show(shown, 1000, 1600)
+    before = shown.plot.x_of(time)
+    for _ in range(5):
+        shown.wheel(0, time, 1)
+    assert shown.ui.session.view.value.width < 250
+    assert abs(shown.plot.x_of(time) - before) <= 2 * 800 / shown.ui.session.view.value.width + 1
+
+
+def test_a_drag_takes_the_cycle_along(shown: CanvasBot) -> None:
+    show(shown, 1200, 1400)
+    shown.drag(0, 1350, 1250)
+    assert abs(shown.ui.session.view.value.begin - 1300) <= 2
+    assert shown.ui.session.window.value == shown.ui.session.view.value
+
+
+def test_a_sideways_wheel_pans_and_shift_scrolls_rows(shown: CanvasBot) -> None:
+    show(shown, 1200, 1400)
+    shown.wheel(0, 1300, -1, sideways=True)
+    assert shown.ui.session.view.value.begin > 1200
+    assert shown.ui.session.view.value.width == 200
+    shown.panel.resize(900, 110)
+    QApplication.processEvents()
+    shown.wheel(0, 1300, -1, Qt.KeyboardModifier.ShiftModifier)
+    assert shown.plot.rows.scroll_px > 0
+
+
+def test_shift_drag_measures_until_escape(shown: CanvasBot) -> None:
+    show(shown, 1000, 1200)
+    shown.drag(0, 1000, 1100, Qt.KeyboardModifier.ShiftModifier)
+    measure = shown.ui.session.measure.value
+    assert abs(measure.begin - 1000) <= 1
+    assert abs(measure.width - 100) <= 2
+    assert "tokens in 0-0" in shown.plot.overlay.measure_text(measure)
+    assert f"{measure.width:,} cycles" in shown.plot.overlay.measure_text(measure)
+    shown.key(Qt.Key.Key_Escape)
+    assert shown.ui.session.measure.value is None
+
+
+def test_alt_drag_sets_the_clock_range(shown: CanvasBot) -> None:
+    show(shown, 1000, 1200)
+    shown.drag(0, 1020, 1120, Qt.KeyboardModifier.AltModifier)
+    chosen = shown.ui.session.clock_range.value
+    assert abs(chosen.begin - 1020) <= 1
+    assert abs(chosen.end - 1120) <= 1
+    assert shown.ui.session.measure.value is None
+
+
+def test_keys_move_in_time(shown: CanvasBot) -> None:
+    session = shown.ui.session
+    show(shown, 1200, 1400)
+    shown.key(Qt.Key.Key_W)
+    assert session.view.value.width == 140
+    shown.key(Qt.Key.Key_S)
+    assert session.view.value.width == 200
+    shown.key(Qt.Key.Key_D)
+    assert session.view.value.begin > 1200
+    shown.key(Qt.Key.Key_A)
+    assert session.view.value.begin == 1200
+    shown.key(Qt.Key.Key_Home)
+    assert session.view.value.begin == session.outer(session.trace.value).begin
+    shown.key(Qt.Key.Key_End)
+    assert session.view.value.end == session.outer(session.trace.value).end
+    shown.key(Qt.Key.Key_0)
+    assert session.view.value == session.outer(session.trace.value)
+
+
+def test_comma_and_period_walk_the_tokens(shown: CanvasBot) -> None:
+    session = shown.ui.session
+    session.select_token(session.store.wave(0).id, 5)
+    shown.key(Qt.Key.Key_Period)
+    assert session.token()[1] == 6
+    shown.key(Qt.Key.Key_Comma)
+    assert session.token()[1] == 5
+
+
+def test_the_theme_switch_keeps_everything(shown: CanvasBot) -> None:
+    session = shown.ui.session
+    shown.click(0, 1013)
+    show(shown, 1003, 1077)
+    before = (session.view.value, session.selection.value, shown.plot.rows.scroll_px)
+    shown.ui.theme.toggle()
+    QApplication.processEvents()
+    assert (session.view.value, session.selection.value, shown.plot.rows.scroll_px) == before
+    assert shown.color(0, 1004) == shown.ui.theme.kind(TokenKind.VALU)
+
+
+def test_waves_that_are_not_read_are_hatched_and_say_so(
+    ui: UiContext, open_in: Callable, settled: Callable, qtbot: object
+) -> None:
+    trace, batches = made_trace(DRAWINGS, begin=1000)
+    open_in(trace)
+    panel = ComputeUnitPanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(900, 240)
+    panel._rebuild.now()
+    settled()
+    assert panel._progress.text() == "reading waves 0 of 3"
+    assert "still being read" in panel.tip(1, 1100, TimeWindow(1100, 1101), False)
+    for batch in batches:
+        ui.session.store.add(batch)
+    panel._rebuild.now()
+    settled()
+    assert panel._progress.text() == "3 waves"
+
+
+def test_without_a_trace_the_panel_says_why(ui: UiContext, qtbot: object) -> None:
+    panel = ComputeUnitPanel(ui)
+    qtbot.addWidget(panel)
+    assert panel._page.is_empty
+    assert panel._page.sentence.text()
+
+
+def test_a_picture_is_made_once_for_one_view(shown: CanvasBot) -> None:
+    show(shown, 1000, 1200)
+    shown.plot.grab()
+    image = shown.plot.rows._image
+    shown.hover(0, 1050)
+    shown.plot.grab()
+    assert shown.plot.rows._image is image
+    assert np.array_equal(shown.plot.rows.source.rows[0].segments[0].tokens.line[:2], [0, 1])

@@ -1,0 +1,181 @@
+"""Global, utilization and overview: exact answers, and the same window for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication
+
+from rcv_py.analysis.union import union
+from rcv_py.model.clock import Clock
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.brush import Brush, Grip
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.time_axis import TimeScale, round_step
+from rcv_py.ui.panels.global_timeline import GlobalTimelinePanel
+from rcv_py.ui.panels.overview import OverviewPanel
+from rcv_py.ui.panels.utilization import UtilizationPanel
+from tests.support.traces import made_trace
+from tests.ui.canvas_bot import CanvasBot
+
+DRAWINGS = ("vvVVVV..llllLLLLiiiiIIII" * 20, "sSsSsS..bbbbBBBBmmmmMMMM" * 20)
+SPAN = TimeWindow(1000, 1480)
+
+
+@pytest.fixture
+def make(ui: UiContext, open_in: Callable, settled: Callable, qtbot: Any) -> Callable[[type], Any]:
+    """Show a panel with two waves of slots 0 and 1."""
+
+    def shown(kind: type) -> Any:
+        open_in(*made_trace(DRAWINGS, begin=SPAN.begin))
+        panel = kind(ui)
+        qtbot.addWidget(panel)
+        panel.resize(900, 44 if kind is OverviewPanel else 240)
+        panel.show()
+        if hasattr(panel, "_rebuild"):
+            panel._rebuild.now()
+        settled()
+        return panel
+
+    return shown
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_boxes_have_the_colour_of_their_kernel_and_detail_is_stronger(make: Callable, theme: str) -> None:
+    panel = make(GlobalTimelinePanel)
+    panel.ui.settings["look.theme"] = theme
+    bot = CanvasBot(panel.timeline.plot)
+    assert [panel.source.group(row) for row in range(4)] == ["SE2 CU1"] * 2 + ["SE2 CU7"] * 2
+    assert bot.color(1, 1200) == panel.ui.theme.kernel(0)
+    assert bot.color(2, 1200) == panel.ui.theme.soft(panel.ui.theme.kernel(1), 0.55)
+
+
+def test_a_click_on_a_traced_wave_selects_it_and_a_double_click_fits_it(make: Callable) -> None:
+    panel = make(GlobalTimelinePanel)
+    bot = CanvasBot(panel.timeline.plot)
+    bot.click(1, 1100)
+    assert panel.session.selection.value.wave.slot == 1
+    assert panel.source.selected_row == 1
+    panel.session.set_view(TimeWindow(1000, 1100))
+    bot.double_click(0, 1050)
+    assert panel.session.view.value.width >= SPAN.width
+
+
+def test_a_wave_elsewhere_says_why_it_has_no_detail(make: Callable) -> None:
+    panel = make(GlobalTimelinePanel)
+    before = panel.session.selection.value
+    CanvasBot(panel.timeline.plot).click(3, 1100)
+    assert panel.session.selection.value == before
+    tip = panel.tip(3, 1100, TimeWindow(1100, 1101), False)
+    assert "did not run on the traced compute unit" in tip
+    assert "second" in tip
+    assert "480 cycles" in tip
+
+
+def test_units_show_their_share_of_the_view(make: Callable) -> None:
+    panel = make(UtilizationPanel)
+    names = [panel.source.label(row) for row in range(len(panel.source))]
+    assert names == ["VALU0", "VMEM0", "SCAL0", "IMMED"]
+    panel.session.set_view(SPAN)
+    # VALU0: four cycles of VALU and four of MATRIX in a period of 24, in different waves.
+    assert panel.source.values[names.index("VALU0")] == "33.3 %"
+    assert "issue time" in panel.caption()
+
+
+def test_a_bar_leads_to_its_instruction(make: Callable) -> None:
+    panel = make(UtilizationPanel)
+    panel.session.set_view(TimeWindow(1000, 1100))
+    CanvasBot(panel.timeline.plot).click(0, 1003)
+    wave, row = panel.session.token()
+    assert (wave.id.slot, row) == (0, 0)
+
+
+def test_overlapping_spans_are_covered_once() -> None:
+    made = union(np.array([0, 2, 10]), np.array([5, 4, 12]))
+    assert made.inside(TimeWindow(0, 20)) == 7
+    assert made.inside(TimeWindow(3, 11)) == 3
+    assert made.inside(TimeWindow(5, 10)) == 0
+
+
+def _mouse(panel: OverviewPanel, kind: QEvent.Type, x: float) -> None:
+    at = QPointF(x, 20)
+    held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else Qt.MouseButton.LeftButton
+    event = QMouseEvent(kind, at, at, Qt.MouseButton.LeftButton, held, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(panel, event)
+
+
+def _drag(panel: OverviewPanel, begin: int, end: int) -> None:
+    _mouse(panel, QEvent.Type.MouseButtonPress, panel.brush.x_of(begin))
+    _mouse(panel, QEvent.Type.MouseMove, panel.brush.x_of(end))
+    _mouse(panel, QEvent.Type.MouseButtonRelease, panel.brush.x_of(end))
+
+
+def test_the_overview_draws_moves_and_resizes_the_window(make: Callable) -> None:
+    panel = make(OverviewPanel)
+    _drag(panel, 1100, 1200)  # on the full strip: a new window
+    view = panel.session.view.value
+    assert abs(view.begin - 1100) <= 1
+    assert abs(view.end - 1200) <= 1
+    _drag(panel, 1150, 1250)  # inside: moved
+    assert abs(panel.session.view.value.begin - 1200) <= 1
+    assert panel.session.view.value.width == view.width
+    _drag(panel, panel.session.view.value.end, 1400)  # an edge: resized
+    assert abs(panel.session.view.value.end - 1400) <= 1
+    assert abs(panel.session.view.value.begin - 1200) <= 1
+    _drag(panel, 1050, 1050)  # a click: centred there
+    assert panel.session.view.value.begin == panel.brush.outer.begin
+    assert panel.session.window.value == panel.session.view.value
+
+
+def test_the_overview_sums_the_states_of_all_waves(make: Callable) -> None:
+    panel = make(OverviewPanel)
+    assert panel.strip is not None
+    middle = panel.strip.state[450]
+    assert middle[1] == pytest.approx(2.0, abs=0.05)
+    assert panel.strip.resident[450] == 4
+
+
+def test_a_brush_over_everything_can_be_drawn_but_not_moved() -> None:
+    brush = Brush()
+    brush.outer, brush.width_px = TimeWindow(0, 1000), 100
+    assert brush.grip_at(50, TimeWindow(0, 1000)) is Grip.NEW
+    assert brush.grip_at(50, TimeWindow(400, 600)) is Grip.BODY
+    assert brush.grip_at(40, TimeWindow(400, 600)) is Grip.BEGIN
+    assert brush.grip_at(61, TimeWindow(400, 600)) is Grip.END
+
+
+@pytest.mark.parametrize("kind", [GlobalTimelinePanel, UtilizationPanel, OverviewPanel])
+def test_panels_live_without_a_trace_and_through_closing(make: Callable, kind: type) -> None:
+    panel = make(kind)
+    panel.session.close()
+    QApplication.processEvents()
+    panel.grab()
+    if kind is not OverviewPanel:
+        assert panel._page.is_empty
+        assert panel._page.sentence.text().endswith((".", "here."))
+
+
+def test_ticks_are_round_and_as_many_as_fit() -> None:
+    window = TimeWindow(109_776, 286_056)
+    times, step = TimeScale().ticks(window, 1200)
+    assert step == 20_000
+    assert times[0] == 120_000
+    assert TimeScale().text(times[0], step) == "120,000"
+
+
+def test_ticks_in_nanoseconds_count_from_the_traces_begin() -> None:
+    clock = Clock(ticks_per_cycle=0.05)
+    scale = TimeScale(1000, clock.ns(1.0))
+    times, step = scale.ticks(TimeWindow(1000, 21_000), 1100)
+    assert [scale.text(time, step) for time in times[:3]] == ["0 µs", "1 µs", "2 µs"]
+    assert scale.unit == "time since the trace began"
+
+
+@pytest.mark.parametrize(("wanted", "step"), [(0.7, 1), (1.0, 1), (1.1, 2), (3, 5), (7, 10), (1200, 2000)])
+def test_steps_are_one_two_or_five(wanted: float, step: float) -> None:
+    assert round_step(wanted) == step

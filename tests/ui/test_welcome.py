@@ -1,0 +1,51 @@
+"""The first page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from rcv_py.base import resources
+from tests.ui.window import SAMPLE, open_sample, settle, window
+
+
+def test_the_first_page_offers_samples_and_keys(qtbot: QtBot) -> None:
+    with window() as app:
+        assert app.window.pages.currentWidget() is app.window.welcome
+        page = app.window.welcome
+        assert page.open.text().startswith("Open")
+        assert {path.name for path in resources.samples()} <= {link.text() for link in page.links}
+        texts = " ".join(label.text() for label in page.findChildren(QLabel))
+        for key in ("Ctrl+K", "W A S D", "?"):
+            assert key in texts
+        next(link for link in page.links if link.text() == SAMPLE.name).click()
+        settle(app, qtbot)
+        assert app.ui.session.trace.value.name == SAMPLE.name
+
+
+def test_recent_captures_are_listed_newest_first_and_once(tmp_path: Path, qtbot: QtBot) -> None:
+    with window(QSettings(str(tmp_path / "x.ini"), QSettings.Format.IniFormat)) as app:
+        opener = app.window.opener
+        for name in ("a", "b", "a"):
+            (tmp_path / name).mkdir(exist_ok=True)
+            opener.remember(tmp_path / name)
+        assert [path.name for path in opener.recent] == ["a", "b"]
+        (tmp_path / "b").rmdir()
+        assert [path.name for path in opener.recent] == ["a"]
+        app.window.welcome.refresh()
+        assert app.window.welcome.links[0].text() == "a"
+        opener.forget_recent()
+        assert opener.recent == []
+
+
+def test_the_bar_offers_the_captures_beside_the_open_one(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        menu = app.window.top_bar.capture.menu()
+        menu.aboutToShow.emit()
+        entries = {action.text().split("   ")[0]: action for action in menu.actions()}
+        assert entries[SAMPLE.name].isChecked()
+        assert len(entries) >= 2

@@ -1,0 +1,257 @@
+"""The window around the panels: opening, layout, keeping, failing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, QSettings, QSize, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from rcv_py.base.errors import NotATrace
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.progress import Stage
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.empty_state import WithEmptyState
+from rcv_py.ui.kit.panel import PANELS, Panel, PanelInfo, discover
+from rcv_py.ui.shell.docks import STRIPS
+from rcv_py.ui.shell.error_box import ErrorBox, ErrorDesk, report
+from rcv_py.ui.shell.panel_maker import BrokenPanel, make_panel
+from tests.ui.window import SAMPLE, open_sample, settle, window
+
+EXPECTED = {
+    "overview", "global_timeline", "compute_unit", "utilization", "explorer", "top_lines", "isa", "source",
+    "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history",
+}  # fmt: skip
+discover()
+
+
+def test_every_panel_of_the_layout_is_there() -> None:
+    assert set(PANELS.ids()) >= EXPECTED
+
+
+@pytest.mark.parametrize("name", PANELS.ids())
+def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtbot: QtBot) -> None:
+    panel = make_panel(ui, PANELS[name])
+    qtbot.addWidget(panel)
+    panel.resize(240, 200)
+    panel.show()
+    qtbot.waitUntil(lambda: ui.tasks.idle)
+    assert not isinstance(panel, BrokenPanel), panel.report
+    assert panel.accessibleName()
+    assert panel.sheet() is None or not list(panel.sheet().rows)
+    empty = panel.findChild(WithEmptyState)
+    if empty is not None and name != "overview":
+        assert empty.is_empty
+        assert empty.sentence.text().endswith(".")
+    panel.hide()
+
+
+def test_panels_live_through_a_capture(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        for name in app.window.workspace.docks:
+            app.window.workspace.show_panel(name)
+            settle(app, qtbot)
+        session = app.ui.session
+        session.select_line(1)
+        session.step_hit(1)
+        session.step_token(1)
+        session.zoom(0.5)
+        settle(app, qtbot)
+        app.window.close_capture()
+        settle(app, qtbot)
+        assert app.window.pages.currentWidget() is app.window.welcome
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_the_first_layout_shows_everything_and_clips_nothing(size: tuple[int, int], qtbot: QtBot) -> None:
+    with window(size=size) as app:
+        workspace = app.window.workspace
+        open_sample(app, qtbot)
+        workspace.reset_layout(workspace.size())
+        settle(app, qtbot)
+        inside = workspace.rect().adjusted(0, 0, 1, 1)
+        for name in ("explorer", "isa", "source", "wave_picker", "token_details", "overview"):
+            assert inside.contains(workspace.docks[name].geometry()), name
+        left, right = workspace.docks["explorer"].width(), workspace.docks["wave_picker"].width()
+        assert 190 <= left <= 300
+        assert 190 <= right <= 300
+        assert workspace.is_bottom_folded == (size[0] < 1500)
+        assert workspace.docks["hotspot"].panel.isVisible() == (size[0] >= 1500)
+
+
+def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot) -> None:
+    with window(size=(1472, 900)) as app:
+        open_sample(app, qtbot)
+        docks = app.window.workspace.docks
+        before = [docks[name].width() for name in ("explorer", "isa", "wave_picker")]
+        app.ui.session.select_line(4)
+        settle(app, qtbot)
+        app.ui.theme.toggle()
+        settle(app, qtbot)
+        assert [docks[name].width() for name in ("explorer", "isa", "wave_picker")] == before
+
+
+def test_a_tab_unfolds_the_bottom(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        workspace = app.window.workspace
+        workspace.fold_bottom(True)
+        workspace.show_panel("problems")
+        settle(app, qtbot)
+        assert not workspace.is_bottom_folded
+        assert workspace.docks["problems"].panel.isVisible()
+
+
+def test_the_overview_cannot_be_closed() -> None:
+    with window() as app:
+        dock = app.window.workspace.docks["overview"]
+        assert "overview" in STRIPS
+        assert dock.features() == dock.DockWidgetFeature.NoDockWidgetFeatures
+
+
+def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+        open_sample(app, qtbot)
+        app.ui.settings["look.theme"] = "dark"
+        app.window.workspace.docks["labels"].hide()
+        app.ui.session.select_line(2)
+        app.ui.session.toggle_bookmark()
+        place = app.ui.session.selection.value
+        begin = app.ui.session.view.value.begin
+        app.ui.session.set_view(TimeWindow(begin + 100, begin + 500))
+        view = app.ui.session.view.value
+    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+        assert app.ui.theme.is_dark
+        assert not app.window.workspace.is_shown("labels")
+        assert app.window.opener.recent == [SAMPLE]
+        open_sample(app, qtbot)
+        assert str(app.ui.session.selection.value) == str(place)
+        assert len(app.ui.session.bookmarks.value) == 1
+        assert app.ui.session.view.value == view
+
+
+def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:
+    file = tmp_path / "rcv.ini"
+    file.write_text(
+        "[memory]\ngeometry=1\nlayout=@Invalid()\npanels={oops\n[look]\ntheme=plaid\nfont_size=900\n"
+    )
+    with window(QSettings(str(file), QSettings.Format.IniFormat)) as app:
+        texts = [problem.text for problem in app.ui.session.problems.value]
+        assert len(texts) == 2
+        assert all("default" in text for text in texts)
+
+
+def test_switching_the_theme_keeps_everything(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        session = app.ui.session
+        session.select_line(3)
+        session.zoom(0.3)
+        before = (session.selection.value, session.view.value, session.clock_range.value)
+        dark = app.ui.theme.is_dark
+        app.ui.commands.run("view.theme")
+        settle(app, qtbot)
+        assert app.ui.theme.is_dark is not dark
+        assert (session.selection.value, session.view.value, session.clock_range.value) == before
+
+
+def test_a_parent_folder_shows_its_captures(qtbot: QtBot) -> None:
+    with window() as app:
+        app.window.opener.open(SAMPLE.parent)
+        settle(app, qtbot)
+        chooser = app.window.chooser
+        assert app.window.pages.currentWidget() is chooser
+        assert len(chooser.entries) >= 2
+        row = next(at for at, entry in enumerate(chooser.entries) if entry.path.name == SAMPLE.name)
+        chooser.table.doubleClicked.emit(chooser.model.index(chooser.model.view_row(row), 0))
+        settle(app, qtbot)
+        assert app.ui.session.trace.value.path.name == SAMPLE.name
+
+
+def test_a_dropped_folder_is_opened(qtbot: QtBot) -> None:
+    with window() as app:
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(SAMPLE))])
+        how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+        event = QDropEvent(QPointF(5, 5), *how)
+        app.window.dropEvent(event)
+        settle(app, qtbot)
+        assert app.ui.session.trace.value.name == SAMPLE.name
+
+
+def test_a_path_that_is_nothing_gets_a_sentence(tmp_path: Path, qtbot: QtBot) -> None:
+    with window() as app:
+        errors = app.window.shown_errors
+        app.window.opener.failed.disconnect()
+        app.window.opener.failed.connect(errors.append)
+        for path in (tmp_path / "missing", tmp_path):
+            app.window.opener.open(path)
+            settle(app, qtbot)
+        assert [type(error) for error in errors] == [NotATrace, NotATrace]
+        assert all(str(error).endswith(".") and error.hint for error in errors)
+        errors.clear()
+
+
+def test_a_panel_that_cannot_be_made_is_replaced(ui: UiContext, qtbot: QtBot) -> None:
+    def make(ui: UiContext) -> Panel:
+        raise RuntimeError("no luck")
+
+    panel = make_panel(ui, PanelInfo("x", "Broken one", "top", 1, make, "tip"))
+    qtbot.addWidget(panel)
+    assert isinstance(panel, BrokenPanel)
+    assert "no luck" in panel.report
+    assert panel.findChild(QLabel).text().startswith("Broken one")
+
+
+def test_errors_are_sentences_and_mistakes_reports(qtbot: QtBot, capsys: pytest.CaptureFixture[str]) -> None:
+    box = ErrorBox(NotATrace("here"))
+    qtbot.addWidget(box)
+    assert box.sentence.text() == str(NotATrace("here"))
+    with window() as app:
+        desk = ErrorDesk(app.window, lambda: "capture_1")
+        for _ in range(3):
+            try:
+                raise ZeroDivisionError("oops")
+            except ZeroDivisionError as error:
+                if desk.last is not None:
+                    first = desk.last
+                desk.excepthook(ZeroDivisionError, error, None)
+        assert desk.last is first, "the same mistake is shown once"
+        assert "oops" in first.report
+        assert "capture_1" in first.report
+        assert "inside rcv" in first.sentence.text()
+        first.close()
+    assert "oops" in capsys.readouterr().err
+    assert "Traceback" not in report(NotATrace("here"))
+
+
+def test_the_status_bar_tells_facts_problems_and_work(qtbot: QtBot) -> None:
+    with window() as app:
+        status, session = app.window.status, app.ui.session
+        assert status.facts.text() == "No capture is open."
+        open_sample(app, qtbot)
+        qtbot.waitUntil(lambda: "tokens" in status.facts.text())
+        assert "wave" in status.facts.text()
+        assert "in memory" in status.facts.toolTip()
+        session.problems.set((Problem(Severity.WARNING, "a.json", "a.json is odd."),))
+        qtbot.waitUntil(lambda: status.problems.text() == " 1 problem")
+        status.problems.click()
+        assert not app.window.workspace.is_bottom_folded
+        session.busy.set((Stage("Reading waves", 18, 32),))
+        assert status.stage.text() == "Reading waves 18 of 32"
+        assert status.bar.value() == 18
+        assert status.cancel.isVisible()
+        session.busy.set(())
+        assert not status.cancel.isVisible()
+
+
+def test_the_window_fits_a_small_screen() -> None:
+    with window() as app:
+        assert app.window.minimumSizeHint().width() <= QSize(1280, 800).width()
+        assert app.window.minimumSizeHint().height() <= QSize(1280, 800).height()

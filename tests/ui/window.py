@@ -1,0 +1,53 @@
+"""A whole window in a test, with a small capture in it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QSettings
+from PySide6.QtWidgets import QApplication
+
+from rcv_py.ui.app import App, start
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "sample_traces"
+SAMPLE = SAMPLES / "matmul_tiled"
+
+
+@contextmanager
+def window(store: QSettings | None = None, size: tuple[int, int] = (1280, 800)) -> Iterator[App]:
+    """Make, show and close the window; every error that reaches it fails the test."""
+    app = start(store)
+    errors: list[BaseException] = []
+    app.window.errors.show = errors.append  # type: ignore[method-assign]
+    app.ui.tasks.failed.connect(errors.append)
+    app.window.resize(*size)
+    app.window.show()
+    app.window.shown_errors = errors  # type: ignore[attr-defined]
+    try:
+        yield app
+    finally:
+        app.close()
+        app.window.deleteLater()
+        app.qt.sendPostedEvents(app.window, QEvent.Type.DeferredDelete)
+        gc.collect()
+        app.qt.setStyleSheet("")  # after the widgets have gone: Qt keeps rules by widget
+    assert not errors, errors
+
+
+def settle(app: App, qtbot: object) -> None:
+    """Wait until nothing is left to do."""
+    for _ in range(3):
+        qtbot.waitUntil(lambda: app.window.idle, timeout=20_000)  # type: ignore[attr-defined]
+        qtbot.wait(30)  # type: ignore[attr-defined]
+        QApplication.processEvents()
+
+
+def open_sample(app: App, qtbot: object, path: Path = SAMPLE) -> None:
+    """Open a capture and wait until it is all there."""
+    app.window.opener.open(path)
+    settle(app, qtbot)
+    assert app.ui.session.trace.value is not None
