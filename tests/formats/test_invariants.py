@@ -6,7 +6,6 @@ programs (MEASURED); none was recorded from this one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -117,12 +116,12 @@ class Loaded:
 
 
 @pytest.fixture(scope="module", params=THREAD_TRACES)
-def loaded(request) -> Iterator[Loaded]:
+def loaded(request) -> Loaded:
     trace = open_trace(trace_path(request.param))
     batches = load_all(trace, workers=0)
     waves = sorted((wave for batch in batches for wave in batch.waves), key=lambda wave: wave.row)
     bad = tuple(text for batch in batches for text in (*batch.missing, *batch.notes))
-    yield Loaded(request.param, trace, tuple(waves), bad)
+    return Loaded(request.param, trace, tuple(waves), bad)
 
 
 def sums(line: np.ndarray, values: np.ndarray, n: int) -> list[int]:

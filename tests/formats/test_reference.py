@@ -1,4 +1,4 @@
-"""What the reference viewer reads from the same folders: clock offsets by its rule, waves and their tokens."""
+"""What the reference viewer reads from the same folders: clock offsets by its rule, waves, tokens."""
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def test_an_engine_whose_clock_stood_still_does_not_spoil_the_rate():
 
 
 def test_ticks_since_boot_do_not_cost_cycles():
-    """At 100 MHz a machine counts 10^16 ticks in three years; a double would then be off by tens of cycles."""
+    """A machine counts 10^16 ticks of 100 MHz in three years; a double would be off by tens of cycles."""
     boot = 10**16
     table = samples(se0=[[1000, boot], [3000, boot + 100]], se1=[[1000, boot + 1], [3000, boot + 101]])
     assert align(table, [0, 1], OURS)[0] == {0: 0, 1: 20}
