@@ -1,4 +1,4 @@
-"""Write the parts of the documentation that the code knows: commands, settings, panels and keys, and the pictures.
+"""Write what the code knows into the documentation: commands, settings, panels, keys, and the pictures.
 
 Usage: reference.py [--pictures].  `tests/test_docs.py` fails when a written page is not what this makes.
 """

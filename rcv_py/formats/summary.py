@@ -42,17 +42,13 @@ def entry(path: Path) -> CaptureEntry:
         mapped=code.mapped_rows,
         hits=int(code.hits.sum()),
         latency=int(code.latency.sum()),
-        note=_note(
-            len(index.waves), len(code), index.has_pc_samples or code.samples_issued is not None, problems
-        ),
+        note=_note(len(index.waves), index.has_pc_samples or code.samples_issued is not None, problems),
     )
 
 
-def _note(waves: int, rows: int, is_sampled: bool, problems: list[Problem]) -> str:
+def _note(waves: int, is_sampled: bool, problems: list[Problem]) -> str:
     if not waves and is_sampled:
         return "PC samples only."
-    if not waves and not rows:
-        return "Placeholder: no wave ran on the traced compute unit, so nothing was disassembled."
     if not waves:
-        return "No wave ran on the traced compute unit."
+        return "No wave ran on the traced compute unit; record with another --att-target-cu or a larger grid."
     return problems[0].text if problems else ""

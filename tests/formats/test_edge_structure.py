@@ -122,7 +122,7 @@ def test_edge_04_a_missing_wave_file_leaves_its_place_in_the_index(tmp_path):
     trace = opened(tmp_path, {WAVE: None})
     assert (trace.waves.begin[0], trace.waves.size[0]) == (80, 0)
     assert trace.reader.read([0]).missing == ((0, f"{WAVE} is missing."),)
-    assert "1 of 1 wave file" in texts(trace)
+    assert "missing or empty: 1 of 1" in texts(trace)
 
 
 def test_edge_05_truncated_and_empty_files_are_problems(tmp_path):

@@ -91,6 +91,12 @@ def test_odd_numbers_are_read_alike_or_refused(tokens, timeline, waitcnt):
     )  # orjson writes no integer beyond 64 bits
 
 
+@pytest.mark.parametrize("name", ["instructions", "timeline", "waitcnt"])
+def test_an_object_in_place_of_a_table_is_refused(name):
+    with pytest.raises(ValueError, match=r"its "):
+        parse(orjson.dumps({"wave": {name: {}}}))
+
+
 @given(st.binary(max_size=40))
 def test_any_bytes_are_refused_with_a_reason(data):
     with pytest.raises(ValueError, match=r"."):

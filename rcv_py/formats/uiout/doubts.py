@@ -95,7 +95,7 @@ def _lost_files(waves: WaveIndex) -> list[Problem]:
         Problem(
             Severity.ERROR,
             name,
-            f"{len(lost):,} of {plural(len(waves), 'wave file')} are missing or empty, such as {name}.",
+            f"Wave files that are missing or empty: {len(lost):,} of {len(waves):,}, such as {name}.",
             "Copy the whole capture folder; the other waves are shown.",
             _OF_WAVES if len(lost) == len(waves) else (),
         )

@@ -106,7 +106,7 @@ def _index(files: Listing, problems: list[Problem]) -> Index:
             Problem(
                 Severity.WARNING,
                 INDEX,
-                f"{error} {len(rescued.waves):,} waves were found by the names of their files.",
+                f"{error} Waves found by the names of their files: {len(rescued.waves):,}.",
                 "Copy the whole capture folder again.",
                 () if len(rescued.waves) else TIMELINES,
             )

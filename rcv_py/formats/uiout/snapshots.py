@@ -57,7 +57,7 @@ def _lost(lost: list[SourceFile], total: int) -> Problem:
     return Problem(
         Severity.WARNING,
         FILE,
-        f"{FILE} leads to no copy of {len(lost):,} of {plural(total, 'source file')}, such as {lost[0].path}.",
+        f"{FILE} has no copy of {len(lost):,} of {plural(total, 'source file')}, such as {lost[0].path}.",
         "Costs by line are there all the same; record on the machine that has the sources to get their text.",
         ("source",) if len(lost) == total else (),
     )

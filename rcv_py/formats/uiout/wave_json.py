@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 import simdjson
 
-from rcv_py.formats.columns import LIMIT, bounds, int_column, int_table
+from rcv_py.formats.columns import LIMIT, int_column, int_table
 
 BOM = b"\xef\xbb\xbf"
 TOKEN_WIDTH = 5  # time, category, stall, duration, line
@@ -93,6 +93,8 @@ def _document(document: Any, data: bytes) -> RawWave:
     if any(isinstance(value, simdjson.Array | simdjson.Object) for value in facts.values()):
         raise _Unusual
     tables = {name: wave[name] for name in _TABLES if name in keys}
+    if any(isinstance(table, simdjson.Object) for table in tables.values()):
+        raise _Unusual
     texts = _texts(data)
     tokens = _rows(tables.get("instructions"), TOKEN_WIDTH, texts.get("instructions", _NO_TEXT))
     timeline = _rows(tables.get("timeline"), STATE_WIDTH, texts.get("timeline", _NO_TEXT))
@@ -268,6 +270,8 @@ def _table(tables: dict[str, Any], name: str, width: int) -> np.ndarray:
 def _exact_waits(entries: object) -> RawWaits | None:
     if entries is None:
         return None
+    if not isinstance(entries, list):
+        raise ValueError("its waitcnt is not a list of waits and producers")
     try:
         lines = int_column([line for line, _ in entries])
         pairs = [int_table(depends, 2)[:, 0] for _, depends in entries]

@@ -1,0 +1,189 @@
+"""Broken captures: the sentence a person reads for each, and the rules every such sentence keeps."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rcv_py.base.errors import TraceError
+from rcv_py.formats.open import find_captures, open_trace
+from tests.support.folders import GOOD, WAVE, code, one_wave, row, waves, write
+
+PANELS = {
+    "overview",
+    "global_timeline",
+    "compute_unit",
+    "utilization",
+    "explorer",
+    "top_lines",
+    "isa",
+    "source",
+    "hotspot",
+    "problems",
+    "wave_picker",
+    "token_details",
+    "search",
+    "labels",
+    "history",
+}
+
+# What is changed in a good folder, and what its problems have to say.
+DAMAGED = {
+    "no index": (
+        {"filenames.json": None},
+        "filenames.json is missing. Waves found by the names of their files: 1.",
+    ),
+    "index cut off": ({"filenames.json": b'{"gfxip": 9'}, "filenames.json is damaged: it ends in the middle"),
+    "index is a list": ({"filenames.json": []}, "filenames.json is damaged: it is not an index of waves."),
+    "name outside": (
+        {"filenames.json": waves({"0": {"0": {"0": {"0": [WAVE, 80, 140], "1": ["../x", 1, 2]}}}})},
+        "filenames.json names 1 file outside the capture folder, such as '../x'; they are not opened.",
+    ),
+    "no code": ({"code.json": None}, "code.json is missing: instructions have no text and no totals."),
+    "empty code": ({"code.json": b""}, "code.json is damaged: it is empty."),
+    "code is a number": ({"code.json": b"7"}, "code.json is damaged: it is not a table of instructions."),
+    "code rows are a number": (
+        {"code.json": {"code": 7}},
+        "code.json is damaged: it is not a table of instructions.",
+    ),
+    "bad code row": ({"code.json": code(row("s_nop 0", 1, "/a.py:1"), None)}, "code.json has 1 unusable row"),
+    "same number twice": (
+        {"code.json": code(row("s_nop 0", 1, "/a.py:1", 0), row("s_nop 1", 1, "", 4))},
+        "code.json gives 1 line number to a second instruction; their tokens are counted for the first.",
+    ),
+    "no debug info": ({"code.json": code(row("s_nop 0", 1))}, "No instruction has a source line"),
+    "no occupancy": (
+        {"occupancy.json": None},
+        "occupancy.json is missing: what ran on the other compute units is not known.",
+    ),
+    "occupancy garbage": ({"occupancy.json": b"\x00\x01"}, "occupancy.json is damaged: it is not JSON"),
+    "bad events": ({"occupancy.json": {"0": [[1, 2], "x"]}}, "occupancy.json has 2 unusable wave events"),
+    "placeholder": ({"filenames.json": waves(None)}, "No wave ran on the traced compute unit"),
+    "wave gone": ({WAVE: None}, f"Wave files that are missing or empty: 1 of 1, such as {WAVE}."),
+    "wave empty": ({WAVE: b""}, f"Wave files that are missing or empty: 1 of 1, such as {WAVE}."),
+    "clocks missing": (
+        {"filenames.json": waves(one_wave() | one_wave(se=1)), "realtime.json": None},
+        "realtime.json is missing or empty: the clocks of 2 shader engines are not aligned.",
+    ),
+    "clock of one missing": (
+        {"filenames.json": waves(one_wave() | one_wave(se=1))},
+        "realtime.json has no clock samples for SE 1: its times are not aligned with the others.",
+    ),
+    "clock backwards": (
+        {"realtime.json": {"SE0": [[1, 9], [5, 3]]}},
+        "realtime.json: the constant clock of SE 0 runs backwards; nanoseconds are doubtful.",
+    ),
+    "source copy gone": (
+        {"source_0_k.py": None},
+        "snapshots.json has no copy of 1 of 1 source file, such as /src/k.py.",
+    ),
+    "snapshots garbage": ({"snapshots.json": b"]"}, "snapshots.json is damaged: it is not JSON"),
+    "snapshots is a list": ({"snapshots.json": []}, "snapshots.json is damaged: it is no tree of names."),
+    "counters cut off": (
+        {"se0_perfcounter.json": b'{"data": [[1'},
+        "se0_perfcounter.json is damaged: it ends",
+    ),
+    "marker of no kind": (
+        {"code.json": code(row("s_nop 0", 1, "/a.py:1"), sqtt_funcmap=[[1, 1, "?", "x"]])},
+        "code.json has 1 unusable marker name",
+    ),
+    "packets lost": (
+        {"occupancy.json": {"0": [[1, 1, 0, 0, 1, 0]], "events": {"0": [{"type": 6}, {"type": 9}]}}},
+        "The trace unit stalled or lost packets 2 times",
+    ),
+    "state curve": (
+        {WAVE: None, "wstates2.json": {"time": [1], "state": []}},
+        "wstates2.json has 1 unusable curve",
+    ),
+}
+
+
+def is_sentence(text):
+    return bool(re.fullmatch(r"[A-Za-z0-9/].*[^.]\.", text)) and "  " not in text and "Errno" not in text
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_a_damaged_capture_opens_and_says_what_is_wrong(tmp_path, case):
+    changes, sentence = DAMAGED[case]
+    problems = open_trace(write(tmp_path / "c", changes)).problems
+    assert any(problem.text.startswith(sentence) for problem in problems), [p.text for p in problems]
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_problems_are_sentences_with_a_remedy(tmp_path, case):
+    for problem in open_trace(write(tmp_path / "c", DAMAGED[case][0])).problems:
+        assert is_sentence(problem.text), problem.text
+        assert is_sentence(problem.hint), problem.hint
+        assert problem.where
+        assert set(problem.panels) <= PANELS
+
+
+HOPELESS = {
+    "empty folder": ({}, "is not a decoded thread trace: it is empty."),
+    "raw traces": (
+        {"a_1_shader_engine_0_1.att": b"x"},
+        "is not a decoded thread trace: it holds raw .att files only",
+    ),
+    "code alone": ({"code.json": code()}, "neither it nor a folder below it has a filenames.json"),
+    "nothing in it": ({"filenames.json": {}}, "it holds no waves, no occupancy and no code"),
+    "nothing readable": (
+        {"filenames.json": b"{", "code.json": b"{"},
+        "it holds no waves, no occupancy and no code (filenames.json is damaged",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOPELESS)
+def test_a_hopeless_folder_is_refused_in_a_sentence(tmp_path, case):
+    files, sentence = HOPELESS[case]
+    with pytest.raises(TraceError) as caught:
+        open_trace(write(tmp_path / "c", files, base={}))
+    assert sentence in str(caught.value)
+    assert str(caught.value).endswith(".")
+    assert caught.value.hint
+
+
+def test_a_path_that_is_not_there_is_refused(tmp_path):
+    for path in (tmp_path / "none", tmp_path / "a\0b", tmp_path / ("x" * 5000)):
+        with pytest.raises(TraceError, match="is not a decoded thread trace"):
+            open_trace(path)
+
+
+def test_an_entry_tells_why_a_capture_cannot_be_opened(tmp_path):
+    write(tmp_path / "a", {"filenames.json": b"{", WAVE: None})
+    write(tmp_path / "b", {"filenames.json": waves(None)})
+    write(tmp_path / "c")
+    notes = {entry.name: entry.note for entry in find_captures(tmp_path)}
+    assert notes["a"].startswith("filenames.json is damaged")
+    assert "another --att-target-cu" in notes["b"]
+    assert notes["c"] == ""
+
+
+def test_names_in_a_capture_never_lead_out_of_it(tmp_path):
+    (tmp_path / "secret.json").write_text(
+        '{"wave": {"begin": 1, "end": 2, "instructions": [[1, 9, 0, 4, 1]]}}'
+    )
+    (tmp_path / "secret.txt").write_text("secret")
+    names = ["../secret.json", str(tmp_path / "secret.json"), "link.json", "sub/../../secret.json", "a\0b"]
+    tree = {"0": {"0": {"0": {str(i): [name, 1, 2] for i, name in enumerate(names)}}}}
+    chunks = {"0": [["../secret.json", 0, 1]]}
+    folder = tmp_path / "c"
+    folder.mkdir()
+    (folder / "link.json").symlink_to(tmp_path / "secret.json")
+    (folder / "wstates1.json").symlink_to(tmp_path / "secret.json")
+    changes = {
+        "filenames.json": waves(tree, other_simd_filenames=chunks, shaderdata_filenames=chunks),
+        "snapshots.json": {"/": {"src": {"k.py": "../secret.txt"}}},
+        WAVE: None,
+    }
+    trace = open_trace(write(folder, changes))
+    assert trace.waves.file == ("link.json",)
+    assert "outside the capture folder" in trace.reader.read([0]).missing[0][1]
+    assert (trace.other_simd, trace.shader_data, trace.state_curves) == ((), (), ())
+    assert trace.sources[0].lines is None
+    assert "filenames.json names 6 files outside" in " ".join(problem.text for problem in trace.problems)
+
+
+def test_files_of_the_good_folder_are_what_the_cases_change():
+    assert {name for changes, _ in DAMAGED.values() for name in changes} >= set(GOOD) - {"source_0_k.py"}

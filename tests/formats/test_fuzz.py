@@ -1,0 +1,166 @@
+"""Any bytes, any JSON, damaged real files: every reader gives a result or a TraceError, and does so soon."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rcv_py.base.errors import TraceError
+from rcv_py.formats.open import find_captures, open_trace
+from tests.support.captures import trace_path
+from tests.support.folders import CODE, GOOD, OCCUPANCY, REALTIME, WAVE, mutated, one_wave, waves, write
+
+SLOW = 5.0  # seconds, on a busy machine; an opened folder of this size takes 5 ms
+
+# A file of each kind, so that damage reaches every reader.
+FULL = {
+    **GOOD,
+    "filenames.json": waves(
+        one_wave(),
+        other_simd_filenames={"0": [["other.json", 0, 9]]},
+        shaderdata_filenames={"0": [["shader.json", 0, 9]]},
+    ),
+    "code.json": {
+        **CODE,
+        "kernels": [{"address": 256, "codeobj": 1, "name": "_ZN1a1bIiEEv", "demangled": ""}],
+        "sqtt_funcmap": [[1, 2, "F", "_ZN1a1bEv", "/a.py:1"]],
+        "sqtt_funcmap_layout": [[1, 8, 4]],
+        "sqtt_funcmap_payloads": [[1, 2, 1]],
+    },
+    "occupancy.json": {
+        **OCCUPANCY,
+        "1": OCCUPANCY["0"],
+        "events": {"0": [{"type": 6, "payload": 7}, {"kind": "dispatch", "entry_point": {"address": 1}}]},
+    },
+    "realtime.json": {**REALTIME, "SE1": [[200, 900_000], [8200, 900_400]]},
+    "se0_perfcounter.json": {"data": [[10, 1, 2, 3, 4, 1, 0]]},
+    "spm.json": {"C": {"values": {"0": {"0": [[1, 2]]}}}},
+    "wstates1.json": {"name": "wstates1.json", "time": [1, 2], "state": [1, 0]},
+    "shader.json": {"records_schema": ["time"], "records": [[1, 6, 3, 1, 0, 0]]},
+    "other.json": {"wgp": 3, "instructions": [[1, 2, 3]]},
+    "se0_sm0_sl0_wv1.json": GOOD[WAVE],
+}
+JSON_FILES = sorted(name for name in FULL if name.endswith(".json"))
+
+numbers = st.one_of(
+    st.integers(-5, 5),
+    st.sampled_from(
+        [1 << 31, -(1 << 31) - 1, 1 << 53, (1 << 60) - 1, 1 << 60, 1 << 63, (1 << 64) - 1, -(1 << 63)]
+    ),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+scalars = st.one_of(st.none(), st.booleans(), numbers, st.text(max_size=6))
+keys = st.sampled_from(["0", "1", "-1", "x", "time", "SE0", "code", "data"])
+documents = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(keys, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def survives(changes: dict[str, Any]) -> None:
+    """Open the damaged folder in every way; check what a result promises."""
+    with TemporaryDirectory() as place:
+        folder = write(Path(place) / "c", changes, base=FULL)
+        begin = time.perf_counter()
+        with suppress(TraceError):
+            check(open_trace(folder))
+        for entry in find_captures(folder):
+            assert isinstance(entry.note, str)
+        assert time.perf_counter() - begin < SLOW
+
+
+def check(trace) -> None:
+    code, index, events = trace.code, trace.waves, trace.occupancy
+    rows = len(code)
+    columns = (code.number, code.codeobj, code.address, code.hits, code.latency, code.stall, code.idle)
+    assert {len(column) for column in (*columns, code.is_label, code.kind, code.kernel)} == {rows}
+    assert len(code.chain_first) == rows + 1
+    assert code.chain_first[-1] == len(code.chain_file) == len(code.chain_line)
+    assert set(code.chain_file.tolist()) <= set(range(len(trace.sources)))
+    assert all(column.dtype == np.int64 for column in (code.hits, index.begin, events.time))
+    assert {len(column) for column in (events.se, events.cu, events.kernel, events.workgroup)} == {
+        len(events)
+    }
+    assert np.all(np.diff(events.time) >= 0)
+    assert np.all(index.end >= index.begin)
+    assert trace.span.width > 0
+    assert isinstance(trace.kernel_name, str)
+    batch = trace.reader.read(list(range(len(index))))
+    assert len(batch.waves) + len(batch.missing) == len(index)
+    for problem in trace.problems:
+        assert problem.text.endswith(".")
+
+
+def replaced(document: Any, path: list[int], value: Any) -> Any:
+    """The document with the value at a place (counted down through lists and dictionaries) replaced."""
+    if not path or not isinstance(document, list | dict) or not document:
+        return value
+    keys = list(document) if isinstance(document, dict) else range(len(document))
+    key = keys[path[0] % len(keys)]
+    copy = document.copy()
+    copy[key] = replaced(document[key], path[1:], value)
+    return copy
+
+
+@pytest.mark.parametrize("name", JSON_FILES)
+@given(data=st.binary(max_size=40))
+@settings(max_examples=12)
+def test_any_bytes_in_any_file(name, data):
+    survives({name: data})
+
+
+@pytest.mark.parametrize("name", JSON_FILES)
+@given(document=documents)
+@settings(max_examples=20)
+def test_any_json_in_any_file(name, document):
+    survives({name: orjson.dumps(document)})
+
+
+@pytest.mark.parametrize("name", JSON_FILES)
+@given(path=st.lists(st.integers(0, 30), min_size=1, max_size=6), value=documents)
+@settings(max_examples=40)
+def test_any_value_at_any_place_of_a_good_file(name, path, value):
+    survives({name: orjson.dumps(replaced(FULL[name], path, value))})
+
+
+@given(
+    name=st.sampled_from(JSON_FILES),
+    cut=st.none() | st.integers(0, 2000),
+    flips=st.dictionaries(st.integers(0, 5000), st.integers(0, 255), max_size=4),
+)
+@settings(max_examples=150)
+def test_good_files_with_damaged_bytes(name, cut, flips):
+    survives({name: mutated(orjson.dumps(FULL[name]), cut, flips)})
+
+
+REAL = ("filenames.json", "code.json", "occupancy.json", "realtime.json", "snapshots.json")
+
+
+@given(
+    name=st.sampled_from(REAL),
+    cut=st.none() | st.integers(0, 60_000),
+    flips=st.dictionaries(st.integers(0, 1 << 20), st.integers(0, 255), max_size=8),
+)
+@settings(max_examples=40)
+def test_real_files_with_damaged_bytes(name, cut, flips):
+    folder = trace_path("fused_rope_cache")
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith("wstates")}
+    with TemporaryDirectory() as place, suppress(TraceError):
+        check(open_trace(write(Path(place), {name: mutated(files[name], cut, flips)}, base=files)))
+
+
+@pytest.mark.parametrize("depth", [500, 3000])
+def test_deep_nesting_is_no_recursion_error(depth):
+    deep = b'{"0":' * depth + b"1" + b"}" * depth
+    for name in JSON_FILES:
+        survives({name: deep})

@@ -1,0 +1,113 @@
+"""Words of the instruction set and of the linker: kinds by mnemonic, generations, names, source chains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.formats.uiout.chains import chains, places
+from rcv_py.formats.uiout.mnemonics import guessed_generation, guessed_target, kind_of
+from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.kinds import TokenKind
+from tests.support.captures import SHARED, need_shared
+
+
+@pytest.mark.parametrize(
+    ("words", "gfxip", "kind"),
+    [
+        ("s_load_dwordx2 s_buffer_load_dword s_memtime s_dcache_inv s_store_dword", 9, TokenKind.SMEM),
+        ("s_add_u32 s_cmp_eq_i32 s_and_saveexec_b64 s_mov_b32 s_getpc_b64", 9, TokenKind.SALU),
+        ("buffer_load_dword image_sample tbuffer_store_format_x", 9, TokenKind.VMEM),
+        ("global_load_dword flat_store_dword scratch_load_dword", 9, TokenKind.FLAT),
+        ("global_load_b32 scratch_store_b32", 11, TokenKind.VMEM),
+        ("ds_read_b128 ds_bpermute_b32 lds_direct_load", 9, TokenKind.LDS),
+        ("v_add_f32 v_cvt_pk_bf16_f32 v_dual_mov_b32", 11, TokenKind.VALU),
+        ("v_mfma_f32_16x16x16_f16 v_smfmac_f32 v_wmma_f32 v_swmmac_f32", 12, TokenKind.MATRIX),
+        ("s_branch s_cbranch_scc1 s_setpc_b64 s_swappc_b64 s_call_b64", 9, TokenKind.JUMP),
+        ("s_waitcnt s_wait_loadcnt s_nop s_setprio s_sleep s_barrier s_delay_alu", 9, TokenKind.IMMED),
+        ("s_endpgm s_sendmsg s_ttracedata_imm", 9, TokenKind.MSG),
+        ("s_barrier_signal", 12, TokenKind.MSG),
+        ("image_bvh_intersect_ray", 11, TokenKind.BVH),
+        ("; kernel nonsense .long", 9, TokenKind.NONE),
+    ],
+)
+def test_kinds_by_mnemonic(words, gfxip, kind):
+    assert {kind_of(word, gfxip) for word in words.split()} == {kind}
+
+
+@pytest.mark.parametrize(
+    "name", ["gfx950/gemm_run_0", "gfx1100/gemm_run_0", "gfx1100/sync_run_0", "gfx1200/sync_run_0"]
+)
+def test_kinds_agree_with_what_the_hardware_recorded(name):
+    need_shared()
+    capture = orjson.loads((Path(SHARED) / "golden" / "sqtt" / f"{name}.json").read_bytes())
+    gfxip = int(capture["arch"][3:-2])
+    text = {place: line for code in capture["code"].values() for place, _, line in code["isa"]}
+    for wave in (wave for found in capture["captures"] for wave in found["waves"]):
+        for _, kind, place, _, _ in wave["insts"]:
+            if place in text and kind not in (TokenKind.JUMP, TokenKind.NEXT):
+                mine = kind_of(text[place].split()[0], gfxip)
+                assert (TokenKind.VALU if mine == TokenKind.MATRIX else mine) == kind, text[place]
+
+
+@pytest.mark.parametrize(
+    ("words", "gfxip"),
+    [
+        ("s_nop", 9),
+        ("", 9),
+        ("s_waitcnt_vscnt", 10),
+        ("s_delay_alu s_clause", 11),
+        ("s_wait_kmcnt s_delay_alu", 12),
+    ],
+)
+def test_generations_by_mnemonic(words, gfxip):
+    assert guessed_generation(set(words.split())) == gfxip
+
+
+def test_targets_by_mnemonic():
+    assert guessed_target({"v_mfma_scale_f32_16x16x128_f8f6f4"}, 9) == "gfx950"
+    assert guessed_target({"s_nop"}, 9) == "gfx9"
+    assert guessed_target({"v_bitop3_b32"}, 12) == "gfx12"
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("plain_kernel_0", "plain_kernel_0"),
+        ("_ZN3foo3barEi", "foo::bar"),
+        ("_Z14reference_gemmILi4EEvPKhS1_", "reference_gemm"),
+        ("_ZN2ck6kernelILi256ELb1ENS_5tupleIJiEEEE3runEv", "ck::kernel::run"),
+        ("_ZN12_GLOBAL__N_13addEv", "(anonymous)::add"),
+        ("_ZTV3foo", "_ZTV3foo"),
+        ("_Z99foo", "_Z99foo"),
+        ("_Z", "_Z"),
+    ],
+)
+def test_names_without_their_mangling(symbol, name):
+    assert demangled(symbol) == name
+
+
+@given(st.text("_ZNIELS0123abcJXF", max_size=40))
+def test_any_symbol_has_a_name(symbol):
+    assert demangled("_Z" + symbol)
+
+
+paths = st.text("abc/.\\ü: -", min_size=1, max_size=12).map(str.strip).filter(bool)
+
+
+@given(st.lists(st.tuples(paths, st.integers(0, 99999)), max_size=4))
+def test_a_chain_is_split_where_it_was_joined(chain):
+    assert places(" -> ".join(f"{path}:{line}" for path, line in chain)) == chain
+
+
+@given(st.lists(st.text(":->/a1 ", max_size=20), max_size=8))
+def test_columns_of_chains_hold_every_place(sources):
+    found = chains(sources)
+    for row, source in enumerate(sources):
+        part = slice(found.first[row], found.first[row + 1])
+        pairs = zip(found.file[part].tolist(), found.line[part].tolist(), strict=True)
+        assert [(found.paths[file], line) for file, line in pairs] == places(source)
