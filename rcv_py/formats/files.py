@@ -15,6 +15,7 @@ import orjson
 
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import plural
 
 LIMIT = 1 << 30  # bytes; the largest wave file seen is 1.5 MB, a code table stays below 100 MB
 BOM = b"\xef\xbb\xbf"
@@ -156,5 +157,5 @@ def _not_json(data: bytes, name: str, error: orjson.JSONDecodeError) -> BrokenFi
     if not data.strip():
         return BrokenFile(name, "it is empty", str(error))
     if error.pos >= len(data.decode("utf-8", "replace").rstrip()) or "end of data" in error.msg:
-        return BrokenFile(name, f"it ends in the middle, after {len(data):,} bytes", str(error))
+        return BrokenFile(name, f"it ends in the middle, after {plural(len(data), 'byte')}", str(error))
     return BrokenFile(name, f"it is not JSON (line {error.lineno}, column {error.colno})", str(error))

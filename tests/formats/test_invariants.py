@@ -1,0 +1,282 @@
+"""What holds without exception in every real capture must hold in the columns that are made of it.
+
+The sums of a capture come from the decoder (code.json, occupancy.json, wstates) or were counted once by other
+programs (MEASURED); none was recorded from this one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import orjson
+import pytest
+
+from rcv_py.analysis.wait_replay import replay
+from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+from rcv_py.work.load import load_all
+from tests.support.captures import THREAD_TRACES, trace_path
+
+FAR = 1 << 44  # more cycles than any capture has: keeps waves apart where they are handled together
+BEFORE = -1 << 60
+MOST_REPLAYED = 48  # waves of a capture; a replay loops in Python
+
+
+class Measured(NamedTuple):
+    """Numbers of a capture; the last four are cycles, but for `late`, which is waves."""
+
+    waves: int
+    tokens: int
+    rows: int
+    unexecuted: int
+    residents: int
+    latency: int
+    stall: int
+    idle: int
+    overlap: int  # tokens begin before the one before has ended
+    overrun: int  # the last token ends after the wave
+    tail: int  # the wave ends after its last token
+    late: int  # waves with an overrun
+
+
+MEASURED = {
+    "flash_attn_small_before": Measured(4, 26412, 2070, 176, 64, 208060, 107884, 12312, 108, 8, 0, 2),
+    "flash_attn_small_after": Measured(8, 43360, 2070, 176, 64, 342176, 176060, 25964, 164, 16, 0, 4),
+    "fused_rope_cache": Measured(4, 824, 208, 2, 32, 17856, 12412, 872, 4, 0, 0, 0),
+    "mla_decode": Measured(32, 544, 4949, 4932, 256, 45952, 43464, 1752, 0, 24, 148, 6),
+    "moe_reduce": Measured(4112, 622968, 432, 261, 32768, 59005036, 45693520, 722052, 236, 5724, 100, 1431),
+    "pa_mqa_big": Measured(32, 165632, 727, 6, 256, 1482216, 791816, 119980, 12, 32, 0, 8),
+    "pa_mqa_small": Measured(4, 1576, 727, 333, 36, 19088, 11820, 1220, 4, 4, 0, 1),
+    "preshuffle_gemm": Measured(68, 192916, 864, 1, 512, 6420596, 5309332, 92968, 0, 72, 0, 18),
+    "vec_add": Measured(632, 13904, 23, 1, 5000, 3729624, 2101364, 45744, 4, 804, 452, 201),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A capture with all its waves, and their tokens one wave behind the other; times are not aligned."""
+
+    name: str
+    trace: Trace
+    waves: tuple[Wave, ...]  # by index row
+    bad: tuple  # what batches say of waves that are missing or doubtful
+
+    def column(self, name: str) -> np.ndarray:
+        """A token column of all waves, int64."""
+        return np.concatenate([getattr(wave.tokens, name) for wave in self.waves]).astype(np.int64)
+
+    @cached_property
+    def count(self) -> np.ndarray:
+        """Tokens of each wave."""
+        return np.array([len(wave.tokens) for wave in self.waves])
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """The wave of each token."""
+        return np.repeat(np.arange(len(self.waves)), self.count)
+
+    @cached_property
+    def last(self) -> np.ndarray:
+        """The last token of each wave."""
+        return np.cumsum(self.count) - 1
+
+    @cached_property
+    def offset(self) -> np.ndarray:
+        """What alignment added to each wave."""
+        return np.array([self.trace.clock.offsets.get(wave.id.se, 0) for wave in self.waves])
+
+    @cached_property
+    def begin(self) -> np.ndarray:
+        return np.array([wave.begin for wave in self.waves]) - self.offset
+
+    @cached_property
+    def end(self) -> np.ndarray:
+        return np.array([wave.end for wave in self.waves]) - self.offset
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        return self.column("start") - self.offset[self.owner]
+
+    @cached_property
+    def duration(self) -> np.ndarray:
+        return self.column("duration")
+
+    @cached_property
+    def reached(self) -> np.ndarray:
+        """The latest end of a wave before each of its tokens; its begin before the first."""
+        apart = self.owner * FAR
+        ends = np.maximum.accumulate(self.start + self.duration + apart)
+        before = np.append(BEFORE, ends[:-1])
+        return np.maximum(before, self.begin[self.owner] + apart) - apart
+
+
+@pytest.fixture(scope="module", params=THREAD_TRACES)
+def loaded(request) -> Loaded:
+    trace = open_trace(trace_path(request.param))
+    batches = load_all(trace, workers=0)
+    waves = sorted((wave for batch in batches for wave in batch.waves), key=lambda wave: wave.row)
+    bad = tuple(text for batch in batches for text in (*batch.missing, *batch.notes))
+    return Loaded(request.param, trace, tuple(waves), bad)
+
+
+def sums(line: np.ndarray, values: np.ndarray, n: int) -> list[int]:
+    total = np.zeros(n, dtype=np.int64)
+    np.add.at(total, line, values)
+    return total.tolist()
+
+
+def test_the_size_of_the_capture_is_what_others_counted(loaded):
+    known, code = MEASURED[loaded.name], loaded.trace.code
+    assert len(loaded.trace.waves) == len(loaded.waves) == known.waves
+    assert int(loaded.count.sum()) == int(code.hits.sum()) == known.tokens
+    assert (len(code), int(np.count_nonzero(code.hits == 0))) == (known.rows, known.unexecuted)
+    assert len(loaded.trace.occupancy) == 2 * known.residents
+
+
+def test_totals_of_the_code_are_sums_over_tokens(loaded):
+    code, line, n = loaded.trace.code, loaded.column("line"), len(loaded.trace.code)
+    assert sums(line, np.ones_like(line), n) == code.hits.tolist()
+    assert sums(line, loaded.duration, n) == code.latency.tolist()
+    assert sums(line, loaded.column("stall"), n) == code.stall.tolist()
+    assert sums(line, np.maximum(0, loaded.start - loaded.reached), n) == code.idle.tolist()
+    known = MEASURED[loaded.name]
+    totals = tuple(int(column.sum()) for column in (code.latency, code.stall, code.idle))
+    assert totals == (known.latency, known.stall, known.idle)
+
+
+def test_names_index_and_files_agree(loaded):
+    assert loaded.bad == ()
+    index = loaded.trace.waves
+    assert list(index.file) == [
+        f"se{w.id.se}_sm{w.id.simd}_sl{w.id.slot}_wv{w.id.wid}.json" for w in loaded.waves
+    ]
+    assert index.begin.tolist() == [wave.begin for wave in loaded.waves]
+    assert index.end.tolist() == [wave.end for wave in loaded.waves]
+    assert index.cu.tolist() == [wave.cu for wave in loaded.waves]
+
+
+def test_states_last_from_the_begin_to_the_last_end(loaded):
+    last_end = (loaded.start + loaded.duration)[loaded.last]
+    length = np.array([wave.states.length for wave in loaded.waves])
+    assert length.tolist() == (np.maximum(loaded.end, last_end) - loaded.begin).tolist()
+    assert [wave.states.base for wave in loaded.waves] == [wave.begin for wave in loaded.waves]
+    assert set(np.unique(np.concatenate([wave.states.state for wave in loaded.waves])).tolist()) <= {
+        1, 2, 3, 4,
+    }  # fmt: skip
+
+
+def test_every_cycle_of_a_wave_is_latency_or_idle(loaded):
+    known = MEASURED[loaded.name]
+    overlap = int(np.maximum(0, loaded.reached - loaded.start).sum())
+    beyond = (loaded.start + loaded.duration)[loaded.last] - loaded.end
+    overrun, tail = int(np.maximum(0, beyond).sum()), int(np.maximum(0, -beyond).sum())
+    assert (overlap, overrun, tail) == (known.overlap, known.overrun, known.tail)
+    assert int(np.count_nonzero(beyond > 0)) == known.late
+    code = loaded.trace.code
+    cycles = int((loaded.end - loaded.begin).sum()) + overlap + overrun - tail
+    assert int(code.latency.sum() + code.idle.sum()) == cycles
+
+
+def test_state_curves_of_the_writer_are_steps_of_the_states(loaded):
+    start = np.concatenate([wave.states.start for wave in loaded.waves])
+    length = np.concatenate([wave.states.duration for wave in loaded.waves])
+    state = np.concatenate([wave.states.state for wave in loaded.waves])
+    start -= np.repeat(
+        loaded.offset, [len(wave.states) for wave in loaded.waves]
+    )  # the writer does not align
+    compared = 0
+    for path in sorted(loaded.trace.path.glob("wstates*.json")):
+        mine = state == int(path.stem.removeprefix("wstates"))
+        moments = np.concatenate([start[mine], start[mine] + length[mine]])
+        time, place = np.unique(moments, return_inverse=True)
+        change = np.zeros(len(time), dtype=np.int64)
+        np.add.at(change, place, np.repeat([1, -1], np.count_nonzero(mine)))
+        said = orjson.loads(path.read_bytes())
+        assert said["time"] == time.tolist()
+        assert said["state"] == np.cumsum(change).tolist()
+        compared += 1
+    assert compared >= 3
+
+
+def test_waits_of_the_files_are_what_a_replay_finds(loaded):
+    step = -(-len(loaded.waves) // MOST_REPLAYED)
+    for wave in loaded.waves[::step]:
+        found = replay(wave.tokens, loaded.trace.code, 9)
+        assert wave.waits is not None or not len(found)
+        if wave.waits is not None:
+            assert wave.waits.line.tolist() == found.line.tolist(), wave.id
+            assert wave.waits.first.tolist() == found.first.tolist(), wave.id
+            assert wave.waits.depends_on.tolist() == found.depends_on.tolist(), wave.id
+
+
+def test_waves_are_the_residents_of_the_traced_unit(loaded):
+    events, index = loaded.trace.occupancy, loaded.trace.waves
+    place = [getattr(events, name).astype(np.int64) for name in ("se", "sa", "cu", "simd", "slot")]
+    order = np.lexsort((events.is_start, events.time, *reversed(place)))
+    begins, ends = order[::2], order[1::2]
+    assert events.is_start[begins].all()
+    assert not events.is_start[ends].any()
+    assert all(np.array_equal(column[begins], column[ends]) for column in place)
+    units = set(zip(index.se.tolist(), index.sa.tolist(), index.cu.tolist(), strict=True))
+    rows = zip(
+        *(column[begins].tolist() for column in place),
+        events.time[begins].tolist(),
+        events.time[ends].tolist(),
+        strict=True,
+    )
+    residents = sorted(
+        (se, simd, slot, t0, t1) for se, sa, cu, simd, slot, t0, t1 in rows if (se, sa, cu) in units
+    )
+    columns = (index.se, index.simd, index.slot, index.begin, index.end)
+    assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == residents
+    assert set(events.kernel[begins].tolist()) == set(index.kernel.tolist())
+
+
+def test_waves_of_a_slot_follow_each_other(loaded):
+    index = loaded.trace.waves
+    same = np.ones(len(index) - 1, dtype=bool)
+    for column in (index.se, index.simd, index.slot):
+        same &= column[1:] == column[:-1]
+    expected = np.zeros(len(index), dtype=np.int64)
+    for row in np.flatnonzero(same).tolist():
+        expected[row + 1] = expected[row] + 1
+    assert index.wid.tolist() == expected.tolist()
+    assert (index.begin[1:] - index.end[:-1])[same].min(initial=28) >= 28
+
+
+def test_tokens_have_a_line_and_a_wave_ends_with_s_endpgm(loaded):
+    code, line = loaded.trace.code, loaded.column("line")
+    assert line.min() >= 0
+    assert not code.is_label[line].any()
+    ends = np.array([text.startswith("s_endpgm") for text in code.text])[line]
+    assert np.flatnonzero(ends).tolist() == loaded.last.tolist()
+
+
+def test_waiting_is_all_that_an_immediate_token_does(loaded):
+    busy, kind = loaded.column("busy"), loaded.column("kind")
+    assert not busy[kind == TokenKind.IMMED].any()
+    assert (busy[kind != TokenKind.IMMED] > 0).all()
+
+
+def test_matrix_tokens_are_those_with_a_matrix_instruction(loaded):
+    is_matrix = np.array([text.startswith(("v_mfma", "v_smfma")) for text in loaded.trace.code.text])
+    found = loaded.column("kind") == TokenKind.MATRIX
+    assert np.array_equal(found, is_matrix[loaded.column("line")])
+
+
+def test_the_kind_of_a_token_is_that_of_its_instruction(loaded):
+    kind, line = loaded.column("kind"), loaded.column("line")
+    kind[kind == TokenKind.NEXT] = TokenKind.JUMP  # the same instruction, by outcome
+    assert np.array_equal(kind, loaded.trace.code.kind[line])
+
+
+def test_tokens_begin_one_after_the_other_and_time_has_steps_of_4(loaded):
+    same = loaded.owner[1:] == loaded.owner[:-1]
+    assert (np.diff(loaded.start)[same] > 0).all()
+    columns = (loaded.start, loaded.duration, loaded.column("stall"), loaded.begin, loaded.end)
+    assert not any((column % 4).any() for column in columns)
