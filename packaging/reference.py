@@ -1,6 +1,6 @@
 """Write what the code knows into the documentation: commands, settings, panels, keys, and the pictures.
 
-Usage: reference.py [--pictures | --check].  With --check nothing is written; pages that are out of date are named.
+Usage: reference.py [--pictures | --check].  --check writes nothing and names the pages that are out of date.
 """
 
 from __future__ import annotations
@@ -15,10 +15,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = "sample_traces/matmul_tiled"
 PICTURES = {
-    "window-light.png": ("window", "--theme", "light", "--size", "1600x950", "--line", "116"),
+    "window-light.png": ("window", "--theme", "light", "--size", "1600x950", "--line", "113"),
     "window-dark.png": ("window", "--theme", "dark", "--size", "1600x950"),
-    "compute-unit.png": ("compute_unit", "--theme", "dark", "--size", "1400x420"),
-    "isa.png": ("isa", "--theme", "light", "--size", "1100x560"),
+    "compute-unit.png": (
+        "compute_unit",
+        "--theme",
+        "dark",
+        "--size",
+        "1400x420",
+        "--line",
+        "113",
+        "--range",
+        "90000:92400",
+    ),
+    "isa.png": ("isa", "--theme", "light", "--size", "1100x560", "--line", "113"),
 }
 
 
