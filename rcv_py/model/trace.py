@@ -75,6 +75,11 @@ class Trace:
         """The smallest step of time: 4 cycles on gfx9, 1 later."""
         return 4 if self.gfxip <= 9 else 1
 
+    @property
+    def has_times(self) -> bool:
+        """Whether anything in the trace happened at a known time."""
+        return bool(len(self.waves) or len(self.occupancy))
+
     @cached_property
     def span(self) -> TimeWindow:
         """From the first to the last time anything is known of."""

@@ -13,10 +13,12 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import ExportError
+from rcv_py.formats.open import open_trace
 from rcv_py.ui.kit import export
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.panel import Sheet
 from rcv_py.ui.shell.export_dialog import ExportDialog
+from tests.support.captures import ROOT
 from tests.ui.window import open_sample, settle, window
 
 
@@ -134,3 +136,8 @@ def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot) -> None:
         dialog.path.setText(str(tmp_path / "isa.csv"))
         dialog.save()
         assert (tmp_path / "isa.csv").stat().st_size > 100
+
+
+def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> None:
+    ui.session.open(open_trace(ROOT / "sample_traces" / "pc_sampling"))
+    assert "cycles" not in export.caption(ui.session)

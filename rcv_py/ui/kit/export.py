@@ -39,7 +39,7 @@ def caption(session: Session, extra: str = "") -> str:
         trace.name,
         short_kernel(trace.kernel_name) if trace.kernel_name else "",
         "" if wave is None else str(wave),
-        f"cycles {session.window.value}",
+        f"cycles {session.window.value}" if trace.has_times else "",
         extra,
     ]
     return "  ·  ".join(part for part in parts if part)
