@@ -25,7 +25,7 @@ bench: ## measure against the budgets; BENCH=--full for the largest folder
 
 docs: ## write the references and the README's pictures again
 	@bash packaging/setup.sh test
-	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python packaging/reference.py
+	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python packaging/reference.py --pictures
 
 samples: ## write sample_traces again
 	@bash packaging/setup.sh run

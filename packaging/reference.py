@@ -1,6 +1,6 @@
 """Write what the code knows into the documentation: commands, settings, panels, keys, and the pictures.
 
-Usage: reference.py [--pictures].  `tests/test_docs.py` fails when a written page is not what this makes.
+Usage: reference.py [--pictures | --check].  --check writes nothing and names the pages that are out of date.
 """
 
 from __future__ import annotations
@@ -15,10 +15,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = "sample_traces/matmul_tiled"
 PICTURES = {
-    "window-light.png": ("window", "--theme", "light", "--size", "1600x950"),
+    "window-light.png": ("window", "--theme", "light", "--size", "1600x950", "--line", "113"),
     "window-dark.png": ("window", "--theme", "dark", "--size", "1600x950"),
-    "compute-unit.png": ("compute_unit", "--theme", "dark", "--size", "1400x420"),
-    "isa.png": ("isa", "--theme", "light", "--size", "1100x560"),
+    "compute-unit.png": (
+        "compute_unit",
+        "--theme",
+        "dark",
+        "--size",
+        "1400x420",
+        "--line",
+        "113",
+        "--range",
+        "90000:92400",
+    ),
+    "isa.png": ("isa", "--theme", "light", "--size", "1100x560", "--line", "113"),
 }
 
 
@@ -87,6 +97,10 @@ def main() -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ["COLUMNS"] = "100"
     sys.path.insert(0, str(ROOT))
+    if "--check" in sys.argv:
+        stale = [name for name, page in PAGES.items() if (ROOT / name).read_text() != page()]
+        print(*stale, sep="\n", end="\n" if stale else "")
+        return 1 if stale else 0
     for name, page in PAGES.items():
         (ROOT / name).write_text(page())
     if "--pictures" in sys.argv:

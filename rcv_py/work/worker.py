@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections import deque
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from types import ModuleType
 from typing import Any
 
 from rcv_py.base.errors import RcvError
@@ -37,7 +40,8 @@ class Worker:
         self.connection, far = context.Pipe(duplex=True)
         self.jobs: deque[list[int]] = deque()
         self._process = context.Process(target=serve, args=(far, pickle.dumps(reader), lod), daemon=True)
-        self._process.start()
+        with _without_main():
+            self._process.start()
         far.close()  # so that the child's end is the only one, and its death ends our reading
 
     def ask(self, rows: list[int]) -> None:
@@ -63,6 +67,21 @@ class Worker:
         self._process.terminate()
         self._process.join()
         self._process.close()
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hide the program's main module while a process is started.
+
+    A spawned process runs the main module again to find what it was asked for; ours is found in this module.
+    A script without the usual guard would start workers from its workers instead of being read once.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def serve(connection: Connection, reader: bytes, lod: bool) -> None:

@@ -97,6 +97,11 @@ def test_an_object_in_place_of_a_table_is_refused(name):
         parse(orjson.dumps({"wave": {name: {}}}))
 
 
+def test_a_number_in_place_of_a_producer_is_refused():
+    with pytest.raises(ValueError, match="waitcnt"):
+        parse(b'{"wave":{"waitcnt":[[1,[[2,0]]],[3,[4]]]}}')
+
+
 @given(st.binary(max_size=40))
 def test_any_bytes_are_refused_with_a_reason(data):
     with pytest.raises(ValueError, match=r"."):

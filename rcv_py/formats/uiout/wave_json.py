@@ -188,6 +188,8 @@ def _waits(array: Any, letters: np.ndarray) -> RawWaits | None:
         return quick
     counts = _wait_counts(letters.tobytes().translate(None, _DIGITS).rstrip(b"},"))
     size = 1 + 2 * counts
+    if int(size.sum()) != len(flat):
+        raise _Unusual  # without digits, `[4,[1]]` looks like `[4,[]]`
     first = np.cumsum(size) - size
     is_line = np.zeros(len(flat), dtype=bool)
     is_line[first] = True

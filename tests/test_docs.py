@@ -1,0 +1,55 @@
+"""The documentation says what the code does."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rcv_py import __version__
+from rcv_py.base.settings import OPTIONS
+from rcv_py.cli.arguments import NAMES
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+
+
+def test_the_written_references_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "packaging/reference.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, f"run `make docs`: {done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+    lost = [link for link in links if not (page.parent / link).exists()]
+    assert not lost
+
+
+def test_every_option_and_command_is_explained() -> None:
+    settings = (ROOT / "docs" / "settings.md").read_text()
+    commands = (ROOT / "docs" / "commands.md").read_text()
+    assert all(f"`{option.name}`" in settings for option in OPTIONS)
+    assert all(f"## rcv {name}" in commands for name in NAMES)
+
+
+def test_the_changelog_knows_this_version() -> None:
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_every_dependency_has_a_reason() -> None:
+    project = (ROOT / "pyproject.toml").read_text()
+    section = project.split("dependencies = [")[1].split("]")[0]
+    reasons = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+    for name in re.findall(r'"([A-Za-z0-9-]+)', section):
+        assert f"`{name}`" in reasons, name

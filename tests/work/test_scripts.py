@@ -1,0 +1,36 @@
+"""A script of the user's may read waves in processes without knowing about it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.captures import ROOT, trace_path
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from rcv_py.formats.open import open_trace
+from rcv_py.work import pool
+from rcv_py.work.load import batches
+
+pool.IN_PROCESS_BYTES = 0
+trace = open_trace(Path(sys.argv[1]))
+print("read", sum(len(batch.waves) for batch in batches(trace, workers=2)), "of", len(trace.waves))
+"""
+
+
+def test_a_script_without_a_main_guard_reads_its_waves_once(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, str(script), str(trace_path("pa_mqa_small"))],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("read 4 of 4\n", "")
