@@ -135,6 +135,14 @@ def test_edge_28_the_note_tells_both_times_as_the_files_have_them(tmp_path):
     )
 
 
+def test_edge_28_of_two_waves_with_one_place_the_index_keeps_the_first(tmp_path):
+    files = capture({PLACES[0]: wave(1000)})
+    tree = files["filenames.json"]["wave_filenames"]
+    tree["00"] = {"0": {"0": {"0": ["second.json", 5000, 5120]}}}
+    trace = opened(tmp_path, files)
+    assert (trace.waves.file, trace.waves.begin.tolist()) == ((FIRST,), [1000])
+
+
 # -- 29 to 35: clocks, counters, size, loss -----------------------------------------------------------
 
 

@@ -138,6 +138,26 @@ def test_edge_17_latency_is_the_larger_of_stall_and_duration(tmp_path):
     assert one.tokens.line.tolist() == [ADD, WAIT, MFMA, ADD]  # equal times stay in the order of the file
 
 
+def test_edge_17_many_tokens_at_one_time_stay_in_the_order_of_the_file(tmp_path):
+    lines = [ADD, MFMA, WAIT, BRANCH, LOAD] * 40
+    rows = [(50, 6, 0, 0, line) for line in lines] + [(40, 6, 0, 4, END)]
+    _, one = only_wave(tmp_path, instructions=tokens(1000, rows))
+    assert one.tokens.line.tolist() == [END, *lines]
+
+
+def test_edge_17_negative_numbers_count_as_zero_and_are_told(tmp_path):
+    files = capture(
+        {PLACES[0]: wave(1000, instructions=tokens(1000, [(32, 6, -8, 4, ADD), (40, 6, 0, -4, ADD)]))}
+    )
+    files["code.json"]["code"] = [row("s_nop 0", 1, -5, -1, -2, -3)]
+    trace = opened(tmp_path, files)
+    batch = read_all(trace)
+    assert (batch.stall.tolist(), batch.busy.tolist()) == ([0, 0], [4, 0])
+    assert batch.notes == ((0, f"{FIRST} has negative durations; they count as 0."),)
+    table = trace.code
+    assert [int(column[0]) for column in (table.hits, table.latency, table.stall, table.idle)] == [0] * 4
+
+
 @pytest.mark.parametrize("begin", [-500, (1 << 31) + 4, (1 << 53) + 1, (1 << 59) + 3])
 def test_edge_18_times_are_exact_wherever_they_lie(tmp_path, begin):
     trace = opened(tmp_path, capture({PLACES[0]: wave(begin)}))
