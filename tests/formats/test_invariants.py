@@ -8,53 +8,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-import orjson
 import pytest
 
 from rcv_py.analysis.wait_replay import replay
 from rcv_py.formats.open import open_trace
+from rcv_py.formats.uiout.folder import listing
+from rcv_py.formats.uiout.wstates import read_state_curves
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.work.load import load_all
 from tests.support.captures import THREAD_TRACES, trace_path
+from tests.support.measured import MEASURED
 
 FAR = 1 << 44  # more cycles than any capture has: keeps waves apart where they are handled together
 BEFORE = -1 << 60
 MOST_REPLAYED = 48  # waves of a capture; a replay loops in Python
-
-
-class Measured(NamedTuple):
-    """Numbers of a capture; the last four are cycles, but for `late`, which is waves."""
-
-    waves: int
-    tokens: int
-    rows: int
-    unexecuted: int
-    residents: int
-    latency: int
-    stall: int
-    idle: int
-    overlap: int  # tokens begin before the one before has ended
-    overrun: int  # the last token ends after the wave
-    tail: int  # the wave ends after its last token
-    late: int  # waves with an overrun
-
-
-MEASURED = {
-    "flash_attn_small_before": Measured(4, 26412, 2070, 176, 64, 208060, 107884, 12312, 108, 8, 0, 2),
-    "flash_attn_small_after": Measured(8, 43360, 2070, 176, 64, 342176, 176060, 25964, 164, 16, 0, 4),
-    "fused_rope_cache": Measured(4, 824, 208, 2, 32, 17856, 12412, 872, 4, 0, 0, 0),
-    "mla_decode": Measured(32, 544, 4949, 4932, 256, 45952, 43464, 1752, 0, 24, 148, 6),
-    "moe_reduce": Measured(4112, 622968, 432, 261, 32768, 59005036, 45693520, 722052, 236, 5724, 100, 1431),
-    "pa_mqa_big": Measured(32, 165632, 727, 6, 256, 1482216, 791816, 119980, 12, 32, 0, 8),
-    "pa_mqa_small": Measured(4, 1576, 727, 333, 36, 19088, 11820, 1220, 4, 4, 0, 1),
-    "preshuffle_gemm": Measured(68, 192916, 864, 1, 512, 6420596, 5309332, 92968, 0, 72, 0, 18),
-    "vec_add": Measured(632, 13904, 23, 1, 5000, 3729624, 2101364, 45744, 4, 804, 452, 201),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,18 +160,18 @@ def test_state_curves_of_the_writer_are_steps_of_the_states(loaded):
     start -= np.repeat(
         loaded.offset, [len(wave.states) for wave in loaded.waves]
     )  # the writer does not align
-    compared = 0
-    for path in sorted(loaded.trace.path.glob("wstates*.json")):
-        mine = state == int(path.stem.removeprefix("wstates"))
+    problems: list = []
+    curves = read_state_curves(loaded.trace.path, listing(loaded.trace.path), problems)
+    assert problems == []
+    assert {curve.state for curve in curves} == set(np.unique(state).tolist())
+    for curve in curves:
+        mine = state == curve.state
         moments = np.concatenate([start[mine], start[mine] + length[mine]])
         time, place = np.unique(moments, return_inverse=True)
         change = np.zeros(len(time), dtype=np.int64)
         np.add.at(change, place, np.repeat([1, -1], np.count_nonzero(mine)))
-        said = orjson.loads(path.read_bytes())
-        assert said["time"] == time.tolist()
-        assert said["state"] == np.cumsum(change).tolist()
-        compared += 1
-    assert compared >= 3
+        assert curve.time.tolist() == time.tolist()
+        assert curve.waves.tolist() == np.cumsum(change).tolist()
 
 
 def test_waits_of_the_files_are_what_a_replay_finds(loaded):

@@ -12,7 +12,7 @@ SE 1      wv0─────────┘       wv1─────────
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -205,3 +205,18 @@ def check_sentence(problem: Problem) -> None:
     assert problem.hint.endswith(".")
     assert "Error" not in problem.text
     assert "Traceback" not in problem.text
+
+
+def of_code(folder: Path, *rows: list) -> Trace:
+    """The default capture with these rows of code instead of its own."""
+    files = capture()
+    files["code.json"]["code"] = list(rows)
+    return opened(folder, files)
+
+
+def sentences(problems: Iterable[Problem]) -> list[str]:
+    """The texts of problems, each checked to be a sentence."""
+    found = list(problems)
+    for problem in found:
+        check_sentence(problem)
+    return [problem.text for problem in found]

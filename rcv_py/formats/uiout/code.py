@@ -77,7 +77,6 @@ def read_code(files: Listing, gfxip: int, problems: list[Problem]) -> Code:
 def _code(data: dict, rows: list, gfxip: int, problems: list[Problem]) -> Code:
     columns = code_columns(rows, data.get("header"))
     tell_skipped(problems, CODE, len(rows) - len(columns.text), "row")
-    _tell_numbers(columns.numbers["linenumber"], problems)
     names = [text.split(None, 1)[0] if text else "" for text in columns.text]
     mnemonics = frozenset(names)
     generation = guessed_generation(set(mnemonics)) if mnemonics else 0
@@ -95,8 +94,10 @@ def _code(data: dict, rows: list, gfxip: int, problems: list[Problem]) -> Code:
     )
     shown = zip(columns.source, is_label.tolist(), strict=True)
     found = chains(["" if label else source for source, label in shown])
+    table = _table(columns, kind, is_label, arranged, found.taken(arranged.order))
+    _tell_numbers(table, problems)
     return Code(
-        _table(columns, kind, is_label, arranged, found.taken(arranged.order)),
+        table,
         found.paths,
         generation,
         mnemonics,
@@ -157,8 +158,9 @@ def _entries(rows: object) -> dict[tuple[int, int], Entry]:
     return found
 
 
-def _tell_numbers(numbers: np.ndarray, problems: list[Problem]) -> None:
-    usable = numbers[numbers >= 0]
+def _tell_numbers(table: CodeTable, problems: list[Problem]) -> None:
+    numbers = table.number
+    usable = numbers[(numbers >= 0) & (numbers < len(table.row_of_number))]
     repeated = len(usable) - len(np.unique(usable))
     if repeated:
         problems.append(
