@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
 
 from rcv_py import __version__
-from rcv_py.base import resources
+from rcv_py.base import memory, resources
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.state.commands import Commands
 from rcv_py.state.session import Session
@@ -53,6 +53,7 @@ def run(path: Path | str | None = None) -> int:
 
 def start(settings_store: QSettings | None) -> App:
     """Make application, context and window, without showing it; settings stay in memory without a store."""
+    memory.return_large_blocks()
     qt = application()
     load_fonts()
     settings = Settings(settings_store)
@@ -62,6 +63,7 @@ def start(settings_store: QSettings | None) -> App:
     ui = UiContext(session, Tasks(), theme, settings, Commands())
     loader = Loader(settings)
     loader.bind(session)
+    loader.finished.connect(memory.trim)
     window = MainWindow(ui, loader)
     session.problems.set(
         tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)

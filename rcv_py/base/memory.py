@@ -1,0 +1,35 @@
+"""How the C library keeps freed memory: a viewer that lives for hours should give it back."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from contextlib import suppress
+
+_LARGE_BLOCK = 1 << 20  # bytes: from here on a block is a mapping of its own, returned when it is freed
+_ARENAS = 2  # heaps of the C library; it makes up to eight a processor, each with its own holes
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # names of mallopt's parameters
+
+
+def return_large_blocks() -> None:
+    """Have freed arrays go back to the system at once; does nothing where the C library is not glibc.
+
+    By default the threshold grows with the largest block freed so far, up to 32 MB, and batches of waves that
+    stay would be scattered between temporary arrays that do not: 1.2 GB resident for 0.5 GB in use.
+    """
+    with suppress(OSError, AttributeError):
+        library = _library()
+        library.mallopt(_MMAP_THRESHOLD, _LARGE_BLOCK)
+        library.mallopt(_ARENA_MAX, _ARENAS)
+
+
+def trim() -> None:
+    """Return what is free at the end of the heap; does nothing where the C library is not glibc."""
+    with suppress(OSError, AttributeError):
+        _library().malloc_trim(0)
+
+
+def _library() -> ctypes.CDLL:
+    if not sys.platform.startswith("linux"):
+        raise OSError("not glibc")
+    return ctypes.CDLL(None)

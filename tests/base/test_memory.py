@@ -1,0 +1,33 @@
+"""Freed memory goes back to the system."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import numpy as np
+from rcv_py.base.memory import return_large_blocks, trim
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+return_large_blocks()
+before = resident()
+kept = []
+for _ in range(40):
+    temporary = [np.ones(400_000) for _ in range(4)]
+    kept.append(np.ones(200_000))
+    del temporary
+trim()
+print((resident() - before) / sum(array.nbytes for array in kept))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc can be asked")
+def test_what_is_kept_is_all_that_stays_resident() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 1.3
