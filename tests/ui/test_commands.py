@@ -23,6 +23,7 @@ def test_every_command_is_named_explained_and_reachable() -> None:
             assert command.title, command.id
             assert command.tip.endswith("."), command.id
             assert command.menu.split("/")[0] in (*MENUS, ""), command.id
+            assert command.shortcuts, command.id
             action = app.window.actions_[command.id]
             assert action.toolTip(), command.id
             why = command.why_not()

@@ -347,14 +347,13 @@ class SourcePanel(Panel):
 
     def commands(self) -> tuple[Command, ...]:
         """Walks through the hottest lines; how costs are charged."""
+        step, flip = self.step_hottest, self._toggle_inclusive
         return (
+            _command("source.next_hottest", "Next hottest source line", lambda: step(+1), "Alt+M"),
             _command(
-                "source.next_hottest", "Next hottest source line", lambda: self.step_hottest(+1), "Alt+M"
+                "source.previous_hottest", "Previous hottest source line", lambda: step(-1), "Alt+Shift+M"
             ),
-            _command(
-                "source.previous_hottest", "Previous hottest source line", lambda: self.step_hottest(-1)
-            ),
-            _command("source.toggle_inclusive", "Self or inclusive source costs", self._toggle_inclusive),
+            _command("source.toggle_inclusive", "Self or inclusive source costs", flip, "Alt+I"),
         )
 
     def _toggle_inclusive(self) -> None:

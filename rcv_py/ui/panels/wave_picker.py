@@ -37,6 +37,7 @@ NO_WAVES = (
 )
 SHORTEST_PX = 44  # of a button or field: four fit beside each other in the narrowest column
 SPEEDS = ("fastest", "median", "slowest")
+SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
 
 
 @panel(id="wave_picker", title="Wave", area="right", order=10, tip="Choose a wave and the waves that count.")
@@ -71,10 +72,11 @@ class WavePickerPanel(Panel):
                 f"Go to the {name} wave",
                 "Go",
                 partial(self._go_by_speed, name),
-                tip=f"Select the {name} wave of this kernel.",
-                why_not=needs_waves,
+                (key,),
+                f"Select the {name} wave of this kernel.",
+                needs_waves,
             )
-            for name in SPEEDS
+            for name, key in zip(SPEEDS, SPEED_KEYS, strict=True)
         )
         return (
             Command("range.use_view", "Count the waves in view", "Analyze", self._take_view, ("R",),

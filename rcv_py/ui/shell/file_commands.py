@@ -121,8 +121,10 @@ def window_commands(window: MainWindow, session: Session) -> tuple[Command, ...]
             "Copy facts for a report",
             "Help",
             window.copy_facts,
-            (),
+            ("Ctrl+Alt+R",),
             "Copy versions and facts of the capture, without its contents.",
         ),
-        Command("help.about", "About rcv", "Help", window.show_about, (), "Show version and licences."),
+        Command(
+            "help.about", "About rcv", "Help", window.show_about, ("Ctrl+F1",), "Show version and licences."
+        ),
     )

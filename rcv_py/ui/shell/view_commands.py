@@ -25,10 +25,11 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
             title,
             "View/Cost bars",
             _set(settings, "isa.bar_scale", name),
-            tip=f"{title} scale for cost bars.",
+            (f"Ctrl+Alt+{number}",),
+            f"{title} scale for cost bars.",
             is_checked=_is(settings, "isa.bar_scale", name),
         )
-        for name, title in BAR_SCALES.items()
+        for number, (name, title) in enumerate(BAR_SCALES.items(), start=1)
     )
     return (
         Command(
@@ -53,7 +54,7 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
             "Colours of the reference viewer",
             "View",
             _flip(settings, "look.preset", "rcv", "reference"),
-            (),
+            ("Ctrl+Alt+C",),
             "Paint instructions and states in the colours of rocprof-compute-viewer.",
             is_checked=_is(settings, "look.preset", "reference"),
         ),
@@ -63,7 +64,7 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
             "Count idle time in cost bars",
             "View/Cost bars",
             lambda: _toggle(settings, "isa.show_idle"),
-            (),
+            ("Ctrl+Alt+I",),
             "Count the time in front of an instruction in its bar.",
             is_checked=lambda: settings["isa.show_idle"],
         ),
@@ -115,7 +116,7 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
             "Reset the layout",
             "View",
             workspace.reset_layout,
-            (),
+            ("Ctrl+Alt+0",),
             "Put every panel back to where it was at first.",
         ),
     )
@@ -129,7 +130,7 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
             dock.info.title,
             "View/Panels",
             _toggle_panel(workspace, name),
-            (f"Alt+{number}",) if number <= 9 else (),
+            (f"Alt+{number}" if number <= 9 else f"Ctrl+Shift+{number - 9}",),
             f"Show or hide: {dock.info.tip}",
             is_checked=_is_shown(workspace, name),
         )
@@ -149,11 +150,12 @@ def analyze_commands(session: Session) -> tuple[Command, ...]:
             mode.value,
             "Analyze/Latency",
             _set_cell(session.latency_mode, mode),
-            tip=f"Cost columns show: {mode.value.lower()}.",
+            (f"Ctrl+{number}",),
+            f"Cost columns show: {mode.value.lower()}.",
             why_not=needs_trace,
             is_checked=_is_cell(session.latency_mode, mode),
         )
-        for mode in LatencyMode
+        for number, mode in enumerate(LatencyMode, start=1)
     )
     costs = tuple(
         Command(
@@ -161,11 +163,12 @@ def analyze_commands(session: Session) -> tuple[Command, ...]:
             cost.value.capitalize(),
             "Analyze/Source cost",
             _set_cell(session.source_cost, cost),
-            tip=_COST_TIPS[cost],
+            (f"Ctrl+{number}",),
+            _COST_TIPS[cost],
             why_not=needs_trace,
             is_checked=_is_cell(session.source_cost, cost),
         )
-        for cost in SourceCost
+        for number, cost in enumerate(SourceCost, start=len(LatencyMode) + 1)
     )
     return modes + costs
 
