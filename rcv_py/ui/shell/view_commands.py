@@ -13,7 +13,7 @@ from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.go_commands import NO_TRACE
 
-BAR_SCALES = {"linear": "Linear", "sqrt": "Square root", "log": "Logarithmic"}
+BAR_SCALES = {"linear": "Linear bars", "sqrt": "Square root bars", "log": "Logarithmic bars"}
 
 
 def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
@@ -26,7 +26,7 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
             "View/Cost bars",
             _set(settings, "isa.bar_scale", name),
             (f"Ctrl+Alt+{number}",),
-            f"{title} scale for cost bars.",
+            f"Draw {title.lower()} for costs.",
             is_checked=_is(settings, "isa.bar_scale", name),
         )
         for number, (name, title) in enumerate(BAR_SCALES.items(), start=1)
@@ -147,7 +147,7 @@ def analyze_commands(session: Session) -> tuple[Command, ...]:
     modes = tuple(
         Command(
             f"analyze.{mode.name.lower()}",
-            mode.value,
+            f"Latency: {mode.value.lower()}",
             "Analyze/Latency",
             _set_cell(session.latency_mode, mode),
             (f"Ctrl+{number}",),
@@ -160,7 +160,7 @@ def analyze_commands(session: Session) -> tuple[Command, ...]:
     costs = tuple(
         Command(
             f"analyze.{cost.value}",
-            cost.value.capitalize(),
+            f"{cost.value.capitalize()} source cost",
             "Analyze/Source cost",
             _set_cell(session.source_cost, cost),
             (f"Ctrl+{number}",),
