@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from rcv_py.analysis.raster import Segment, TokenRow
@@ -77,6 +78,7 @@ class UtilizationPanel(Panel):
         self.timeline.plot.setAccessibleName("Timeline of the units of a compute unit")
         self.units = Units((), "", 0, 0)
         self._unit: tuple[int, ...] | None = None
+        self._is_stale = False
         self._hovered: Place | None = None
         self._build()
         self._rebuild = Coalesce(self, self._start, REBUILD_MS)
@@ -106,6 +108,13 @@ class UtilizationPanel(Panel):
         outside.setContentsMargins(0, 0, 0, 0)
         outside.addWidget(self._page)
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Make up for what was not computed while nobody looked."""
+        super().paintEvent(event)
+        if self._is_stale:
+            self._is_stale = False
+            self._rebuild.ask()
+
     # -- rows -------------------------------------------------------------------------------------------
 
     def _trace_changed(self) -> None:
@@ -124,6 +133,11 @@ class UtilizationPanel(Panel):
         trace, store = self.session.trace.value, self.session.store
         row = self._selected_row()
         if trace is None or store is None or row is None:
+            return
+        # Hundreds of megabytes are touched for a long trace: not while nobody looks.  A dock behind another
+        # tab counts as visible for Qt, but nothing of it can be seen.
+        self._is_stale = self.visibleRegion().isEmpty()
+        if self._is_stale:
             return
         self._unit = self._unit_of(row)
         chosen, place = waves_of_unit(trace, row), place_name(trace, *self._unit)
