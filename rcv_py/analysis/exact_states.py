@@ -28,7 +28,7 @@ _PACKED[1, 3], _PACKED[1, 4] = 1, 1 << 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatePiece:
-    """States of a segment that begin before its last edge, and the part of its row's shares they belong to."""
+    """States of a segment that begin before the last edge, and the part of its row's shares they fill."""
 
     states: States
     rows: slice
