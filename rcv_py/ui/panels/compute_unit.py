@@ -227,7 +227,7 @@ class ComputeUnitPanel(Panel):
         wave = self._wave(segment)
         if is_strip and wave is not None:
             return state_tip(trace, wave, time)
-        token = token_at(segment, time, pixel)
+        token = token_at(segment, time, pixel, self.timeline.plot.depth)
         if token < 0:
             return gap_tip(trace, wave, segment, time)
         return token_tip(trace, wave, segment, token, pixel)
@@ -236,7 +236,7 @@ class ComputeUnitPanel(Panel):
         """Outline the token and tell the others."""
         pixel = self.timeline.plot.pixel_at(time)
         segment = self._segment(row, time, pixel) if row >= 0 else None
-        token = -1 if segment is None else token_at(segment, time, pixel)
+        token = -1 if segment is None else token_at(segment, time, pixel, self.timeline.plot.depth)
         wave = None if segment is None else self._wave(segment)
         if segment is None or token < 0:
             self._hovered = None
@@ -258,7 +258,7 @@ class ComputeUnitPanel(Panel):
             if waiting is not None:
                 self.session.select_wave(trace.waves.id(waiting))
             return
-        token = token_at(segment, time, pixel)
+        token = token_at(segment, time, pixel, self.timeline.plot.depth)
         if token >= 0:
             self.session.select_token(wave.id, token)
         else:
