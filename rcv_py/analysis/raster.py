@@ -12,15 +12,16 @@ buckets are shown, wider than a pixel.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from rcv_py.analysis.exact import Piece, View, merge, put_codes
+from rcv_py.analysis.exact_states import StatePiece, put_shares
 from rcv_py.analysis.lod import build, joined
-from rcv_py.model.kinds import KIND_COUNT
-from rcv_py.model.lod import NOTHING, STALLED, WaveLod
+from rcv_py.model.lod import NOTHING, WaveLod
 from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.window import TimeWindow
 
@@ -29,15 +30,8 @@ NEAR_PX = 2  # how wide a bucket may be for the finest table to do
 WIDE_PX = 3.0  # average width of a token from which on it is drawn as a rectangle
 
 BLOCK_PX = 8  # how wide a bucket may be in the strip of states
-FINE = 4.0  # cycles a pixel below which a pixel shows the state at its first cycle
 
 _HIGH_BITS = np.uint32(0xFEFEFEFE)  # halves four bytes at once
-
-_ONE_HOT = np.zeros(256, np.uint32)  # by state: 255 in the byte of its share
-_ONE_HOT[1:5] = np.array([255 << 8 * i for i in range(4)], np.uint32)
-_PACKED = np.zeros((2, 256), np.int64)  # by state: 1 in the half that counts it
-_PACKED[0, 1], _PACKED[0, 2] = 1, 1 << 32
-_PACKED[1, 3], _PACKED[1, 4] = 1, 1 << 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +160,12 @@ def raster(
     """Return the pictures of rows; without `with_wide`, segments that `is_wide` are left out."""
     code = np.full((len(rows), pixels.width_px), NOTHING, np.uint8)
     share = np.zeros((len(rows), pixels.width_px if with_states else 0, 4), np.uint8)
+    pieces: list[Piece | StatePiece] = []
     for row, codes, shares in zip(rows, code, share, strict=True):
-        _draw(row, pixels, codes, shares if with_states else None, with_wide)
+        pieces += _draw(row, pixels, codes, shares if with_states else None, with_wide)
+    view = View(pixels.edges)
+    put_codes([piece for piece in pieces if isinstance(piece, Piece)], view)
+    put_shares([piece for piece in pieces if isinstance(piece, StatePiece)], view)
     return Raster(code, share)
 
 
@@ -202,17 +200,18 @@ def tokens_in(segment: Segment, window: TimeWindow) -> int:
 
 def _draw(
     row: TokenRow, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None, with_wide: bool
-) -> None:
+) -> Iterator[Piece | StatePiece]:
+    """Draw what tables know; yield what needs the tokens."""
     if is_joined(row, pixels):
         _look_up(row.joined, pixels, codes, shares)
         return
     for segment in row.visible(pixels.window):
-        _draw_segment(segment, pixels, codes, shares, with_wide)
+        yield from _draw_segment(segment, pixels, codes, shares, with_wide)
 
 
 def _draw_segment(
     segment: Segment, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None, with_wide: bool
-) -> None:
+) -> Iterator[Piece | StatePiece]:
     if segment.lod.level(pixels.cycles_per_px) >= 0:
         _look_up(segment.lod, pixels, codes, shares)
         return
@@ -227,9 +226,11 @@ def _draw_segment(
     elif is_near or rows.stop - rows.start > CROWDED * (stop - first):
         _look_up(segment.lod, pixels, codes, None)
     else:
-        _exact_codes(segment, rows, pixels.edges[first : stop + 1], codes[first:stop])
+        yield Piece(segment.tokens, rows, first, codes[first:stop])
     if shares is not None:
-        _state_shares(segment, pixels, first, stop, shares)
+        states = _state_piece(segment, pixels, first, stop, shares)
+        if states is not None:
+            yield states
 
 
 def _look_up(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None) -> None:
@@ -244,11 +245,11 @@ def _look_up(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarray
         return
     low, high = pixels.buckets(bits)
     left, right = low[first:stop] - number, high[first:stop] - number
-    _merge(codes[first:stop], _taken(table, left, NOTHING))
-    _merge(codes[first:stop], _taken(table, right, NOTHING))
+    merge(codes[first:stop], _taken(table, left, NOTHING))
+    merge(codes[first:stop], _taken(table, right, NOTHING))
     at_edge = (pixels.window.begin >> bits) - number  # the bucket that reaches in from the left
     if first == 0 and 0 <= at_edge < len(table):
-        _merge(codes[:1], table[at_edge : at_edge + 1])
+        merge(codes[:1], table[at_edge : at_edge + 1])
     if shares is not None:
         packed = lod.state[level].view(np.uint32)[:, 0]
         a, b = _taken(packed, left, 0), _taken(packed, right, 0)
@@ -267,11 +268,6 @@ def _taken(table: np.ndarray, at: np.ndarray, nothing: int) -> np.ndarray:
     return taken
 
 
-def _merge(codes: np.ndarray, new: np.ndarray) -> None:
-    """Put codes where there is nothing yet."""
-    np.copyto(codes, new, where=codes == NOTHING)
-
-
 def _put_dots(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None) -> None:
     level = len(lod.kind) - 1
     bits = lod.shift + level
@@ -287,90 +283,18 @@ def _put_dots(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarra
             shares[px] = (shares[px] >> 1) + (new >> 1) if shares[px].any() else new
 
 
-# -- exact ----------------------------------------------------------------------------------------------
-
-
-def _exact_codes(segment: Segment, rows: slice, edges: np.ndarray, codes: np.ndarray) -> None:
-    """The longest token that starts in a pixel, or what runs on from before if that fills more of it."""
-    tokens = segment.tokens
-    if rows.start >= rows.stop:
-        return
-    edges = edges - tokens.base
-    offset = tokens.offset[rows].astype(np.int64)
-    stall = tokens.stall[rows].astype(np.int64)
-    length = np.maximum(stall + tokens.busy[rows], 1)
-    kind = np.where(tokens.kind[rows] < KIND_COUNT, tokens.kind[rows], 0).astype(np.int64)
-    width = max(1, int(edges[-1] - edges[0]) // len(codes))
-    is_point = int(edges[-1] - edges[0]) < len(codes)  # a pixel is part of a cycle: what runs there counts
-    begun = np.searchsorted(offset, edges, side="right" if is_point else "left")
-    has_start = np.zeros(0, np.int64) if is_point else np.flatnonzero(begun[1:] > begun[:-1])
-    longest = np.zeros(len(codes), np.int64)
-    if len(has_start):
-        seen = np.minimum(length, width)
-        key = (seen << 32) | (np.minimum(length, (1 << 26) - 1) << 5) | kind
-        key |= np.where(2 * stall > seen, STALLED, 0)
-        longest[has_start] = np.maximum.reduceat(key[: begun[-1]], begun[has_start])
-    running, covered = _running(segment, offset, offset + length, edges, begun)
-    stalled = np.where(edges[:-1] + width // 2 < (offset + stall)[running], STALLED, 0)
-    code = np.where((longest >> 32) >= np.maximum(covered, 1), longest & 31, kind[running] | stalled)
-    code = np.where((covered <= 0) & (longest == 0), NOTHING, code)
-    _merge(codes, code.astype(np.uint8))
-
-
-def _running(
-    segment: Segment, offset: np.ndarray, end: np.ndarray, edges: np.ndarray, begun: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Which token runs on into each pixel, and for how many of its cycles (0 or less: none does)."""
-    before = begun[:-1] - 1
-    running = np.maximum(before, 0)
-    if segment.tokens.lane is not None:
-        latest = np.maximum.accumulate(end)
-        owner = np.maximum.accumulate(np.where(end == latest, np.arange(len(end)), 0))
-        running = owner[running]
-    covered = np.minimum(end[running], np.maximum(edges[1:], edges[:-1] + 1)) - edges[:-1]
-    return running, np.where(before >= 0, covered, 0)
-
-
-def _state_shares(segment: Segment, pixels: Pixels, first: int, stop: int, shares: np.ndarray) -> None:
+def _state_piece(
+    segment: Segment, pixels: Pixels, first: int, stop: int, shares: np.ndarray
+) -> StatePiece | None:
+    """The states of pixels too fine for the table; draws the others from it."""
     states = segment.states
-    edges = pixels.edges[first : stop + 1] - states.base
-    low = max(0, find(states.offset, int(edges[0]), "right") - 1)
-    high = find(states.offset, int(edges[-1]) + 1, "left")
+    low = max(0, find(states.offset, int(pixels.edges[first]) - states.base, "right") - 1)
+    high = find(states.offset, int(pixels.edges[stop]) - states.base + 1, "left")
     if low >= high:
-        return
+        return None
     is_fine = 1 << segment.lod.shift <= BLOCK_PX * pixels.cycles_per_px
-    if is_fine or high - low > CROWDED * (stop - first):
-        scratch = np.zeros(len(shares), np.uint8)
-        _look_up(segment.lod, pixels, scratch, shares)
-        return
-    offset = np.append(states.offset[low:high].astype(np.int64), _end_of(states, high))
-    if pixels.cycles_per_px < FINE:
-        row = np.searchsorted(offset, edges[:-1], side="right") - 1
-        row[(row < 0) | (row >= high - low)] = high - low
-        one_hot = np.append(_ONE_HOT[states.state[low:high]], np.uint32(0))
-        shares[first:stop] = one_hot[row].view(np.uint8).reshape(-1, 4)
-        return
-    inside = _cycles_inside(offset, states.state[low:high], edges)
-    shares[first:stop] = (inside * 255 // np.maximum(np.diff(edges), 1)).T
-
-
-def _end_of(states: States, row: int) -> int:
-    return states.length if row >= len(states) else int(states.offset[row])
-
-
-def _cycles_inside(offset: np.ndarray, state: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Cycles in IDLE, EXEC, WAIT and STALL between neighbouring edges, int64 [4, edges - 1].
-
-    Two states share a 64-bit number, which halves the work: sums and differences never carry over.
-    """
-    time = np.minimum(np.maximum(edges, offset[0]), offset[-1])
-    row = np.minimum(np.searchsorted(offset, time, side="right") - 1, len(offset) - 2)
-    into = time - offset[row]
-    length = np.diff(offset)
-    result = np.empty((4, len(edges) - 1), np.int64)
-    for i, table in enumerate(_PACKED):
-        is_in = table[state]
-        before = np.cumsum(is_in * length) - is_in * length
-        part = np.diff(before[row] + is_in[row] * into)
-        result[2 * i], result[2 * i + 1] = part & 0xFFFFFFFF, part >> 32
-    return result
+    if not is_fine and high - low <= CROWDED * (stop - first):
+        return StatePiece(states, slice(low, high), first, shares[first:stop])
+    scratch = np.zeros(len(shares), np.uint8)
+    _look_up(segment.lod, pixels, scratch, shares)
+    return None

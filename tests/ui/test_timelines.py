@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from rcv_py.analysis.raster import Segment
+from rcv_py.model.device import Dispatch
 from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.token_tip import token_at
 from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
@@ -225,3 +229,22 @@ def test_a_picture_is_made_once_for_one_view(shown: CanvasBot) -> None:
     shown.plot.grab()
     assert shown.plot.rows._image is image
     assert np.array_equal(shown.plot.rows.source.rows[0].segments[0].tokens.line[:2], [0, 1])
+
+
+def test_of_overlapping_tokens_the_one_under_the_mouse_is_meant() -> None:
+    columns = [np.array(column, np.int32) for column in ([0, 10], [0, 0], [100, 20])]
+    lane = np.array([0, 1], np.uint8)
+    made = Tokens(1000, *columns, np.array([5, 2], np.uint8), np.zeros(2, np.int32), lane)
+    idle = States(1000, np.zeros(1, np.int32), np.full(1, 2, np.uint8), 100)
+    segment = Segment.of(made, idle, None, TimeWindow(1000, 1100))
+    assert [token_at(segment, 1015, depth=depth) for depth in (0.1, 0.9, -1.0)] == [0, 1, 1]
+    assert token_at(segment, 1050, depth=0.9) == 0
+
+
+def test_a_dispatch_is_told_over_the_waves(ui: UiContext, open_in: Callable, qtbot: object) -> None:
+    open_in(*made_trace(DRAWINGS, begin=1000, dispatches=(Dispatch(1100, 2, 1, "first_kernel"),)))
+    panel = ComputeUnitPanel(ui)
+    qtbot.addWidget(panel)
+    assert [line.time for line in panel.marks().lines] == [1100]
+    assert "first_kernel dispatched" in panel.tip(5, 1101, TimeWindow(1101, 1102), False)
+    assert panel.tip(5, 1200, TimeWindow(1200, 1201), False) == ""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.union import union
 from rcv_py.model.clock import Clock
@@ -71,6 +71,8 @@ def test_a_wave_elsewhere_says_why_it_has_no_detail(make: Callable) -> None:
     before = panel.session.selection.value
     CanvasBot(panel.timeline.plot).click(3, 1100)
     assert panel.session.selection.value == before
+    assert "did not run on the traced compute unit" in QToolTip.text()
+    QToolTip.hideText()
     tip = panel.tip(3, 1100, TimeWindow(1100, 1101), False)
     assert "did not run on the traced compute unit" in tip
     assert "second" in tip

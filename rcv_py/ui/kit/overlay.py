@@ -88,7 +88,7 @@ class Overlay(pg.GraphicsObject):
         marks = self.marks()
         self._paint_range(painter)
         self._paint_lines(painter, marks.lines)
-        self._paint_ticks(painter, marks.data, "muted", below=True)
+        self._paint_ticks(painter, marks.data, "text", below=True)
         self._paint_ticks(painter, marks.ticks, "accent")
         for time in marks.bookmarks:
             self._paint_bookmark(painter, time)
@@ -124,13 +124,16 @@ class Overlay(pg.GraphicsObject):
         self, painter: QPainter, ticks: tuple[tuple[int, np.ndarray], ...], role: str, below: bool = False
     ) -> None:
         source = self._rows.source
-        if source is None or sum(len(times) for _, times in ticks) > FEW_TICKS:
+        if source is None:
+            return
+        places = [(row, sorted({round(self.x_of(time)) for time in times.tolist()})) for row, times in ticks]
+        if sum(len(at) for _, at in places) > FEW_TICKS:
             return
         color = self._theme.role(role)
-        for row, times in ticks:
+        for row, at in places:
             top = row * source.shape.pitch - self._rows.scroll_px + (source.shape.spans if below else -2)
-            for time in times.tolist():
-                painter.fillRect(QRectF(round(self.x_of(time)), top, 2, 2), color)
+            for x in at:
+                painter.fillRect(QRectF(x, top, 2, 3 if below else 2), color)
 
     def _paint_bookmark(self, painter: QPainter, time: int) -> None:
         if not self._rows.shown.contains(time):

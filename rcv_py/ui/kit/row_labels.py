@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 from rcv_py.ui.kit.rows_item import RowsItem
 from rcv_py.ui.kit.theme import Theme
 
-WIDTH = 104
+WIDTH = 112
 TEXT_PX = 11
 
 
@@ -61,7 +61,7 @@ class RowLabels(pg.AxisItem):
             painter.drawLine(0, round(top), round(self.size().width()), round(top))
         if bottom - top < TEXT_PX:
             return
-        room = (self.size().width() - 14) * (0.58 if has_names else 1.0)
+        room = (self.size().width() - 14) * (0.62 if has_names else 1.0)
         painter.setPen(self._theme.role("muted"))
         text = QFontMetricsF(painter.font()).elidedText(group, Qt.TextElideMode.ElideRight, room)
         rect = QRectF(8, top, room, min(bottom - top, max(rows.source.shape.spans, TEXT_PX + 3)))
@@ -79,7 +79,7 @@ class RowLabels(pg.AxisItem):
             painter.fillRect(QRectF(width - 4, top, 3, shape.spans), self._theme.role("accent"))
         painter.setPen(self._theme.role("accent" if is_selected else "text"))
         has_group = bool(rows.source.group(row))
-        room = (width - 16) * (0.42 if has_group else 1.0)
+        room = (width - 16) * (0.38 if has_group else 1.0)
         label = rows.source.label(row)
         text = QFontMetricsF(painter.font()).elidedText(label, Qt.TextElideMode.ElideRight, room)
         rect = QRectF(width - 8 - room, top, room, shape.spans)

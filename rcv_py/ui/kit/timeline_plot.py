@@ -65,6 +65,7 @@ class TimelinePlot(pg.PlotWidget):
         self.box = box
         self.ui, self.session, self.guide = ui, ui.session, guide
         self._measure_row = -1
+        self.depth = -1.0  # where in its row the mouse is, from 0 at the top of the spans to 1; -1: nowhere
         self._set_up_plot()
         self.rows = RowsItem(box, ui.theme)
         self.rows.source = source
@@ -145,6 +146,13 @@ class TimelinePlot(pg.PlotWidget):
         shape = self.rows.source.shape
         return self.box.scenePos().y() + row * shape.pitch - self.rows.scroll_px + shape.spans / 2
 
+    def _depth_at(self, y: float) -> float:
+        source = self.rows.source
+        if source is None:
+            return -1.0
+        inside = (y - self.box.scenePos().y() + self.rows.scroll_px) % source.shape.pitch
+        return inside / source.shape.spans if 0 <= inside < source.shape.spans else -1.0
+
     def content_height(self) -> int:
         """Pixels that all rows need."""
         source = self.rows.source
@@ -194,6 +202,7 @@ class TimelinePlot(pg.PlotWidget):
     def clicked(self, at: QPointF, is_double: bool) -> None:
         """Hand a click to the panel."""
         row, _ = self.row_at(at.y())
+        self.depth = self._depth_at(at.y())
         self.guide.clicked(row, self.time_at(at.x()), is_double)
 
     # -- events -----------------------------------------------------------------------------------------
@@ -247,6 +256,7 @@ class TimelinePlot(pg.PlotWidget):
             self.guide.hovered(-1, 0)
             return
         row, is_strip = self.row_at(at.y())
+        self.depth = self._depth_at(at.y())
         time = self.time_at(at.x())
         self.guide.hovered(row, time)
         text = self.guide.tip(row, time, self.pixel_at(time), is_strip) if row >= 0 else ""

@@ -134,15 +134,18 @@ class TokenRows:
         running = [np.ascontiguousarray(picture.share[:, :, STRIP_ORDER[0] - 1])]
         for state in STRIP_ORDER[1:]:
             running.append(running[-1] + picture.share[:, :, state - 1])
+        code = np.empty((len(picture.share), steps, picture.share.shape[1]), np.uint8)
         for step in range(steps):  # from the bottom: what fills more than this share of the height
             limit = np.uint8((step + 0.5) * 255 / steps)
             reached = [(level <= limit).view(np.uint8) for level in running]
-            code = reached[0] + reached[1] + reached[2] + reached[3] + np.uint8(STRIP)
-            is_full = ~reached[-1].any(axis=1)
-            for i, row in enumerate(range(frame.first, frame.stop)):
-                part = frame.part(row, frame.spans_px + steps - 1 - step, 1)
-                if len(part):
-                    part[:] = code[i] if is_full[i] else np.where(reached[-1][i], part[0], code[i])
+            line = reached[0] + reached[1] + reached[2] + reached[3]
+            np.add(line, np.uint8(STRIP), out=code[:, steps - 1 - step])
+        has_gap = (running[-1] < 255).any(axis=1)
+        for i, row in enumerate(range(frame.first, frame.stop)):
+            part = frame.part(row, frame.spans_px, steps)
+            above = max(0, -(frame.top(row) + frame.spans_px))
+            new = code[i, above : above + len(part)]
+            np.copyto(part, new, where=new < STRIP + len(STRIP_ORDER) if has_gap[i] else True)
 
     # -- rectangles -------------------------------------------------------------------------------------
 

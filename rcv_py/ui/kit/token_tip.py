@@ -24,12 +24,18 @@ STATE_TEXT = {
 }
 
 
-def token_at(segment: Segment, time: int, pixel: TimeWindow | None = None) -> int:
-    """Row of the token that runs at a cycle; else the longest one that starts in the pixel; -1 if none."""
+def token_at(segment: Segment, time: int, pixel: TimeWindow | None = None, depth: float = -1.0) -> int:
+    """Row of the token that runs at a cycle; else the longest one that starts in the pixel; -1 if none.
+
+    Of tokens that overlap, the one whose sub-row is at `depth`, from 0 at the row's top to 1; else the last.
+    """
     tokens = segment.tokens
     rows = segment.rows_in(TimeWindow(time, time + 1))
     end = tokens.offset[rows].astype(np.int64) + tokens.stall[rows] + tokens.busy[rows]
     running = np.flatnonzero(end > time - tokens.base)
+    if len(running) > 1 and tokens.lane is not None and depth >= 0:
+        here = running[tokens.lane[rows][running] == int(depth * segment.lanes)]
+        running = here if len(here) else running
     if len(running):
         return rows.start + int(running[-1])
     rows = segment.rows_in(pixel) if pixel is not None else slice(0, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -14,9 +16,10 @@ from rcv_py.state.selection import Hover
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
+from rcv_py.ui.kit.event_lines import event_lines
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.line_ticks import LineTicks
-from rcv_py.ui.kit.overlay import Marks, Place
+from rcv_py.ui.kit.overlay import Line, Marks, Place
 from rcv_py.ui.kit.panel import Panel, panel
 from rcv_py.ui.kit.rows_item import RowShape
 from rcv_py.ui.kit.timeline_plot import Timeline
@@ -28,6 +31,8 @@ NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit. "
     "Record again with a larger grid, or choose another compute unit to trace."
 )
+LANE_PX, MOST_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
+NEAR_PX = 3  # how far from an event's line the mouse may be
 REBUILD_MS = 150  # while waves arrive
 LEGEND = (
     ("matrix", TokenKind.MATRIX),
@@ -52,6 +57,8 @@ class ComputeUnitPanel(Panel):
         self.timeline = Timeline(ui, self.source, self)
         self.timeline.plot.setAccessibleName("Timeline of the waves of a compute unit")
         self._unit: tuple[int, ...] | None = None
+        self._lanes = 1
+        self._lines: tuple[Line, ...] = ()
         self._segments: dict[int, Segment] = {}
         self._row_of_wave: dict[int, int] = {}
         self._selected: Place | None = None
@@ -98,6 +105,7 @@ class ComputeUnitPanel(Panel):
         trace = self.session.trace.value
         self._segments, self._row_of_wave, self._unit = {}, {}, None
         self._selected = self._hovered = None
+        self._lines = () if trace is None else event_lines(trace)
         self._show(WaveRows((), (), (), {}))
         empty = trace is None or not len(trace.waves)
         self._page.say(reason(trace, "compute_unit", NO_WAVES) if empty else "")
@@ -128,6 +136,8 @@ class ComputeUnitPanel(Panel):
         self._segments.update({part.key: part for row in made.rows for part in row.segments if part.key >= 0})
         self._row_of_wave = dict(made.row_of_wave)
         trace = self.session.trace.value
+        self._lanes = max((part.lanes for row in made.rows for part in row.segments), default=1)
+        self.source.shape = self._shape()
         self.source.texts = () if trace is None else trace.code.text
         self.source.set_rows(made.rows, made.names, made.pending)
         count = len(made.row_of_wave)
@@ -159,8 +169,13 @@ class ComputeUnitPanel(Panel):
     # -- looks ------------------------------------------------------------------------------------------
 
     def _height_changed(self) -> None:
-        self.source.shape = RowShape(self.ui.settings["timeline.row_height"])
+        self.source.shape = self._shape()
         self.timeline.plot.rows_changed()
+
+    def _shape(self) -> RowShape:
+        """Rows are higher where tokens overlap, so that each sub-row can be seen."""
+        room = min(self._lanes * LANE_PX, MOST_PX) if self._lanes > 1 else 0
+        return RowShape(max(self.ui.settings["timeline.row_height"], room))
 
     def _theme_changed(self) -> None:
         self._legend.set_items([(self.ui.theme.kind(kind), name, KIND_TEXT[kind]) for name, kind in LEGEND])
@@ -172,13 +187,12 @@ class ComputeUnitPanel(Panel):
     # -- guide ------------------------------------------------------------------------------------------
 
     def marks(self) -> Marks:
-        """Selection, hover, ticks of the selected line, bookmarks, shader data."""
+        """Selection, hover, ticks of the selected line, shader data, events, bookmarks."""
         plot = self.timeline.plot.rows
         first, stop = plot.rows_in_view(self.timeline.plot.box.height())
         ticks = self._ticks.of(self.source.rows, first, stop, plot.shown, self.source.version)
-        return Marks(
-            self._selected, self._hovered, ticks, self._shader_data(plot.shown), bookmarks=self._bookmarks()
-        )
+        data = self._shader_data(plot.shown)
+        return Marks(self._selected, self._hovered, ticks, data, self._lines, self._bookmarks())
 
     def _bookmarks(self) -> tuple[int, ...]:
         return tuple(
@@ -198,7 +212,13 @@ class ComputeUnitPanel(Panel):
         return tuple(found)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """Rich text about what is there."""
+        """Rich text about what is there, behind the events whose lines are near."""
+        near = pixel.width * NEAR_PX
+        events = [escape(line.text) for line in self._lines if abs(line.time - time) <= near][:4]
+        text = self._place_tip(row, time, pixel, is_strip)
+        return "<br>".join([*events, text] if text else events)
+
+    def _place_tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         trace, segment = self.session.trace.value, self._segment(row, time, pixel)
         if trace is None:
             return ""
@@ -207,7 +227,7 @@ class ComputeUnitPanel(Panel):
         wave = self._wave(segment)
         if is_strip and wave is not None:
             return state_tip(trace, wave, time)
-        token = token_at(segment, time, pixel)
+        token = token_at(segment, time, pixel, self.timeline.plot.depth)
         if token < 0:
             return gap_tip(trace, wave, segment, time)
         return token_tip(trace, wave, segment, token, pixel)
@@ -216,7 +236,7 @@ class ComputeUnitPanel(Panel):
         """Outline the token and tell the others."""
         pixel = self.timeline.plot.pixel_at(time)
         segment = self._segment(row, time, pixel) if row >= 0 else None
-        token = -1 if segment is None else token_at(segment, time, pixel)
+        token = -1 if segment is None else token_at(segment, time, pixel, self.timeline.plot.depth)
         wave = None if segment is None else self._wave(segment)
         if segment is None or token < 0:
             self._hovered = None
@@ -238,7 +258,7 @@ class ComputeUnitPanel(Panel):
             if waiting is not None:
                 self.session.select_wave(trace.waves.id(waiting))
             return
-        token = token_at(segment, time, pixel)
+        token = token_at(segment, time, pixel, self.timeline.plot.depth)
         if token >= 0:
             self.session.select_token(wave.id, token)
         else:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from rcv_py.analysis.global_rows import global_rows
 from rcv_py.analysis.occupancy import Residencies, residencies
@@ -175,15 +176,22 @@ class GlobalTimelinePanel(Panel):
         self.session.hover.set(Hover(name, time=time))
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
-        """Select a wave that has detail; a double click also fills the view with it."""
+        """Select a wave that has detail, say why another has none; a double click also fits it."""
         trace, box = self.session.trace.value, self._box(row, time)
         if trace is None or box < 0 or self.all is None:
             return
         wave = int(self.all.wave[box])
         if wave >= 0:
             self.session.select_wave(trace.waves.id(wave))
+        else:
+            self._say(NO_DETAIL, row, time)
         if is_double:
             self.session.set_view(self._span(box).padded(0.02))
+
+    def _say(self, text: str, row: int, time: int) -> None:
+        plot = self.timeline.plot
+        at = QPointF(plot.x_of(time), plot.y_of(row)).toPoint()
+        QToolTip.showText(plot.viewport().mapToGlobal(at), text, plot.viewport())
 
     def measured(self, window: TimeWindow, row: int) -> str:
         """How many waves the row had there."""
