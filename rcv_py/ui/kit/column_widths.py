@@ -16,12 +16,16 @@ PAD = 6  # px left and right of a cell's text
 
 @dataclass(frozen=True, slots=True)
 class Elastic:
-    """The column that takes the room left by the others up to the column `upto`."""
+    """The column that takes the room left by the others up to the column `upto`.
+
+    While there is less room than `least`, the columns `yields` are hidden, the first one first.
+    """
 
     column: str
     upto: str
     least: int  # px
     most: int  # px
+    yields: tuple[str, ...] = ()
 
 
 class ColumnWidths:
@@ -32,13 +36,14 @@ class ColumnWidths:
         self._view, self._model = view, model
         self._is_ours = False  # a change that is not the user's
         self._by_hand: set[str] = set()
+        self._yielded: set[str] = set()  # hidden by us for want of room
         view.horizontalHeader().sectionResized.connect(self._resized)
 
     def remember(self) -> dict[str, tuple[int, bool]]:
         """Return width and whether it is hidden of each column that exists."""
         view = self._view
         return {
-            column.id: (view.columnWidth(at), view.isColumnHidden(at))
+            column.id: (view.columnWidth(at), view.isColumnHidden(at) and column.id not in self._yielded)
             for at, column in enumerate(self._model.columns)
         }
 
@@ -59,11 +64,29 @@ class ColumnWidths:
         at, last = self._model.column_of(self.elastic.column), self._model.column_of(self.elastic.upto)
         if at < 0 or last < 0:
             return
-        others = sum(self._view.columnWidth(i) for i in range(last + 1) if i != at)
-        room = self._view.viewport().width() - others
         self._is_ours = True
+        self._show_yielded()
+        room = self._room(at, last)
+        for name in self.elastic.yields:
+            place = self._model.column_of(name)
+            if room >= self.elastic.least or place < 0 or self._view.isColumnHidden(place):
+                continue
+            self._view.setColumnHidden(place, True)
+            self._yielded.add(name)
+            room = self._room(at, last)
         self._view.setColumnWidth(at, min(max(room, self.elastic.least), self.elastic.most))
         self._is_ours = False
+
+    def _room(self, at: int, last: int) -> int:
+        others = sum(self._view.columnWidth(i) for i in range(last + 1) if i != at)
+        return self._view.viewport().width() - others
+
+    def _show_yielded(self) -> None:
+        for name in self._yielded:
+            place = self._model.column_of(name)
+            if place >= 0:
+                self._view.setColumnHidden(place, False)
+        self._yielded.clear()
 
     def _needed(self, column: Column, char_px: float) -> int:
         metrics = QFontMetrics(self._view.horizontalHeader().font())

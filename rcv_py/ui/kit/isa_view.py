@@ -44,7 +44,7 @@ class IsaView(RowsView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: re.Pattern[str] | None = None
         self.setAccessibleName("Instructions")
-        self.widths.elastic = Elastic("instruction", "cost", 160, 460)
+        self.widths.elastic = Elastic("instruction", "cost", 160, 460, yields=("stall",))
         self.header.fixed = frozenset({"instruction"})
         self.cell_painters = {
             "instruction": self._paint_instruction,

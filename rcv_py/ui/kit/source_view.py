@@ -70,12 +70,13 @@ class SourceView(RowsView):
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme, settings)
         self.lines: SourceRows | None = None
+        self._seen: object = None  # the file whose hottest line was brought into view
         self.spans: Sequence[tuple[Span, ...]] = ()
         self.tinted: frozenset[int] = frozenset()  # rows of the inline chain under the mouse
         self.chain: frozenset[int] = frozenset()  # rows of the selected instruction's chain
         self._found: frozenset[int] = frozenset()
         self.cell_painters = {"text": self._paint_text, "bar": self._paint_bar}
-        self.widths.elastic = Elastic("text", "text", 200, 4000)
+        self.widths.elastic = Elastic("text", "text", 200, 4000, yields=("cost", "bar"))
         self.header.fixed = frozenset({"text", "line"})
         self.setAccessibleName("Source lines")
         self.setSelectionMode(self.SelectionMode.ContiguousSelection)
@@ -84,6 +85,14 @@ class SourceView(RowsView):
         """Show a file, or the same one with other costs."""
         self.lines = rows
         self.show_columns(source_columns(rows, self.settings["isa.bar_scale"]))
+
+    def show_hottest(self, file: object) -> None:
+        """Bring the hottest line into view, once for each file shown, unless a line of it is selected."""
+        if self.lines is None or file == self._seen or not self.lines.cost.any():
+            return
+        self._seen = file
+        if self.current < 0:
+            self.reveal(int(self.lines.cost.argmax()))
 
     def set_found(self, rows: np.ndarray) -> None:
         """Mark the lines that a search found."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QVBoxLayout, QWidget
 
 from rcv_py.analysis.source_costs import source_costs
@@ -26,6 +26,7 @@ NO_SOURCES = (
     "Build the kernel with debug information (-g) to see files."
 )
 STREAM_MS = 500
+WITH_COST_PX = 260  # narrower than that, cycles would leave no room for names
 
 
 @panel(id="explorer", title="Explorer", area="left", order=10, tip="Files and lines by cost.")
@@ -92,6 +93,11 @@ class ExplorerPanel(Panel):
         self.ui.settings.cell("isa.show_idle").watch(self._wanted.ask)
         self.ui.settings.cell("isa.bar_scale").watch(self._repaint)
         self.ui.theme.changed.connect(self._repaint)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave room for names: without it cycles, which the bar shows too, give way."""
+        super().resizeEvent(event)
+        self.tree.setColumnHidden(COST, self.width() < WITH_COST_PX)
 
     # -- computing ----------------------------------------------------------------------------------
 

@@ -231,6 +231,7 @@ class SourcePanel(Panel):
         self.note.setVisible(bool(note))
         self._search(self.find.query)
         self._follow()
+        self.view.show_hottest((trace, self._file))
 
     def _follow(self) -> None:
         trace, source = self.session.trace.value, self.session.selection.value.source

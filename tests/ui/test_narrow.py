@@ -1,0 +1,80 @@
+"""Columns give way to what matters when there is little room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from rcv_py.formats.open import open_trace
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.explorer import ExplorerPanel
+from rcv_py.ui.panels.source import SourcePanel
+from rcv_py.ui.panels.top_lines import TopLinesPanel
+from tests.support.captures import ROOT
+
+
+def shown(panel: object) -> list[str]:
+    view = panel.view
+    return [column.id for at, column in enumerate(view.table.columns) if not view.isColumnHidden(at)]
+
+
+@pytest.fixture
+def settle(
+    ui: UiContext, open_in: Callable[..., None], settled: Callable[[], None], qtbot: object
+) -> Callable[..., None]:
+    def show(panel: object, width: int) -> None:
+        qtbot.addWidget(panel)
+        panel.resize(width, 500)
+        panel.show()
+        open_in(open_trace(ROOT / "sample_traces" / "matmul_tiled"))
+        settled()
+
+    return show
+
+
+def test_source_text_keeps_its_room(ui: UiContext, settle: Callable[..., None], qtbot: object) -> None:
+    panel = SourcePanel(ui)
+    settle(panel, 330)
+    assert "cost" not in shown(panel)
+    assert {"line", "share", "text"} <= set(shown(panel))
+    panel.resize(900, 500)
+    qtbot.waitUntil(lambda: "cost" in shown(panel))
+
+
+def test_a_column_the_user_hid_stays_hidden(
+    ui: UiContext, settle: Callable[..., None], qtbot: object
+) -> None:
+    panel = SourcePanel(ui)
+    settle(panel, 900)
+    at = [column.id for column in panel.view.table.columns].index("cost")
+    panel.view.setColumnHidden(at, True)
+    panel.resize(330, 500)
+    panel.resize(900, 500)
+    qtbot.wait(20)
+    assert "cost" not in shown(panel)
+
+
+def test_the_explorer_keeps_names(ui: UiContext, settle: Callable[..., None]) -> None:
+    panel = ExplorerPanel(ui)
+    settle(panel, 200)
+    assert panel.tree.columnWidth(0) >= 80
+
+
+def test_top_lines_keep_the_share(ui: UiContext, settle: Callable[..., None]) -> None:
+    panel = TopLinesPanel(ui)
+    settle(panel, 240)
+    view = panel.view
+    at = [column.id for column in view.table.columns].index("share")
+    assert view.columnViewportPosition(at) + view.columnWidth(at) <= view.viewport().width() + 1
+
+
+def test_a_file_opens_at_its_hottest_line(ui: UiContext, settle: Callable[..., None], qtbot: object) -> None:
+    ui.settings["look.animate"] = False
+    panel = SourcePanel(ui)
+    settle(panel, 700)
+    lines, view = panel.view.lines, panel.view
+    assert lines is not None
+    top = view.row_top(int(lines.cost.argmax()))
+    qtbot.waitUntil(lambda: 0 <= view.row_top(int(lines.cost.argmax())) < view.viewport().height() or top < 0)
+    assert 0 <= view.row_top(int(lines.cost.argmax())) < view.viewport().height()
