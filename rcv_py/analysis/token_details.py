@@ -76,12 +76,16 @@ def line_totals(code: CodeTable, line: int) -> LineTotals:
     )
 
 
-def producers(waits: Waits | None, line: int, hit: int | None) -> tuple[int, ...]:
-    """Return the code rows that a wait waited for in its n-th execution, or in any of them if unknown."""
+def producers(waits: Waits | None, line: int, hit: int | None, hits: int) -> tuple[int, ...]:
+    """Return the code rows that a wait waited for in its n-th of `hits` executions, or in any of them.
+
+    The list has an entry only for executions that released something, and two for one that waited on two
+    counters; so one execution can be told apart only where there are as many entries as executions.
+    """
     if waits is None:
         return ()
     rows = np.flatnonzero(waits.line == line)
-    if hit is not None and hit < len(rows):
+    if hit is not None and len(rows) == hits:
         rows = rows[hit : hit + 1]
     lines = [waits.producers(int(row)) for row in rows[:4096].tolist()]
     return _distinct(np.concatenate(lines) if lines else np.empty(0, dtype=np.int32), line)

@@ -237,15 +237,15 @@ def test_arrows_lead_isolate_and_are_released(
     assert ui.session.isolated_wait.value is None
 
 
-def test_the_gutter_says_why_it_is_empty(
+def test_the_gutter_says_where_its_arrows_are_from(
     isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
     ui.session.select_wave(two_waves().waves[1].id)
     settled()
-    assert not len(isa.view.arrows)
-    assert "no wait list" in isa.view.tip(1, "gutter")
+    assert len(isa.view.arrows), "a wave whose file lists no waits has those of a replay"
+    assert "replaying" in isa.view.tip(0, "gutter")
     ui.session.select_wave(two_waves().waves[0].id)
     settled()
     isa.view.header.setSortIndicator(isa.view.table.column_of("latency"), Qt.SortOrder.DescendingOrder)

@@ -51,11 +51,12 @@ def test_states_are_clipped_to_the_time_asked_for() -> None:
 
 def test_a_wait_lists_its_producers_and_they_list_it() -> None:
     waits = Waits(np.array([5, 5, 7]), np.array([0, 1, 3, 4]), np.array([1, 2, 3, 1]))
-    assert producers(waits, 5, 0) == (1,)
-    assert producers(waits, 5, 1) == (2, 3)
-    assert producers(waits, 5, None) == (1, 2, 3)
+    assert producers(waits, 5, 0, hits=2) == (1,)
+    assert producers(waits, 5, 1, hits=2) == (2, 3)
+    assert producers(waits, 5, None, hits=2) == (1, 2, 3)
+    assert producers(waits, 5, 1, hits=3) == (1, 2, 3)  # which of three released nothing is not known
     assert waiters(waits, 1) == (5, 7)
-    assert waiters(None, 1) == producers(None, 1, 0) == ()
+    assert waiters(None, 1) == producers(None, 1, 0, hits=1) == ()
 
 
 def test_the_cascade_keeps_what_is_near() -> None:

@@ -91,7 +91,9 @@ class ColumnWidths:
     def _needed(self, column: Column, char_px: float) -> int:
         metrics = QFontMetrics(self._view.horizontalHeader().font())
         title = metrics.horizontalAdvance(column.title) + 2 * PAD + 4
-        if column.is_left or not (column.is_number and isinstance(column.values, np.ndarray) and len(column.values)):
+        if column.is_left or not (
+            column.is_number and isinstance(column.values, np.ndarray) and len(column.values)
+        ):
             return max(column.width, title)
         widest = max(len(column.text(value)) for value in (column.values.max(), column.values.min()))
         return max(column.width, title, round(widest * char_px) + 2 * PAD + 2)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.branches import branches
+from rcv_py.analysis.wait_replay import waits_of
 from rcv_py.analysis.waits import Arrows, arrows, wait_pairs
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
@@ -34,27 +35,27 @@ class GutterArrows:
     note: str = ""
 
 
-def wait_arrows(wave: Wave | None, code: CodeTable) -> GutterArrows:
-    """Return arrows from producers to the waits of a wave."""
+def wait_arrows(wave: Wave | None, code: CodeTable, gfxip: int) -> GutterArrows:
+    """Return arrows from producers to the waits of a wave, by its file or else by a replay."""
     if wave is None:
         return GutterArrows(
             ArrowRows.none(), note="The selected wave is not read yet, so its waits are not known."
         )
-    if wave.waits is None:
-        note = f"The file of wave {wave.id} has no wait list, so its dependencies are not known."
-        return GutterArrows(ArrowRows.none(), note=note)
-    found = arrows(*wait_pairs(wave.waits))
+    found = arrows(*wait_pairs(waits_of(wave, code, gfxip)))
     if not len(found):
         return GutterArrows(ArrowRows.none(), note=f"Wave {wave.id} waited for no instruction.")
+    is_replayed = not wave.waits
+    note = "Found by replaying the wave's counters, since its file lists no waits." if is_replayed else ""
     tips = tuple(
         _wait_tip(code, wait, producer)
         for wait, producer in zip(found.wait.tolist(), found.producer.tolist(), strict=True)
     )
-    return GutterArrows(_rows(found, found.producer, found.wait, found.wait), tips)
+    return GutterArrows(_rows(found, found.producer, found.wait, found.wait), tips, note)
 
 
-def branch_arrows(wave: Wave | None, code: CodeTable) -> GutterArrows:
-    """Return arrows from the branches of a wave to where they jumped."""
+def branch_arrows(wave: Wave | None, code: CodeTable, gfxip: int) -> GutterArrows:
+    """Return arrows from the branches of a wave to where they jumped; every generation branches alike."""
+    del gfxip
     if wave is None:
         return GutterArrows(
             ArrowRows.none(), note="The selected wave is not read yet, so its branches are not known."
@@ -80,7 +81,7 @@ def branch_arrows(wave: Wave | None, code: CodeTable) -> GutterArrows:
     return GutterArrows(_rows(placed, placed.wait, placed.producer, placed.wait), tips)
 
 
-MODES: dict[str, tuple[str, Callable[[Wave | None, CodeTable], GutterArrows]]] = {
+MODES: dict[str, tuple[str, Callable[[Wave | None, CodeTable, int], GutterArrows]]] = {
     "waits": ("Waits", wait_arrows),
     "branches": ("Branches", branch_arrows),
 }

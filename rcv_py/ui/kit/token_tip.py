@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 
 from rcv_py.analysis.raster import Segment, tokens_in
+from rcv_py.analysis.token_details import producers
 from rcv_py.base.text import count, elide_left, elide_right, nanoseconds, plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import KIND_TEXT, TokenKind, WaveState
@@ -128,17 +129,12 @@ def _hit(wave: Wave, row: int, line: int) -> str:
 
 
 def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
-    waits = wave.waits
-    if waits is None or line < 0 or wave.tokens.kind[row] != TokenKind.IMMED:
+    if line < 0 or wave.tokens.kind[row] != TokenKind.IMMED:
         return []
-    own = np.flatnonzero(waits.line == line)
-    hit = int(np.count_nonzero(wave.tokens.line[:row] == line))
-    if hit >= len(own):
-        return []
-    producers = [
-        one for one in np.unique(waits.producers(int(own[hit]))).tolist() if 0 <= one < len(trace.code)
-    ]
-    texts = [f"&nbsp;&nbsp;{escape(elide_right(trace.code.text[one], 60))}" for one in producers]
+    before = int(np.count_nonzero(wave.tokens.line[:row] == line))
+    hits = int(np.count_nonzero(wave.tokens.line == line))
+    found = [one for one in producers(wave.waits, line, before, hits) if one < len(trace.code)]
+    texts = [f"&nbsp;&nbsp;{escape(elide_right(trace.code.text[one], 60))}" for one in found]
     if len(texts) > MOST_PRODUCERS:
         texts[MOST_PRODUCERS:] = [f"&nbsp;&nbsp;and {len(texts) - MOST_PRODUCERS} more"]
     return ["waits for", *texts] if texts else []

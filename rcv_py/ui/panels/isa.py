@@ -233,7 +233,10 @@ class IsaPanel(Panel):
         self._arrow_key = (trace, wave, mode)
         make = MODES[mode][1]
         self.ui.tasks.run(
-            self, lambda: make(wave, trace.code), only_for(self.session, self._take_arrows), "arrows"
+            self,
+            lambda: make(wave, trace.code, trace.gfxip),
+            only_for(self.session, self._take_arrows),
+            "arrows",
         )
 
     def _take_arrows(self, arrows: GutterArrows) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.analysis.token_details import line_totals, producers, token_details, waiters
+from rcv_py.analysis.wait_replay import waits_of
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
@@ -106,12 +108,14 @@ class TokenDetailsPanel(Panel):
             if wave is None:
                 return facts
             details = None if token is None else token_details(*token)
+            waits = waits_of(wave, trace.code, trace.gfxip)
+            hits = int(np.count_nonzero(wave.tokens.line == line))
             return replace(
                 facts,
                 token=details,
                 wave=str(wave.id),
-                producers=producers(wave.waits, line, selection.hit),
-                waiters=waiters(wave.waits, line),
+                producers=producers(waits, line, selection.hit, hits),
+                waiters=waiters(waits, line),
             )
 
         return job
