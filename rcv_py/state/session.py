@@ -134,11 +134,12 @@ class Session:
         self.select(Selection(wave, int(line[row]), hit, self._leaf(int(line[row]))))
 
     def select_line(self, line: int, hit: int | None = None) -> None:
-        """Select a row of the code table, and its source place; by default the hit nearest to the view."""
-        wave = self.wave()
-        if hit is None and wave is not None:
-            hit = self._nearest_hit(wave, line)
-        self.select(Selection(self.selection.value.wave, line, hit, self._leaf(line)))
+        """Select a row of the code table, and its source place; by default the hit nearest to the view.
+
+        If the selected wave never ran the line, the first loaded wave that did is selected with it.
+        """
+        wave, nearest = self._run_of(line)
+        self.select(Selection(wave, line, nearest if hit is None else hit, self._leaf(line)))
 
     def select_lines(self, first: int, stop: int) -> None:
         """Select a range of code rows and, in it, the most expensive one."""
@@ -147,9 +148,8 @@ class Session:
             return
         cost = trace.code.latency[first:stop] + trace.code.idle[first:stop]
         line = first + int(np.argmax(cost))
-        wave = self.wave()
-        hit = None if wave is None else self._nearest_hit(wave, line)
-        self.select(Selection(self.selection.value.wave, line, hit, self._leaf(line), (first, stop)))
+        wave, hit = self._run_of(line)
+        self.select(Selection(wave, line, hit, self._leaf(line), (first, stop)))
 
     def select_source(self, file: int, line: int) -> None:
         """Select a source line and the most expensive code line that came from it."""
@@ -163,9 +163,8 @@ class Session:
             self.select(Selection(self.selection.value.wave, source=(file, line)))
             return
         best = int(rows[np.argmax(code.latency[rows] + code.idle[rows])])
-        wave = self.wave()
-        hit = None if wave is None else self._nearest_hit(wave, best)
-        self.select(Selection(self.selection.value.wave, best, hit, (file, line)))
+        wave, hit = self._run_of(best)
+        self.select(Selection(wave, best, hit, (file, line)))
 
     def step_token(self, direction: int) -> None:
         """Select the next (+1) or previous (-1) token of the selected wave."""
@@ -259,6 +258,18 @@ class Session:
         trace = self.trace.value
         chain = [] if trace is None else trace.code.chain(line)
         return chain[0] if chain else None
+
+    def _run_of(self, line: int) -> tuple[WaveId | None, int | None]:
+        """A wave that ran the line, the selected one if it did, and its hit nearest to the view."""
+        wave, trace = self.wave(), self.trace.value
+        hit = None if wave is None else self._nearest_hit(wave, line)
+        if hit is not None or wave is None or trace is None or self.store is None:
+            return self.selection.value.wave, hit
+        row = self.store.first_with(line)
+        found = None if row is None else self.store.wave(row)
+        if found is None:
+            return wave.id, None
+        return found.id, self._nearest_hit(found, line)
 
     def _nearest_hit(self, wave: Wave, line: int) -> int | None:
         rows = np.flatnonzero(wave.tokens.line == line)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
@@ -59,6 +61,15 @@ class WaveStore:
         """The wave of that name, None while it is not loaded."""
         row = None if wave is None else self.trace.waves.row(wave)
         return None if row is None else self.wave(row)
+
+    def first_with(self, line: int) -> int | None:
+        """The lowest index row of a loaded wave that ran a code line, None if none did."""
+        found = [
+            int(batch.rows[np.searchsorted(batch.first, places, side="right") - 1].min())
+            for batch in self.batches
+            if len(places := np.flatnonzero(batch.line == line))
+        ]
+        return min(found, default=None)
 
     def lod(self, row: int) -> WaveLod | None:
         """The level-of-detail tables of a wave, None while it is not loaded."""

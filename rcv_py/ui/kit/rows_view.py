@@ -82,6 +82,7 @@ class RowsView(QTableView):
         self.setHorizontalHeader(header)
         self.setSortingEnabled(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.sortIndicatorChanged.connect(self._sorted)
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(self.verticalHeader().ResizeMode.Fixed)
         self.setShowGrid(False)
@@ -150,6 +151,14 @@ class RowsView(QTableView):
             context=min(CONTEXT_ROWS * height, max(0, (page - height) // 2)),
             is_animated=self.settings["look.animate"] and self.isVisible(),
         )
+
+    def _sorted(self, column: int) -> None:
+        """Show what the new order is about: the first row, or in program order the current one."""
+        view_row = self.table.view_row(self.current)
+        if column >= 0:
+            self.scrollToTop()
+        elif view_row >= 0:
+            self.reveal(view_row)
 
     def selected_rows(self) -> list[int]:
         """Data rows that are selected, in the order in which they are shown."""

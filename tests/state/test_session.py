@@ -1,0 +1,164 @@
+"""One selection, one window of time, and the way back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.formats.open import open_trace
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.cell import Cell
+from rcv_py.state.selection import Selection
+from rcv_py.state.session import MIN_WINDOW, Session
+from rcv_py.work.load import load_all
+from tests.support.captures import ROOT
+
+TIMES = st.integers(-(1 << 50), 1 << 50)
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Session:
+    session = Session()
+    trace = open_trace(ROOT / "sample_traces" / "matmul_tiled")
+    session.open(trace)
+    for batch in load_all(trace, workers=0):
+        session.store.add(batch)
+    return session
+
+
+@pytest.fixture
+def session(loaded: Session) -> Session:
+    trace, store = loaded.trace.value, loaded.store
+    loaded.open(trace)
+    loaded.store = store
+    return loaded
+
+
+def hot_line(session: Session) -> int:
+    code = session.trace.value.code
+    return int(np.argmax(np.where(code.is_label, -1, code.latency)))
+
+
+def test_a_line_that_the_wave_never_ran_takes_a_wave_that_did(session: Session) -> None:
+    line, before = hot_line(session), session.selection.value.wave
+    assert line not in session.wave().tokens.line
+    session.select_line(line)
+    assert session.selection.value.wave != before
+    assert session.token() is not None
+    assert session.wave().tokens.line[session.token()[1]] == line
+
+
+def test_a_line_nobody_ran_keeps_the_wave(session: Session) -> None:
+    before = session.selection.value.wave
+    label = int(np.flatnonzero(session.trace.value.code.is_label)[0])
+    session.select_line(label)
+    assert session.selection.value == Selection(before, label, None, None)
+
+
+def test_a_selected_token_is_in_view(session: Session) -> None:
+    session.set_view(TimeWindow(session.view.value.begin, session.view.value.begin + 500))
+    session.select_line(hot_line(session), hit=3)
+    wave, row = session.token()
+    span = wave.tokens.span(row)
+    assert session.view.value.contains(span.begin)
+
+
+def test_stepping_walks_tokens_and_hits_and_stops_at_the_ends(session: Session) -> None:
+    session.select_line(hot_line(session), hit=0)
+    wave, row = session.token()
+    session.step_token(+1)
+    assert session.token()[1] == row + 1
+    session.step_token(-1)
+    assert session.token()[1] == row
+    session.step_hit(-1)
+    assert session.selection.value.hit == 0
+    session.step_hit(+1)
+    assert session.selection.value.hit == 1
+    session.select_token(wave.id, len(wave.tokens) - 1)
+    session.step_token(+1)
+    assert session.token()[1] == len(wave.tokens) - 1
+
+
+def test_back_and_forward_restore_selection_and_window(session: Session) -> None:
+    session.select_line(hot_line(session), hit=2)
+    first, window = session.selection.value, session.view.value
+    session.select_line(1)
+    session.back()
+    assert (session.selection.value, session.view.value) == (first, window)
+    session.forward()
+    assert session.selection.value.line == 1
+
+
+def test_a_source_line_selects_its_costliest_instruction(session: Session) -> None:
+    line = hot_line(session)
+    file, number = session.trace.value.code.chain(line)[0]
+    session.select_source(file, number)
+    assert (session.selection.value.line, session.selection.value.source) == (line, (file, number))
+
+
+def test_the_view_stays_inside_and_never_gets_too_narrow(session: Session) -> None:
+    outer = session.outer(session.trace.value)
+    session.set_view(TimeWindow(outer.begin - 10_000, outer.begin - 9_000))
+    assert session.view.value == TimeWindow(outer.begin, outer.begin + 1000)
+    session.set_view(TimeWindow(outer.middle, outer.middle + 1))
+    assert session.view.value.width == MIN_WINDOW
+    session.fit_all()
+    assert session.view.value == outer
+
+
+def test_a_gesture_commits_when_it_ends(session: Session) -> None:
+    session.fit_all()
+    committed = session.window.value
+    session.zoom(0.5, commit=False)
+    assert session.window.value == committed
+    session.zoom(0.5)
+    assert session.window.value == session.view.value != committed
+
+
+def test_a_place_survives_being_written_down(session: Session) -> None:
+    session.select_line(hot_line(session), hit=4)
+    here = session.selection.value
+    assert Selection.parse(str(here)) == Selection(here.wave, here.line, here.hit)
+    with pytest.raises(ValueError, match="not a place"):
+        Selection.parse("nonsense")
+
+
+@given(TIMES, st.integers(1, 1 << 40), st.floats(0.01, 100), st.floats(0, 1))
+def test_the_cycle_under_the_mouse_stays_there(begin: int, width: int, factor: float, share: float) -> None:
+    old = TimeWindow(begin, begin + width)
+    at = begin + int(share * (width - 1))
+    new = old.zoomed(factor, at)
+    before, after = (at - old.begin) / old.width, (at - new.begin) / new.width
+    assert abs(after - before) <= 1 / new.width + 1e-9
+
+
+@given(TIMES, st.integers(1, 1 << 30), TIMES, st.integers(1, 1 << 30))
+def test_a_clamped_window_lies_inside(begin: int, width: int, outer: int, size: int) -> None:
+    around = TimeWindow(outer, outer + size)
+    found = TimeWindow(begin, begin + width).clamped(around)
+    assert around.begin <= found.begin < found.end <= around.end
+    assert found.width == min(width, size)
+
+
+class Watcher:
+    """Counts calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def call(self) -> None:
+        self.calls += 1
+
+
+def test_a_cell_tells_changes_only_and_keeps_nobody_alive() -> None:
+    cell, watcher = Cell(1), Watcher()
+    cell.watch(watcher.call)
+    cell.set(1)
+    assert watcher.calls == 0
+    cell.set(2)
+    assert watcher.calls == 1
+    del watcher
+    cell.set(3)
+    assert not cell._watchers

@@ -1,0 +1,122 @@
+"""The main job, whole: from the slow bar to the source line to a picture, with real clicks."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from rcv_py.model.kinds import TokenKind
+from rcv_py.ui.app import App
+from rcv_py.ui.kit.panel import Panel
+from tests.support.captures import trace_path
+from tests.ui.window import SAMPLE, settle, window
+
+CAPTURES = ("matmul_tiled", "flash_attn_small_after")
+
+
+def path_of(name: str) -> Path:
+    return SAMPLE if name == "matmul_tiled" else trace_path(name)
+
+
+def panel(app: App, name: str) -> Panel:
+    found = app.window.workspace.docks[name].panel
+    assert isinstance(found, Panel)
+    return found
+
+
+def open_from_the_menu(app: App, path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+    """File › Open folder, with the folder chosen in the dialog."""
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *args: str(path))
+    app.ui.settings["look.animate"] = False
+    app.window.actions_["file.open"].trigger()
+    settle(app, qtbot)
+    assert app.ui.session.trace.value is not None
+    assert app.ui.session.trace.value.path == path
+
+
+def assert_everything_follows(app: App) -> int:
+    """ISA and source show the selected instruction; return it."""
+    selection, trace = app.ui.session.selection.value, app.ui.session.trace.value
+    assert trace is not None
+    assert selection.line is not None
+    isa, source = panel(app, "isa"), panel(app, "source")
+    assert isa.view.current == selection.line
+    assert isa.view.viewport().rect().contains(isa.view.row_rect(selection.line).center())
+    assert selection.source is not None
+    row = source.view.lines.row_of(selection.source[1])
+    assert source.view.current == row
+    assert source.view.viewport().rect().contains(source.view.row_rect(row).center())
+    return selection.line
+
+
+def click_highest_bar(app: App, qtbot: QtBot) -> None:
+    hotspot = panel(app, "hotspot")
+    plot = hotspot.plot
+    highest = int(np.argmax(plot.bins.totals))
+    at = QPoint(round(plot.x_of(highest)), plot.viewport().height() // 2)
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    settle(app, qtbot)
+    first, stop = int(plot.bins.first[highest]), int(plot.bins.stop[highest])
+    chosen = app.ui.session.selection.value
+    assert chosen.lines == (first, min(stop, len(app.ui.session.trace.value.code)))
+    assert first <= chosen.line < stop
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_from_the_slow_bar_to_the_source_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    with window(size=(1920, 1080)) as app:
+        open_from_the_menu(app, path_of(name), monkeypatch, qtbot)
+        session = app.ui.session
+        code = session.trace.value.code
+
+        click_highest_bar(app, qtbot)
+        assert_everything_follows(app)
+
+        # The Explorer: a click on its costliest line.
+        explorer = panel(app, "explorer")
+        places = [place for place in explorer.model.root.walk() if not place.children and place.cost]
+        best = max(places, key=lambda place: place.cost)
+        index = explorer.model.index_of(best)
+        explorer.tree.scrollTo(index)
+        QTest.mouseClick(
+            explorer.tree.viewport(), Qt.MouseButton.LeftButton, pos=explorer.tree.visualRect(index).center()
+        )
+        settle(app, qtbot)
+        assert_everything_follows(app)
+
+        # The listing, sorted by latency: its first row is the costliest instruction.
+        isa = panel(app, "isa")
+        isa.view.header.setSortIndicator(isa.view.table.column_of("latency"), Qt.SortOrder.DescendingOrder)
+        settle(app, qtbot)
+        place = QPoint(isa.view.columnViewportPosition(2) + 20, isa.view.row_height // 2)
+        QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        settle(app, qtbot)
+        assert session.selection.value.line == int(np.argmax(np.where(code.is_label, -1, code.latency)))
+        isa.view.header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        settle(app, qtbot)
+        line = assert_everything_follows(app)
+
+        # A wait has arrows from what it waited for.
+        assert code.kind[line] == TokenKind.IMMED
+        assert line in isa.view.arrows.target
+        session.back()
+        settle(app, qtbot)
+        assert session.selection.value.line != line or session.selection.value.lines is not None
+        session.forward()
+
+        app.window.exporter.save("window", tmp_path / "window.png", 2)
+        picture = QImage(str(tmp_path / "window.png"))
+        assert picture.width() == 2 * app.window.width()
+        app.window.exporter.save("isa", tmp_path / "isa.csv")
+        rows = list(csv.reader((tmp_path / "isa.csv").read_text().splitlines()))
+        assert len(rows) == len(code) + 1
