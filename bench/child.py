@@ -20,11 +20,16 @@ def peak(folder: Path) -> tuple[float, ...]:
     from rcv_py.work.load import load_all  # noqa: PLC0415
 
     batches = load_all(open_trace(folder), lod=True)
-    kilo = 1024 if sys.platform != "darwin" else 1
-    peaks = [
-        resource.getrusage(who).ru_maxrss * kilo for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    ]
-    return (sum(batch.nbytes for batch in batches), *peaks)
+    workers = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return (sum(batch.nbytes for batch in batches), own_peak(), workers)
+
+
+def own_peak() -> int:
+    """Most bytes this process ever had resident; getrusage would count the process it was started from."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return 1024 * int(line.split()[1])
+    return 0
 
 
 def gap(folder: Path) -> tuple[float, ...]:
