@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 from collections import deque
@@ -18,6 +19,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.work.jobs import hold_memory, prepare
 from rcv_py.work.parcel import packed, unpacked
 
+POLITENESS = 10  # of 19
 AHEAD = 2  # jobs a worker has been given: the one it does, and the next so that it need not wait
 _GOOD, _BAD = b"batch".ljust(16), b"error".ljust(16)
 
@@ -87,12 +89,19 @@ def _without_main() -> Iterator[None]:
 def serve(connection: Connection, reader: bytes, lod: bool) -> None:
     """Answer jobs until the other end is closed, by intent or because its process died."""
     hold_memory()
+    _step_back()
     files: Any = pickle.loads(reader)
     try:
         while True:
             connection.send_bytes(_answer(files, connection.recv(), lod))
     except (EOFError, OSError, KeyboardInterrupt):
         return
+
+
+def _step_back() -> None:
+    """Let the window go first: on a machine with few cores it would wait for the processes that serve it."""
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(POLITENESS)
 
 
 def _answer(reader: WaveReader, rows: list[int], lod: bool) -> bytes:

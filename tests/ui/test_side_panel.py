@@ -5,19 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QUrl
+from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.token_details import line_totals, producers, state_cycles, token_details, waiters
+from rcv_py.analysis.token_details import (
+    LineTotals,
+    line_totals,
+    producers,
+    state_cycles,
+    token_details,
+    waiters,
+)
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import Wave, WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit.cycle_field import cycles_in
+from rcv_py.ui.kit.token_text import TokenFacts, token_html
 from rcv_py.ui.kit.wave_choice import changed, choices, rank
 from tests.support import drawing
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import SAMPLE, open_sample, settle, window
 
 
 def index(*ids: tuple[int, int, int, int], length: tuple[int, ...] = ()) -> WaveIndex:
@@ -154,6 +164,25 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(qtbot: QtBot) -> None
         assert session.selection.value.line == 2
         panel.text.anchorClicked.emit(QUrl("file:///etc/passwd"))
         assert session.selection.value.line == 2
+
+
+def test_small_shares_are_text_not_markup() -> None:
+    trace = open_trace(SAMPLE)
+    html = token_html(trace, TokenFacts(1, LineTotals(hits=1, latency=4, stall=0, idle=0, whole=100_000)))
+    document = QTextDocument()
+    document.setHtml(html)
+    assert "<0.1 %" in document.toPlainText()
+
+
+def test_a_search_makes_the_panel_no_wider(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        panel = app.window.workspace.docks["search"].panel
+        before = panel.minimumSizeHint().width()
+        app.ui.session.query.set(SearchQuery("v_"))
+        qtbot.waitUntil(lambda: bool(len(panel.hits.lines)))
+        assert panel.bar.down.isEnabled()
+        assert panel.minimumSizeHint().width() == before
 
 
 def test_search_counts_walks_and_marks(qtbot: QtBot) -> None:

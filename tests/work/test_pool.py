@@ -178,3 +178,21 @@ class Telltale:
     def read(self, rows):
         loaded = [name for name in sys.modules if name.startswith(("PySide6", "pyqtgraph"))]
         raise ValueError(f"loaded {loaded[:3]}" if loaded else "no Qt here")
+
+
+class Modest:
+    """Reads nothing, and takes the CPU time that is left."""
+
+    base_clock = 4
+
+    def read(self, rows):
+        raise RuntimeError(os.nice(0))
+
+
+def test_a_worker_lets_the_window_go_first():
+    worker = Worker(Modest(), False)
+    worker.ask([0])
+    with pytest.raises(RuntimeError) as raised:
+        worker.answer()
+    worker.stop()
+    assert raised.value.args[0] > os.nice(0)

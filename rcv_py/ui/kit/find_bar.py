@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit.icons import icon
@@ -18,7 +18,10 @@ class FindBar(QWidget):
     filtered = Signal(bool)  # show only what matches
     stepped = Signal(int)
 
-    def __init__(self, theme: Theme, placeholder: str, has_filter: bool = True) -> None:
+    def __init__(
+        self, theme: Theme, placeholder: str, has_filter: bool = True, is_narrow: bool = False
+    ) -> None:
+        """`is_narrow` puts the matches below the field, so that they make nothing wider when they come."""
         super().__init__()
         self._theme = theme
         self.field = QLineEdit(placeholderText=placeholder, clearButtonEnabled=True)
@@ -32,12 +35,15 @@ class FindBar(QWidget):
         self.count.setObjectName("muted")
         self.up = _step("Previous match (Shift+Return)")
         self.down = _step("Next match (Return)")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(self.field, 1)
-        for widget in (self.case, self.regex, self.filter, self.count, self.up, self.down):
-            row.addWidget(widget)
+        search = _row(self.field, self.case, self.regex, self.filter)
+        matches = _row(self.count, self.up, self.down)
+        if is_narrow:
+            self.count.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        lines = QVBoxLayout(self) if is_narrow else QHBoxLayout(self)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.setSpacing(4)
+        lines.addLayout(search, 1)
+        lines.addLayout(matches)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._connect()
         self._restyle()
@@ -100,6 +106,15 @@ class FindBar(QWidget):
     def _restyle(self) -> None:
         self.up.setIcon(icon(self._theme, "up"))
         self.down.setIcon(icon(self._theme, "down"))
+
+
+def _row(first: QWidget, *others: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(4)
+    row.addWidget(first, 1)
+    for widget in others:
+        row.addWidget(widget)
+    return row
 
 
 def _toggle(text: str, tip: str) -> QToolButton:

@@ -62,7 +62,7 @@ def _token_table(trace: Trace, facts: TokenFacts, in_ns: bool) -> str:
             f"{cycles(token.stall)} + {cycles(token.busy)} = {cycles(token.stall + token.busy)}",
         ),
         ("idle before", cycles(token.idle)),
-        ("state", state_text(token.states) or "not recorded"),
+        ("state", escape(state_text(token.states)) or "not recorded"),
     ]
     return _table(rows)
 
@@ -90,10 +90,10 @@ def _totals(totals: LineTotals) -> str:
         ("latency", f"{totals.latency:,}"),
         (
             "of it stall",
-            f"{totals.stall:,} &nbsp;<span class='q'>{percent(totals.stall, totals.latency)}</span>",
+            f"{totals.stall:,} &nbsp;<span class='q'>{escape(percent(totals.stall, totals.latency))}</span>",
         ),
         ("idle before", f"{totals.idle:,}"),
-        ("of all cycles", percent(totals.latency + totals.idle, totals.whole) or "–"),
+        ("of all cycles", escape(percent(totals.latency + totals.idle, totals.whole)) or "–"),
     ]
     return "<h4>This line, all traced waves, cycles</h4>" + _table(rows)
 

@@ -72,7 +72,7 @@ class SearchPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.hits = Hits()
-        self.bar = FindBar(ui.theme, "Search code, labels, sources", has_filter=False)
+        self.bar = FindBar(ui.theme, "Search code, labels, sources", has_filter=False, is_narrow=True)
         self.bar.edited.connect(ui.session.query.set)
         self.bar.stepped.connect(self.step)
         self.view = RowsView(ui.theme, ui.settings)
