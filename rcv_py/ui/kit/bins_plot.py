@@ -87,7 +87,7 @@ class BinsPlot(pg.PlotWidget):
                 self._bars.append(bar)
         end = int(bins.stop[used[-1]]) if len(used) else 1
         plot.setRange(xRange=(int(bins.first[0]), end), yRange=(0, max(bins.axis_max, 1)), padding=0)
-        plot.setLabel("left", f"{unit}, stall + issue" if unit == "cycles" else unit)
+        plot.setLabel("left", unit)
         plot.setLabel("bottom", f"row of the program, {bins.step} a bar")
         self._mark()
 
