@@ -23,6 +23,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.overlay import Marks
 from rcv_py.ui.kit.rows_item import RowShape
 from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.kit.shared_results import SharedResults
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.ui.kit.theme import Theme
 from rcv_py.ui.kit.timeline_plot import TimelinePlot
@@ -62,7 +63,8 @@ def frame_times(tokens: int, distinct: int = 8) -> dict[float, list[float]]:
     application = QApplication.instance() or QApplication([])
     settings, session = Settings(None), Session()
     tasks = Tasks(1)
-    context = UiContext(session, tasks, Theme(settings), settings, Commands())
+    results = SharedResults(session, tasks)
+    context = UiContext(session, tasks, Theme(settings), settings, Commands(), results)
     made = [segment(tokens, seed) for seed in range(distinct)]
     source = TokenRows(context.theme, RowShape(6, 5, 1))
     rows = [TokenRow((made[i % distinct],)) for i in range(ROWS)]

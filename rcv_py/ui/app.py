@@ -18,6 +18,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.loader import Loader
 from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.kit.shared_results import SharedResults
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.ui.kit.theme import Theme
 from rcv_py.ui.shell.main_window import MainWindow
@@ -60,7 +61,8 @@ def start(settings_store: QSettings | None) -> App:
     theme = Theme(settings)
     theme.apply()
     session = Session()
-    ui = UiContext(session, Tasks(), theme, settings, Commands())
+    tasks = Tasks()
+    ui = UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
     loader = Loader(settings)
     loader.bind(session)
     loader.finished.connect(memory.trim)

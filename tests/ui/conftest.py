@@ -13,6 +13,7 @@ from rcv_py.state.commands import Commands
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.kit.shared_results import SharedResults
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.ui.kit.theme import Theme
 
@@ -26,7 +27,8 @@ def ui(qapp: QApplication) -> Iterator[UiContext]:
     errors: list[BaseException] = []
     tasks.failed.connect(errors.append)
     theme = Theme(settings)
-    yield UiContext(Session(), tasks, theme, settings, Commands())
+    session = Session()
+    yield UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
     tasks.close()
     assert not errors, errors
 

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from rcv_py.state.commands import Commands
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.kit.shared_results import SharedResults
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.ui.kit.theme import Theme
 
 
 @dataclass(frozen=True, slots=True)
 class UiContext:
-    """Session, worker threads, theme, settings and commands; made once in `ui/app.py`."""
+    """Session, worker threads, theme, settings, commands and shared results; made once in `ui/app.py`."""
 
     session: Session
     tasks: Tasks
     theme: Theme
     settings: Settings
     commands: Commands
+    results: SharedResults

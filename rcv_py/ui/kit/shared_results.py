@@ -1,0 +1,83 @@
+"""Analyses of all loaded waves whose answer several panels show, computed once and off the UI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.state.cell import Cell
+from rcv_py.state.session import Session
+from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.tasks import Tasks
+
+STREAM_MS = 800
+
+Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
+
+JOBS: dict[str, Job] = {}
+
+
+class SharedResults(QObject):
+    """A cell a result: None until somebody wanted it and it was computed.
+
+    While waves stream in, what is wanted is computed again from time to time; the last time when all are there.
+    """
+
+    def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
+        super().__init__()
+        self._results = {
+            name: _Result(self, session, tasks, job) for name, job in (JOBS if jobs is None else jobs).items()
+        }
+
+    def cell(self, name: str) -> Cell[Any]:
+        """The answer, for watching; KeyError if there is no such analysis."""
+        return self._results[name].cell
+
+    def want(self, name: str) -> None:
+        """Compute a result and keep it up to date for as long as this capture is open."""
+        self._results[name].want()
+
+
+class _Result(QObject):
+    """One analysis: whether anybody wants it, and of which waves its answer is."""
+
+    def __init__(self, parent: QObject, session: Session, tasks: Tasks, job: Job) -> None:
+        super().__init__(parent)
+        self.cell: Cell[Any] = Cell(None)
+        self._session, self._tasks, self._job = session, tasks, job
+        self._is_wanted = False
+        self._of: tuple[WaveBatch, ...] | None = None
+        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        session.trace.watch(self._forget)
+        session.loaded.watch(self._ask)
+
+    def want(self) -> None:
+        self._is_wanted = True
+        self._ask()
+
+    def _forget(self) -> None:
+        self._stream.reset()
+        self._is_wanted, self._of = False, None
+        self.cell.set(None)
+
+    def _ask(self) -> None:
+        if self._is_wanted:
+            self._stream.ask()
+
+    def _compute(self) -> None:
+        trace, store = self._session.trace.value, self._session.store
+        if trace is None or store is None or self._of is store.batches:
+            return
+        batches = self._of = store.batches
+
+        def take(answer: Any) -> None:
+            if self._session.trace.value is trace:
+                self.cell.set(answer)
+                self._stream.finished()
+
+        self._stream.started()
+        self._tasks.run(self, lambda: self._job(trace, batches), take)

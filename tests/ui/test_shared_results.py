@@ -1,0 +1,53 @@
+"""Results that several panels share: computed when wanted, once, for the capture that is open."""
+
+from __future__ import annotations
+
+import pytest
+
+from rcv_py.formats.open import open_trace
+from rcv_py.ui.kit.shared_results import SharedResults
+from tests.ui.window import SAMPLE
+
+
+@pytest.fixture
+def trace():
+    return open_trace(SAMPLE)
+
+
+def test_nothing_is_computed_until_wanted(ui, open_in, settled, trace, qtbot):
+    calls = []
+    shared = SharedResults(
+        ui.session, ui.tasks, {"count": lambda _, batches: calls.append(1) or len(batches)}
+    )
+    open_in(trace, [trace.reader.read([0])])
+    settled()
+    assert not calls
+    shared.want("count")
+    shared.want("count")
+    qtbot.waitUntil(lambda: shared.cell("count").value is not None)
+    settled()
+    assert (shared.cell("count").value, len(calls)) == (1, 1)
+
+
+def test_more_waves_make_a_new_answer(ui, open_in, settled, trace, qtbot):
+    shared = SharedResults(ui.session, ui.tasks, {"count": lambda _, batches: len(batches)})
+    open_in(trace, [trace.reader.read([0])])
+    shared.want("count")
+    qtbot.waitUntil(lambda: shared.cell("count").value == 1)
+    ui.session.store.add(trace.reader.read([1]))
+    ui.session.wave_loaded()
+    qtbot.waitUntil(lambda: shared.cell("count").value == 2)
+
+
+def test_another_capture_forgets_the_answer(ui, open_in, settled, trace, qtbot):
+    shared = SharedResults(ui.session, ui.tasks, {"count": lambda _, batches: len(batches)})
+    open_in(trace, [trace.reader.read([0])])
+    shared.want("count")
+    qtbot.waitUntil(lambda: shared.cell("count").value == 1)
+    open_in(open_trace(SAMPLE), [])
+    assert shared.cell("count").value is None
+
+
+def test_an_unknown_result_is_an_error(ui):
+    with pytest.raises(KeyError):
+        SharedResults(ui.session, ui.tasks, {}).want("nothing")
