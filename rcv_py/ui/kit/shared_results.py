@@ -24,7 +24,7 @@ JOBS: dict[str, Job] = {}
 class SharedResults(QObject):
     """A cell a result: None until somebody wanted it and it was computed.
 
-    While waves stream in, what is wanted is computed again from time to time; the last time when all are there.
+    While waves stream in, what is wanted is computed again from time to time, and when all are there.
     """
 
     def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
