@@ -61,8 +61,9 @@ PLACES = (
 class Dock(QDockWidget):
     """The frame around a panel.  It has a title only while it is no tab."""
 
-    def __init__(self, info: PanelInfo, panel: QWidget) -> None:
+    def __init__(self, info: PanelInfo, panel: Panel) -> None:
         super().__init__(info.title)
+        panel.allow_sleep()
         self.info = info
         self.panel = panel
         self.is_strip = info.id in STRIPS
