@@ -1,5 +1,4 @@
-"""When units were busy: overlapping spans merged, queued or told apart by who made them, and how much of other
-spans they cover.
+"""When units were busy: spans merged, queued or told apart by owner, and how much of others they cover.
 
 All times are on one axis; spans of different SIMDs are kept apart by shifting each SIMD beyond the one before
 (`analysis/simd_tokens.py`), so that one sort serves all of them.
@@ -86,8 +85,8 @@ class Owned:
 def owned(begin: np.ndarray, end: np.ndarray, owner: np.ndarray, stride: int, lane: np.ndarray) -> Owned:
     """Return the busy time of units from spans with owners.
 
-    `lane[i]` is the unit that owner i works on.  Times are shorter than `stride`; the axis of units shifts each
-    by `lane * stride`, that of owners by `owner * stride`.
+    `lane[i]` is the unit that owner i works on.  Times are shorter than `stride`; the axis of units shifts
+    each by `lane * stride`, that of owners by `owner * stride`.
     """
     own = merged(begin + owner * stride, end + owner * stride)
     who = own.begin // stride

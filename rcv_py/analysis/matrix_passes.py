@@ -110,7 +110,7 @@ def matrix_passes(code: CodeTable, target: str) -> MatrixPasses:
 
 
 def matrix_use(trace: Trace, batches: Iterable[WaveBatch]) -> MatrixUse:
-    """Return how long the matrix units worked, by the cycles of their forms, and how long a wave was there."""
+    """Return how long the matrix units worked, by the forms that ran, and how long a wave was there."""
     passes = matrix_passes(trace.code, trace.target)
     busy = executions = 0
     lives: list[tuple[int, int, int]] = []
