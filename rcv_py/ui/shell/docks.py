@@ -26,7 +26,7 @@ VERSION = 1  # of the saved layout: one of another version is ignored
 COMPACT_WIDTH = 1500  # px: below it columns are narrow and the bottom starts folded
 RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
 WAVE_PX = 344  # height of the first panel at the right: all it shows
-LEAST = QSize(120, 72)  # of what a dock holds
+MOST_LEAST = QSize(600, 170)  # px: no panel may insist on more
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
 UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
 
@@ -304,10 +304,11 @@ class Workspace(QMainWindow):
 
 
 class _Body(QWidget):
-    """What a dock holds: it can be small, whatever the tallest panel of its tabs asks for."""
+    """What a dock holds: it can be low, whatever the tallest panel of its tabs asks for."""
 
     def minimumSizeHint(self) -> QSize:
-        return LEAST
+        """As wide as the panel needs, but not as high."""
+        return super().minimumSizeHint().boundedTo(MOST_LEAST)
 
 
 class _Nothing(QWidget):
