@@ -136,6 +136,8 @@ def _lives(
     trace: Trace, slot_key: np.ndarray, time: np.ndarray, is_ours: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each value the life it belongs to (-1: none), the end of it, and the kernel id (-1: unknown)."""
+    if not len(time):
+        return time, time, time
     lives, index = residencies(trace.occupancy), trace.waves
     key = np.concatenate([_index_key(trace), place(lives)])
     begin, end = np.concatenate([index.begin, lives.begin]), np.concatenate([index.end, lives.end])
