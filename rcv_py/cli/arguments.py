@@ -72,6 +72,35 @@ def _events(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _flame(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "--metric",
+        choices=("total", "nonhidden", "stall", "hits"),
+        default="total",
+        help="what a frame costs (default total: latency and idle)",
+    )
+    parser.add_argument(
+        "--order", choices=("heavy", "execution", "name"), default="heavy", help="of siblings (default heavy)"
+    )
+    parser.add_argument(
+        "--content",
+        choices=("source", "kernel", "markers", "both"),
+        default="source",
+        help="what frames are; both: scopes of markers with sources and instructions (default source)",
+    )
+    parser.add_argument(
+        "--least",
+        type=_percent,
+        default=1.0,
+        metavar="PERCENT",
+        help="leave out frames below this share of all in the tree (default 1)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--folded", action="store_true", help="stack lines for flamegraph.pl and speedscope")
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.flame")
+
+
 def _shot(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     parser.add_argument(
@@ -115,6 +144,12 @@ COMMANDS = (
         "list dispatches, hardware events, markers and shader data by time",
         _events,
         "rcv events FOLDER --kind dispatch,marker",
+    ),
+    Command(
+        "flame",
+        "tell costs inside of costs: a flamegraph as a tree or as folded stacks",
+        _flame,
+        "rcv flame FOLDER --metric stall --folded > stacks.txt",
     ),
     Command(
         "shot",
@@ -190,6 +225,16 @@ def _kinds(text: str) -> tuple[str, ...]:
     if not set(kinds) <= set(ENTRY_KINDS):
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of {', '.join(ENTRY_KINDS)}")
     return kinds
+
+
+def _percent(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 100")
+    return value
 
 
 def _size(text: str) -> tuple[int, int]:
