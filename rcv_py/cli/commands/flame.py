@@ -32,9 +32,9 @@ _COLUMNS = (
 )
 _METRICS = {"total": Metric.TOTAL, "nonhidden": Metric.NONHIDDEN, "stall": Metric.STALL, "hits": Metric.HITS}
 _OF = {
-    Metric.TOTAL: "of latency and idle time",
-    Metric.NONHIDDEN: "that no other wave hid",
-    Metric.STALL: "of stall",
+    Metric.TOTAL: "cycles of latency and idle time of all waves",
+    Metric.NONHIDDEN: "cycles of all waves that no other wave hid",
+    Metric.STALL: "cycles of stall of all waves",
 }
 
 
@@ -56,7 +56,8 @@ def _tree(trace: Trace, content: str, metric: Metric) -> tuple[FlameTree, str]:
     """Return the tree, and a sentence about it."""
     if content == "markers" and metric is not Metric.TOTAL:
         raise UsageError(
-            "Scopes of markers have no such measure.", hint="Use --metric total, or --content both."
+            "Scopes of markers have a duration and no other measure.",
+            hint="Use --metric total, or --content both.",
         )
     needs_waves = content in ("markers", "both") or metric is Metric.NONHIDDEN
     batches = [trace.reader.read(list(range(len(trace.waves))))] if needs_waves else []
@@ -67,6 +68,11 @@ def _tree(trace: Trace, content: str, metric: Metric) -> tuple[FlameTree, str]:
     costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
     own = code_costs(costs, True, None if hidden is None else hidden.hidden(trace.code))
     unit = "samples" if costs.label == SAMPLES else "cycles"
+    if unit == "samples" and metric in (Metric.HITS, Metric.NONHIDDEN):
+        raise UsageError(
+            f"{trace.name} has PC samples, which tell neither executions nor what was hidden.",
+            hint="Use --metric total or --metric stall.",
+        )
     if content == "source" and len(trace.code.chain_file):
         return source_flame(trace.code, own, unit, hidden is not None), note
     if content == "source":
@@ -108,8 +114,7 @@ def _footer(tree: FlameTree, metric: Metric, content: str) -> str:
         return f"{whole} executions."
     if tree.unit == "samples":
         return f"{whole} {'stalled ' if metric is Metric.STALL else ''}PC samples."
-    of = "of open scopes" if content == "markers" else _OF[metric]
-    return f"{whole} cycles {of} of all waves."
+    return f"{whole} {'cycles inside of scopes of all waves' if content == 'markers' else _OF[metric]}."
 
 
 def _document(trace: Trace, tree: FlameTree, arguments: Namespace) -> dict[str, Any]:

@@ -123,7 +123,7 @@ class FlamePainter:
     def _paint_small(
         self, painter: QPainter, scene: FlameScene, camera: Camera, frames: np.ndarray, codes: np.ndarray
     ) -> None:
-        """Paint frames thinner than a pixel as one faint column a pixel, coloured by a match or the widest."""
+        """Paint frames thinner than a pixel as a faint column a pixel, coloured by a match or the widest."""
         frames = frames[np.lexsort((-scene.boxes.width[frames], codes[frames] != MATCH))]
         pixel = np.floor(camera.x(scene.boxes.begin[frames])).astype(np.int64)
         top = camera.y(scene, scene.boxes.row[frames])
@@ -132,9 +132,8 @@ class FlamePainter:
             [pixel[one], top[one], np.ones(len(one)), np.full(len(one), camera.row_px - 1)], axis=1
         )
         code = codes[frames[one]]
-        self._rects.draw_by_code(
-            painter, columns.astype(float), np.where(code < DIM, code + THIN, code), self.fill
-        )
+        code = np.where(code < DIM, code + THIN, code)
+        self._rects.draw_by_code(painter, columns.astype(float), code, self.fill)
 
     def _paint_texts(
         self, painter: QPainter, scene: FlameScene, frames: np.ndarray, boxes: np.ndarray, codes: np.ndarray

@@ -51,12 +51,12 @@ class FlameScene:
         return [order[first:stop] for first, stop in pairwise(ends)]
 
     def label(self, frame: int, letters: int) -> str:
-        """The text on a frame; where that has no room, of a source line below its own file only the number."""
-        text, parent = self.labels[frame], int(self.tree.parent[frame])
-        if len(text) > letters and parent >= 0 and self.tree.what[frame] == What.LINE:
-            if self.tree.first[parent] == self.tree.first[frame]:
-                return f":{int(self.tree.second[frame]) or '?'}"
-        return text
+        """The text on a frame; without room for it, of a source line on its own file only the number."""
+        text, tree, parent = self.labels[frame], self.tree, int(self.tree.parent[frame])
+        if len(text) <= letters or parent < 0 or tree.what[frame] != What.LINE:
+            return text
+        is_same_file = tree.first[parent] == tree.first[frame]
+        return f":{int(tree.second[frame]) or '?'}" if is_same_file else text
 
     @cached_property
     def search_texts(self) -> tuple[str, ...]:
