@@ -1,7 +1,7 @@
 """The counters of many waves at once, without a loop over tokens.
 
-Operations of a counter are numbered in the order in which they were issued; a wait that lets N stay, after
-c operations, releases all before c - N.  So what is released is a running maximum, and every wait gets a range
+Operations of a counter are numbered in order of issue; a wait that lets N of them stay, after c have been
+issued, releases all before c - N.  So what is released is a running maximum, and every wait gets a range
 of operation numbers.  Where results may overtake each other a wait for N > 0 tells nothing: that is so while
 a bad place is outstanding, and stays so until the next wait for zero, since nothing is released until then.
 
