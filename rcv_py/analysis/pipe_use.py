@@ -57,22 +57,30 @@ _PIPE_OF = {
 
 @dataclass(frozen=True, eq=False)
 class PipeUse:
-    """One row a SIMD with traced waves, sorted by (se, cu, simd).  Cycles are unions: nothing counts twice."""
+    """One row a SIMD with traced waves, sorted by (se, cu, simd).  No cycle counts twice."""
 
     se: np.ndarray  # int64
     cu: np.ndarray  # int64, -1 if unknown
     simd: np.ndarray  # int64
     resident: np.ndarray  # int64, cycles with at least one traced wave
     busy: np.ndarray  # int64, cycles in which at least one wave issued or executed
+    working: np.ndarray  # int64, the same without the tokens of "Other": waits, s_endpgm and the like
     pipes: np.ndarray  # int64 [rows, PIPES], the same for the tokens of each pipe
 
     def __len__(self) -> int:
         return len(self.se)
 
+    def column(self, pipe: str = "") -> np.ndarray:
+        """Busy cycles of each SIMD, of one pipe if it is named; int64."""
+        return self.pipes[:, PIPES.index(pipe)] if pipe else self.busy
+
     def share(self, pipe: str = "") -> float:
         """Busy share of resident cycles over all SIMDs, 0 to 1; of one pipe if it is named."""
-        part = self.pipes[:, PIPES.index(pipe)] if pipe else self.busy
-        return int(part.sum()) / max(int(self.resident.sum()), 1)
+        return self.share_of(self.column(pipe))
+
+    def share_of(self, cycles: np.ndarray) -> float:
+        """Share of resident cycles over all SIMDs that a column is, 0 to 1."""
+        return int(cycles.sum()) / max(int(self.resident.sum()), 1)
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -86,7 +94,7 @@ def pipe_use(batches: Iterable[WaveBatch]) -> PipeUse:
     place = np.concatenate([part.place for part in parts]) if parts else np.zeros(0, np.int64)
     if not len(place):
         none = np.zeros(0, dtype=np.int64)
-        return PipeUse(none, none, none, none, none, np.zeros((0, len(PIPES)), dtype=np.int64))
+        return PipeUse(none, none, none, none, none, none, np.zeros((0, len(PIPES)), dtype=np.int64))
     places, row = np.unique(place, return_inverse=True)
     begin, end, start, stop, pipe = (
         np.concatenate([getattr(part, name) for part in parts])
@@ -95,7 +103,7 @@ def pipe_use(batches: Iterable[WaveBatch]) -> PipeUse:
     counts = np.concatenate([part.counts for part in parts])
     row, n = row.reshape(-1), len(places)
     owner = np.repeat(row, counts)
-    kinds = len(PIPES)
+    kinds, works = len(PIPES), pipe != PIPES.index("Other")
     pipes = covered(owner * kinds + pipe, start, stop, n * kinds).reshape(n, kinds)
     return PipeUse(
         places >> 32,
@@ -103,6 +111,7 @@ def pipe_use(batches: Iterable[WaveBatch]) -> PipeUse:
         places & 0xFFFF,
         covered(row, begin, end, n),
         covered(owner, start, stop, n),
+        covered(owner[works], start[works], stop[works], n),
         pipes,
     )
 
