@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
+from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
@@ -18,7 +19,9 @@ STREAM_MS = 800
 
 Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
 
-JOBS: dict[str, Job] = {}
+JOBS: dict[str, Job] = {
+    "hidden": hidden_latency,
+}
 
 
 class SharedResults(QObject):
