@@ -120,6 +120,8 @@ QProgressBar::chunk { background: $accent; border-radius: 3px; }
 """
 
 NAMED = """
+#card { background: $base; border: 1px solid $line; border-radius: 4px; }
+#card:focus { border-color: $accent; }
 QLabel[role="muted"] { color: $muted; }
 QLabel[role="heading"] { color: $text; font-weight: 600; }
 QLabel[role="error"] { color: $error; }
