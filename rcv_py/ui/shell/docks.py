@@ -61,8 +61,9 @@ PLACES = (
 class Dock(QDockWidget):
     """The frame around a panel.  It has a title only while it is no tab."""
 
-    def __init__(self, info: PanelInfo, panel: QWidget) -> None:
+    def __init__(self, info: PanelInfo, panel: Panel) -> None:
         super().__init__(info.title)
+        panel.allow_sleep()
         self.info = info
         self.panel = panel
         self.is_strip = info.id in STRIPS
@@ -157,6 +158,10 @@ class Workspace(QMainWindow):
         for place in PLACES:
             for dock in self.group(place.area)[:1]:
                 dock.raise_()
+        self._measure(size)
+
+    def _measure(self, size: QSize) -> None:
+        """Give the docks, where they are, the sizes that suit a window of that size."""
         self.fold_bottom(size.width() < COMPACT_WIDTH)
         self._wanted, self._passes = size, RESIZE_PASSES
         self._resize(size)
@@ -254,7 +259,7 @@ class Workspace(QMainWindow):
         return True
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Arrange again when first shown: behind another page there was no room to measure by."""
+        """Measure again when first shown: behind another page there was no room to measure by."""
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True
@@ -263,7 +268,7 @@ class Workspace(QMainWindow):
     def _arrange(self) -> None:
         pending, self._pending = self._pending, None
         if pending is None or not self.restore(*pending):
-            self.reset_layout(self.size())
+            self._measure(self.size())
 
     # -- inside -------------------------------------------------------------------------------------
 
