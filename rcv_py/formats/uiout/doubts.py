@@ -58,7 +58,7 @@ def _no_waves(code: CodeTable, waves: WaveIndex, is_sampled: bool) -> list[Probl
                 INDEX,
                 "This capture holds PC samples and no thread trace: there are no waves and no times.",
                 "Read the ISA listing and the sources; record with --att for timelines.",
-                (*_OF_WAVES, "global_timeline", "overview"),
+                (*_OF_WAVES, "global_timeline", "overview", "occupancy", "dispatches"),
             )
         ]
     return [

@@ -87,9 +87,9 @@ def about(name: str, kernel: KernelCurve) -> str:
     """What is known of a kernel, in a line."""
     ids = f"id {kernel.ids[0]}" if len(kernel.ids) == 1 else f"ids {', '.join(map(str, kernel.ids))}"
     numbers = occupancy_numbers(kernel.steps)
-    launches = (
-        plural(kernel.launches, "dispatch", "dispatches") if kernel.launches else "dispatches not recorded"
-    )
+    launches = "dispatches not recorded"
+    if kernel.launches:
+        launches = plural(kernel.launches, "dispatch", "dispatches")
     parts = [
         name,
         ids,

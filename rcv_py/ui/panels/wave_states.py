@@ -108,7 +108,7 @@ class WaveStatesPanel(CurvePanel):
         super().paintEvent(event)
         if self._is_stale:
             self._is_stale = False
-            self._rebuild.ask()
+            self._rebuild.now()
 
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
@@ -171,9 +171,5 @@ class WaveStatesPanel(CurvePanel):
             return f"{shares} · as the writer of the capture counted; clocks are not aligned"
         rows = len(trace.waves) if self._se is None else int(np.count_nonzero(trace.waves.se == self._se))
         whose = "" if self._se is None else f" of SE{self._se}"
-        read = (
-            plural(made.read, "wave")
-            if made.read >= rows
-            else f"{count(made.read)} of {count(rows)} waves read"
-        )
-        return f"{shares} · {read}{whose}"
+        read = f"{count(made.read)} of {count(rows)} waves read"
+        return f"{shares} · {plural(rows, 'wave') if made.read >= rows else read}{whose}"
