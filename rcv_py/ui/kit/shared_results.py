@@ -7,6 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
+from rcv_py.analysis.branches import branches
+from rcv_py.analysis.kind_latency import kind_latency
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
@@ -18,7 +20,10 @@ STREAM_MS = 800
 
 Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
 
-JOBS: dict[str, Job] = {}
+JOBS: dict[str, Job] = {
+    "branches": lambda trace, batches: branches(batches, trace.code),
+    "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
+}
 
 
 class SharedResults(QObject):
