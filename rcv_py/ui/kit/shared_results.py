@@ -8,6 +8,8 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.hidden_latency import hidden_latency
+from rcv_py.analysis.memory_latency import memory_latency
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
@@ -21,6 +23,9 @@ Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
 
 JOBS: dict[str, Job] = {
     "hidden": hidden_latency,
+    "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
+    "memory": memory_latency,
+    "memory_reference": lambda trace, batches: memory_latency(trace, batches, ReferenceRule.REFERENCE),
 }
 
 
