@@ -1,7 +1,7 @@
 """Memory latency from level counters as the reference viewer computes it.
 
-All operations of a kind on a shader engine are one queue: what is done at a sample is what was issued less the
-level, and the oldest are done first.
+All operations of a kind on a shader engine are one queue: what is done at a sample is what was issued less
+the level, and the oldest are done first.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from rcv_py.model.device import CounterSamples
 INTERVAL = 40  # cycles between samples, whatever the data say
 
 ASSUMPTION = (
-    "The reference viewer's rule: operations of all waves come back in the order in which they were issued, loads "
-    "and stores alike; samples are 40 cycles apart; what never came back is left out."
+    "The reference viewer's rule: operations of all waves come back in the order in which they were issued, "
+    "loads and stores alike; samples are 40 cycles apart; what never came back is left out."
 )
 
 
@@ -24,8 +24,8 @@ def reference_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return code line and latency of the operations of one shader engine that came back, oldest first.
 
-    int64 and float64, cycles.  `at` is the counter's place; only the first bank is looked at, and a counter of
-    the second one is taken to be zero.
+    int64 and float64, cycles.  `at` is the counter's place; only the first bank is looked at, and a counter
+    of the second one is taken to be zero.
     """
     here = ops.rows(ops.se == samples.se)
     mine = here.of(counter)

@@ -13,6 +13,7 @@ from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 
 RANKED_BY = ("line", "source", "kind")
+ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 SORTED_BY = ("latency", "stall", "idle", "hits")
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
@@ -58,6 +59,19 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _events(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "--kind",
+        type=_kinds,
+        metavar="KINDS",
+        help=f"of {', '.join(ENTRY_KINDS)}, joined by commas (default: all that mean something)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.events")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
 def _shot(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     parser.add_argument(
@@ -95,6 +109,12 @@ COMMANDS = (
         "rank instructions, source lines or kinds by cost",
         _hotspot,
         "rcv hotspot FOLDER --by source --sort stall",
+    ),
+    Command(
+        "events",
+        "list dispatches, hardware events, markers and shader data by time",
+        _events,
+        "rcv events FOLDER --kind dispatch,marker",
     ),
     Command(
         "shot",
@@ -163,6 +183,13 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
+
+
+def _kinds(text: str) -> tuple[str, ...]:
+    kinds = tuple(text.split(","))
+    if not set(kinds) <= set(ENTRY_KINDS):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of {', '.join(ENTRY_KINDS)}")
+    return kinds
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -92,7 +93,7 @@ def test_statistics_of_both_shader_engines_in_order_of_the_mean(counters: Loaded
 def slow(issue: list[int], simd: list[int], rows: list[tuple[int, int]]) -> list[tuple[int, float]]:
     """The sweep, one operation and one sample after the other: (operation, latency) as they come back."""
     filled = list(rows)
-    for (one, _), (other, _) in zip(rows, rows[1:], strict=False):
+    for (one, _), (other, _) in pairwise(rows):
         if other - one > INTERVAL:
             filled.append((one + INTERVAL, 0))
     filled.sort(key=lambda sample: sample[0])

@@ -10,24 +10,11 @@ import numpy as np
 from rcv_py.analysis.cost_columns import CostColumns
 from rcv_py.analysis.labels import labels
 from rcv_py.base.text import percent
-from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, StallReason, TokenKind
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.costs import charged, unit_of
 from rcv_py.ui.kit.places import leaf_texts, place_text
 from rcv_py.ui.kit.table_model import Column, grouped
-
-REASON_TEXT = {
-    StallReason.NONE: "none",
-    StallReason.FETCH: "instruction fetch",
-    StallReason.ALU_DEPENDENCY: "ALU dependency",
-    StallReason.WAITCNT: "wait count",
-    StallReason.INTERNAL: "internal instruction",
-    StallReason.BARRIER: "barrier",
-    StallReason.ARBITER_LOST: "lost arbitration",
-    StallReason.PIPE_STALLED: "pipe stalled",
-    StallReason.OTHER: "other wait",
-    StallReason.SLEEPING: "sleeping",
-}
 
 
 @dataclass(frozen=True, eq=False)

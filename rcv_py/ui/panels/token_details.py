@@ -11,7 +11,7 @@ from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.analysis.token_details import line_totals, producers, token_details, waiters
-from rcv_py.analysis.wait_replay import waits_of
+from rcv_py.analysis.waitcnt.replay import waits_of
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
