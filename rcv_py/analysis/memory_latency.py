@@ -81,31 +81,34 @@ def memory_latency(
     if counted < len(trace.waves):
         assumption += f" Only {counted:,} of {len(trace.waves):,} waves are read: far too low until all are."
     ops = memory_ops(batches, len(trace.code))
-    interval = memory_reference.INTERVAL
     tables = []
     for counter in LEVEL_COUNTERS:
         at = position(trace.counter_names, counter)
         if at < 0:
             continue
-        if is_reference:
-            line, latency = _reference(trace, ops, at, counter)
-        else:
-            line, latency, interval = _estimate(trace, ops, at, counter)
-        tables.append(_table(counter, ops.of(counter), line, latency, interval, is_reference))
+        values = (_reference if is_reference else _estimate)(trace, ops, at, counter)
+        tables.append(_table(counter, ops.of(counter), values, is_reference))
     if not sum(len(table) for table in tables):
         return _nothing(assumption, NO_WAVES)
-    return _joined(tables, interval, assumption)
+    return _joined(tables, assumption)
 
 
-def _reference(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> tuple[np.ndarray, np.ndarray]:
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """Line and latency of operations; NaN while in flight."""
+
+    line: np.ndarray  # int64
+    latency: np.ndarray  # float64, cycles
+    interval: int  # cycles between samples
+
+
+def _reference(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> _Values:
     parts = [memory_reference.reference_values(ops, samples, at, counter) for samples in trace.counters]
-    return np.concatenate([line for line, _ in parts]), np.concatenate([value for _, value in parts])
+    line, latency = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    return _Values(line, latency, memory_reference.INTERVAL)
 
 
-def _estimate(
-    trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Line and latency of every operation, NaN while in flight, and the interval of samples."""
+def _estimate(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> _Values:
     mine = ops.of(counter)
     order = np.argsort(mine.issue, kind="stable")
     mine = mine.rows(order)
@@ -126,18 +129,12 @@ def _estimate(
             latency[part] = done - mine.issue[part]
     covered = np.concatenate([np.zeros(0, dtype=np.int64), *(part for own in rows for part in own)])
     interval = max((unit.levels.interval for unit in units), default=0)
-    return mine.line[covered], latency[covered], interval
+    return _Values(mine.line[covered], latency[covered], interval)
 
 
-def _table(
-    counter: LevelCounter,
-    ops: MemoryOps,
-    line: np.ndarray,
-    latency: np.ndarray,
-    interval: int,
-    is_reference: bool,
-) -> MemoryLatency:
-    """Statistics of the latencies by line; lines without any sample are listed if something is in flight."""
+def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference: bool) -> MemoryLatency:
+    """Statistics of the latencies by line; lines of which no return is known are left out."""
+    line, latency, interval = values.line, values.latency, values.interval
     size = int(max(ops.line.max(initial=-1), line.max(initial=-1))) + 1
     known = ~np.isnan(latency)
     count = np.bincount(line[known], minlength=size)
@@ -170,10 +167,11 @@ def _mean(sums: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.divide(sums, count, out=np.zeros(len(count), dtype=np.float64), where=count > 0)
 
 
-def _joined(tables: list[MemoryLatency], interval: int, assumption: str) -> MemoryLatency:
+def _joined(tables: list[MemoryLatency], assumption: str) -> MemoryLatency:
     names = ("line", "mean", "std", "error", "samples", "censored", "issue", "stall")
     columns = (np.concatenate([getattr(table, name) for table in tables]) for name in names)
     unit = tuple(unit for table in tables for unit in table.unit)
+    interval = max(table.interval for table in tables)
     return MemoryLatency(unit, *columns, interval, assumption)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.hidden_latency import hidden_latency
+from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.memory_latency import memory_latency
 from rcv_py.model.modes import ReferenceRule
-from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
