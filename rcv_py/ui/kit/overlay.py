@@ -21,10 +21,12 @@ FEW_TICKS = 600  # marks of the selected line in view; more would be a smear
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a row."""
+    """A stretch of a row: of its spans, or of a part of the given height so far below their top."""
 
     row: int
     span: TimeWindow
+    below: int = 0
+    height: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +158,8 @@ class Overlay(pg.GraphicsObject):
         if source is None or not place.span.overlaps(self._rows.shown.begin, self._rows.shown.end):
             return
         left, right = self.x_of(place.span.begin), self.x_of(place.span.end)
-        top = place.row * source.shape.pitch - self._rows.scroll_px
-        rect = QRectF(left, top, max(2.0, right - left), source.shape.spans)
+        top = place.row * source.shape.pitch - self._rows.scroll_px + place.below
+        rect = QRectF(left, top, max(2.0, right - left), place.height or source.shape.spans)
         pen = QPen(color, width)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
