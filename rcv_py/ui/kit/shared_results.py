@@ -44,7 +44,8 @@ class SharedResults(QObject):
     def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
         super().__init__()
         self._results = {
-            name: _Result(self, session, tasks, job) for name, job in (JOBS if jobs is None else jobs).items()
+            name: _Result(self, name, session, tasks, job)
+            for name, job in (JOBS if jobs is None else jobs).items()
         }
 
     def cell(self, name: str) -> Cell[Any]:
@@ -59,10 +60,10 @@ class SharedResults(QObject):
 class _Result(QObject):
     """One analysis: whether anybody wants it, and of which waves its answer is."""
 
-    def __init__(self, parent: QObject, session: Session, tasks: Tasks, job: Job) -> None:
+    def __init__(self, parent: QObject, name: str, session: Session, tasks: Tasks, job: Job) -> None:
         super().__init__(parent)
         self.cell: Cell[Any] = Cell(None)
-        self._session, self._tasks, self._job = session, tasks, job
+        self._name, self._session, self._tasks, self._job = name, session, tasks, job
         self._is_wanted = False
         self._of: tuple[WaveBatch, ...] | None = None
         self._stream = Coalesce(self, self._compute, STREAM_MS)
@@ -90,6 +91,7 @@ class _Result(QObject):
 
         def take(answer: Any) -> None:
             if self._session.trace.value is trace:
+                self._session.report(self._name, getattr(answer, "problems", ()))
                 self.cell.set(answer)
                 self._stream.finished()
 
