@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.hidden_latency import hidden_latency
+from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
@@ -21,6 +22,7 @@ Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
 
 JOBS: dict[str, Job] = {
     "hidden": hidden_latency,
+    "waits": wait_summary,
 }
 
 
