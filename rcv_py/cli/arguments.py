@@ -13,6 +13,8 @@ from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 
 RANKED_BY = ("line", "source", "kind")
+MEASURED = ("latency", "stall", "idle", "since")
+ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 SORTED_BY = ("latency", "stall", "idle", "hits")
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
@@ -70,6 +72,41 @@ def _waits(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _summary(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.summary")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets: one number a row")
+
+
+def _line(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "line", type=_count, metavar="LINE", help="row of the program, as rcv hotspot names it"
+    )
+    parser.add_argument(
+        "--by", choices=MEASURED, default="latency", help="what is measured of a hit (default latency)"
+    )
+    parser.add_argument("--top", type=_count, default=10, metavar="N", help="hits; 0 for all (default 10)")
+    parser.add_argument("--log", action="store_true", help="bars that grow by a constant factor")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.line")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets: the slowest hits")
+
+
+def _events(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "--kind",
+        type=_kinds,
+        metavar="KINDS",
+        help=f"of {', '.join(ENTRY_KINDS)}, joined by commas (default: all that mean something)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.events")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
 def _shot(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     parser.add_argument(
@@ -113,6 +150,24 @@ COMMANDS = (
         "tell what waits waited for, and how long memory took",
         _waits,
         "rcv waits FOLDER --top 5",
+    ),
+    Command(
+        "summary",
+        "sum a capture up: activity, states, occupancy, busy pipes, compute units",
+        _summary,
+        "rcv summary FOLDER --json",
+    ),
+    Command(
+        "line",
+        "show how long the hits of an instruction took, and the slowest",
+        _line,
+        "rcv line FOLDER 62 --by stall --top 5",
+    ),
+    Command(
+        "events",
+        "list dispatches, hardware events, markers and shader data by time",
+        _events,
+        "rcv events FOLDER --kind dispatch,marker",
     ),
     Command(
         "shot",
@@ -181,6 +236,13 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
+
+
+def _kinds(text: str) -> tuple[str, ...]:
+    kinds = tuple(text.split(","))
+    if not set(kinds) <= set(ENTRY_KINDS):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of {', '.join(ENTRY_KINDS)}")
+    return kinds
 
 
 def _size(text: str) -> tuple[int, int]:

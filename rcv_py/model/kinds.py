@@ -106,3 +106,22 @@ class EventKind(IntEnum):
     RESERVED = 15
     GC_RINSE = 16
     SPM_SAMPLE = 17
+
+
+class MarkerKind(IntEnum):
+    """What a marker of an instrumented kernel stands for."""
+
+    FUNCTION = 0
+    KERNEL = 1
+    SCOPE = 2
+    POINT = 3
+    UNKNOWN = 4  # its code object has a dictionary, but no name for it
+
+
+MARKER_TEXT = {
+    MarkerKind.FUNCTION: "function",
+    MarkerKind.KERNEL: "kernel",
+    MarkerKind.SCOPE: "scope",
+    MarkerKind.POINT: "point",
+    MarkerKind.UNKNOWN: "unknown marker",
+}

@@ -25,7 +25,7 @@ TITLES = ("instruction", "stall", "cycles", "%", "times", "latency", "p90", "sou
 TIPS = (
     "A wait, and below it what it waited for.",
     "Stall of the wait by the kind of instruction it is charged to; of one of them, its part.",
-    "Cycles that the wait stalled; the part that is charged to an instruction because it was the newest required.",
+    "Cycles that the wait stalled; of an instruction, what is charged to it for being the newest required.",
     "Share of the stall of all waits; below a wait, of its stall.",
     "How often the wait ran; how often it required the instruction.",
     "Median of the exact latencies of the instruction, cycles: from its issue until a wait had its result.",
@@ -204,34 +204,16 @@ class WaitModel(QAbstractItemModel):
     def tip(self, node: WaitNode) -> str:
         """The whole instruction, exact numbers, how sure the latency is, and the source in full."""
         assert self.trace is not None
-        lines = [f"{node.line}  {self.trace.code.text[node.line]}"]
-        part = percent(node.stall, node.whole)
-        if node.is_wait:
-            lines.append(
-                f"{grouped(node.stall)} cycles of stall, {part} of all waits, in {grouped(node.times)} runs"
-            )
-            rest = node.stall - sum(child.stall for child in node.children)
-            if rest:
-                lines.append(f"{grouped(rest)} cycles with nothing outstanding that is known")
-        else:
-            lines.append(
-                f"required {grouped(node.times)} times; {grouped(node.stall)} cycles, {part} of the wait's stall"
-            )
-            lines.append(
-                f"latency: median {grouped(int(node.median))}, p90 {grouped(int(node.p90))} cycles of "
-                f"{grouped(node.exact)} exact samples"
-                if node.exact
-                else "latency: no wait that tells it exactly"
-            )
-        places = [
-            place_text(self.trace.sources, *place, full=True) for place in self.trace.code.chain(node.line)
-        ]
-        return "\n".join([*lines, *places[:1]])
+        head = f"{node.line}  {self.trace.code.text[node.line]}"
+        chain = self.trace.code.chain(node.line)[:1]
+        places = [place_text(self.trace.sources, *place, full=True) for place in chain]
+        return "\n".join([head, *(_wait_facts(node) if node.is_wait else _producer_facts(node)), *places])
 
     def spoken(self, node: WaitNode) -> str:
         """A row for a screen reader."""
         what = "waits" if node.is_wait else "waited for"
-        return f"{self.text(node, NAME)}, {what}, {grouped(node.stall)} cycles of stall, {grouped(node.times)} times"
+        numbers = f"{grouped(node.stall)} cycles of stall, {grouped(node.times)} times"
+        return f"{self.text(node, NAME)}, {what}, {numbers}"
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Order waits, and the instructions of each, by a column."""
@@ -265,6 +247,25 @@ class WaitModel(QAbstractItemModel):
             SOURCE: lambda node: self.text(node, SOURCE),
         }
         return keys.get(column, lambda node: node.stall)
+
+
+def _wait_facts(node: WaitNode) -> list[str]:
+    part = percent(node.stall, node.whole)
+    facts = [f"{grouped(node.stall)} cycles of stall, {part} of all waits, in {grouped(node.times)} runs"]
+    rest = node.stall - sum(child.stall for child in node.children)
+    return [*facts, f"{grouped(rest)} of them with nothing outstanding that is known"] if rest else facts
+
+
+def _producer_facts(node: WaitNode) -> list[str]:
+    part = percent(node.stall, node.whole)
+    charged = (
+        f"{grouped(node.stall)} cycles, {part} of the wait's stall" if node.stall else "no stall charged"
+    )
+    facts = [f"required {grouped(node.times)} times; {charged}"]
+    if not node.exact:
+        return [*facts, "latency: no wait tells it exactly"]
+    numbers = f"median {grouped(int(node.median))}, p90 {grouped(int(node.p90))} cycles"
+    return [*facts, f"latency: {numbers} of {grouped(node.exact)} exact samples"]
 
 
 class StallDelegate(QStyledItemDelegate):
