@@ -62,6 +62,18 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _waits(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument("--top", type=_count, default=20, metavar="N", help="waits; 0 for all (default 20)")
+    parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
+    parser.add_argument(
+        "--latency", action="store_true", help="the memory latency of each instruction instead"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.waits")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
 def _summary(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     form = parser.add_mutually_exclusive_group()
@@ -151,6 +163,12 @@ COMMANDS = (
         "rank instructions, source lines or kinds by cost",
         _hotspot,
         "rcv hotspot FOLDER --by source --sort stall",
+    ),
+    Command(
+        "waits",
+        "tell what waits waited for, and how long memory took",
+        _waits,
+        "rcv waits FOLDER --top 5",
     ),
     Command(
         "summary",
