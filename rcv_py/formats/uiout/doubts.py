@@ -14,7 +14,7 @@ from rcv_py.model.device import HardwareEvents
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.waves import WaveIndex
 
-TIMELINES = ("compute_unit", "utilization")
+TIMELINES = ("compute_unit", "utilization", "wave_states")
 _OF_WAVES = (*TIMELINES, "hotspot", "wave_picker", "token_details")
 _OF_CODE = ("isa", "explorer", "top_lines", "source", "labels", "search")
 _LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
@@ -42,7 +42,7 @@ def doubts(
                 occupancy.FILE,
                 f"{occupancy.FILE} is missing: what ran on the other compute units is not known.",
                 "Copy the whole capture folder, or decode again.",
-                ("global_timeline",),
+                ("global_timeline", "occupancy", "dispatches"),
             )
         )
     return found
@@ -58,7 +58,7 @@ def _no_waves(code: CodeTable, waves: WaveIndex, is_sampled: bool) -> list[Probl
                 INDEX,
                 "This capture holds PC samples and no thread trace: there are no waves and no times.",
                 "Read the ISA listing and the sources; record with --att for timelines.",
-                (*_OF_WAVES, "global_timeline", "overview"),
+                (*_OF_WAVES, "global_timeline", "overview", "occupancy", "dispatches"),
             )
         ]
     return [

@@ -33,6 +33,7 @@ class CurveCanvas(TimePlot):
         self.overlay.marks = self._marks
         self.overlay.read = self.readings
         self.from_zero = True
+        self.moments: tuple[Line, ...] = ()  # marked through the plot, e.g. dispatches
         self.start()
 
     # -- content ----------------------------------------------------------------------------------------
@@ -89,7 +90,9 @@ class CurveCanvas(TimePlot):
     def _marks(self) -> Marks:
         session = self.session
         token = session.token()
-        lines = () if token is None else (Line(token[0].tokens.span(token[1]).begin, "accent"),)
+        lines = self.moments
+        if token is not None:
+            lines = (*lines, Line(token[0].tokens.span(token[1]).begin, "accent"))
         times = (self._time_of(mark) for mark in session.bookmarks.value)
         return Marks(lines=lines, bookmarks=tuple(time for time in times if time is not None))
 
