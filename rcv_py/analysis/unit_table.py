@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.occupancy_numbers import unit_occupancy
+from rcv_py.analysis.unit_occupancy import unit_occupancy
 from rcv_py.model.trace import Trace
 
 

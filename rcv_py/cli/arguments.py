@@ -144,6 +144,8 @@ COMMANDS = (
         "show how long the hits of an instruction took, and the slowest",
         _line,
         "rcv line FOLDER 62 --by stall --top 5",
+    ),
+    Command(
         "events",
         "list dispatches, hardware events, markers and shader data by time",
         _events,

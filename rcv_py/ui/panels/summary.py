@@ -157,7 +157,7 @@ class SummaryPanel(Panel):
 
     def _say(self, summary: DeviceSummary) -> None:
         note = ""
-        if summary.reasons is not None and not summary.occupancy.waves and not summary.waves:
+        if summary.reasons is not None and summary.occupancy is None and not summary.waves:
             note = NO_TIMES
         elif summary.read < summary.waves:
             note = f"partial: states and pipes of {summary.read:,} of {plural(summary.waves, 'wave')}"
