@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.activity import Activity, activity
+from rcv_py.analysis.counter_summary import CounterSummary, counter_summary
 from rcv_py.analysis.occupancy import residencies, steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.pipe_use import PipeUse, pipe_use
@@ -44,6 +45,7 @@ class DeviceSummary:
     pipes: PipeUse | None
     occupancy: OccupancyNumbers | None  # over all compute units
     units: UnitTable | None
+    counters: CounterSummary | None
     reasons: StallReasons | None
     read: int  # waves that `states` and `pipes` are about
     waves: int  # traced waves
@@ -51,7 +53,8 @@ class DeviceSummary:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to say but names."""
-        return not (self.activity or self.occupancy or self.reasons or self.states)
+        found = (self.activity, self.occupancy, self.reasons, self.states, self.counters)
+        return all(one is None for one in found)
 
     def fact(self, name: str) -> Fact | None:
         """The fact with that id, None if the capture does not tell."""
@@ -66,6 +69,7 @@ def device_summary(trace: Trace, batches: Sequence[WaveBatch]) -> DeviceSummary:
     states = state_shares(batches) if batches else None
     pipes = pipe_use(batches) if batches else None
     reasons = stall_reasons(trace.code) if trace.has_pc_samples else None
+    counted = counter_summary(trace)
     facts = (
         *_kernel(trace),
         *_waves(trace),
@@ -80,7 +84,8 @@ def device_summary(trace: Trace, batches: Sequence[WaveBatch]) -> DeviceSummary:
         states if states is not None and states.whole else None,
         pipes if pipes is not None and len(pipes) else None,
         occupancy,
-        unit_table(trace),
+        unit_table(trace, counted),
+        counted,
         reasons if reasons is not None and reasons.samples else None,
         sum(len(batch.waves) for batch in batches),
         len(trace.waves),

@@ -95,6 +95,27 @@ def _events(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _counters(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument("--list", action="store_true", help="names only, with where and how often recorded")
+    parser.add_argument("--raw", action="store_true", help="counters of the hardware only, no formulas")
+    parser.add_argument(
+        "--formula",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="add a formula such as 'total := sum[BUSY_CU_CYCLES]'; may be repeated",
+    )
+    parser.add_argument(
+        "--file", action="append", default=[], type=Path, metavar="DEFS", help="add formulas from a file"
+    )
+    parser.add_argument("--se", type=_count, action="append", metavar="N", help="only this shader engine")
+    parser.add_argument("--cu", type=_count, action="append", metavar="N", help="only this compute unit")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.counters")
+    form.add_argument("--csv", action="store_true", help="the curves: name, time, value")
+
+
 def _shot(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     parser.add_argument(
@@ -150,6 +171,12 @@ COMMANDS = (
         "list dispatches, hardware events, markers and shader data by time",
         _events,
         "rcv events FOLDER --kind dispatch,marker",
+    ),
+    Command(
+        "counters",
+        "summarise hardware counters and formulas over them",
+        _counters,
+        "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
     ),
     Command(
         "shot",
