@@ -58,6 +58,19 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _isa(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--blocks", action="store_true", help="one row a basic block")
+    what.add_argument("--branches", action="store_true", help="one row a branch: taken and not taken")
+    parser.add_argument(
+        "--top", type=_count, default=0, metavar="N", help="only the N that cost most (default 0: all)"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.isa")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
 def _shot(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     parser.add_argument(
@@ -95,6 +108,12 @@ COMMANDS = (
         "rank instructions, source lines or kinds by cost",
         _hotspot,
         "rcv hotspot FOLDER --by source --sort stall",
+    ),
+    Command(
+        "isa",
+        "list instructions, basic blocks or branches with what they cost",
+        _isa,
+        "rcv isa FOLDER --blocks --top 10",
     ),
     Command(
         "shot",
