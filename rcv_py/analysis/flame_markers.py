@@ -68,8 +68,8 @@ def marked_code(
 
     An instruction counts in the scopes that are open when it starts, with its cycles and the idle before
     it if that is shown; outside of all scopes it is below `NO_SCOPE`.  `hidden` (int64, one a code row) is
-    shared out by cycles.  The reference viewer counts each instruction with at least one cycle, rounds what is
-    hidden instruction by instruction, keeps one stack a wave slot, and looks only at one `place`.
+    shared out by cycles.  The reference viewer counts each instruction with at least one cycle, rounds what
+    is hidden instruction by instruction, keeps one stack a wave slot, and looks only at one `place`.
     """
     nest, how = _nest(spans), _How(show_idle, hidden, rule, place)
     steps = _steps(spans, nest, rule)

@@ -31,7 +31,7 @@ class FlameChoices(QWidget):
 
     changed = Signal()
     turned = Signal(bool)  # flames grow upwards
-    reset = Signal()
+    reset = Signal(bool)
 
     def __init__(self, theme: Theme, search: QWidget) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class FlameChoices(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             row.addWidget(button)
         self.upward.toggled.connect(self.turned)
-        self.home.clicked.connect(lambda: self.reset.emit())
+        self.home.clicked.connect(self.reset)
         theme.changed.connect(self._restyle)
         self._restyle()
 

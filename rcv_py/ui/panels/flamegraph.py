@@ -34,7 +34,7 @@ NO_CODE = "This capture has no instructions, so there is no flamegraph."
 NO_COST = "No instruction was executed while the trace was recorded, so there is no flamegraph."
 NO_SOURCES = "No instruction has a source place: kernels and blocks instead. Build with -g to see files."
 NO_MARKERS = (
-    "This capture has no markers. Build the kernel with marked scopes, so that it writes them with s_ttracedata, "
+    "This capture has no markers. Build the kernel with marked scopes, which it writes with s_ttracedata, "
     "and record it again; until then choose “Source and ISA”."
 )
 NO_PLACE = "Select an instruction or a source line to see what leads to it and what it leads to."
@@ -97,7 +97,7 @@ class FlamegraphPanel(Panel):
         session, view = self.session, self.view
         self.choices.changed.connect(self._changed)
         self.choices.turned.connect(view.set_upward)
-        self.choices.reset.connect(view.reset)
+        self.choices.reset.connect(lambda _: view.reset())
         self.crumbs.chosen.connect(view.zoom_to)
         self.find.edited.connect(self._search)
         self.find.stepped.connect(self._step)
@@ -118,9 +118,8 @@ class FlamegraphPanel(Panel):
     @property
     def wanted(self) -> Wanted:
         """What the choices say."""
-        return Wanted(
-            self.content.currentData(), self.metric.currentData(), self.order.currentData(), self._element
-        )
+        choices = self.choices
+        return Wanted(choices.content, choices.measure, choices.order, self._element)
 
     def _open(self) -> None:
         trace = self.session.trace.value
