@@ -33,6 +33,7 @@ ROLES = {
     "stall": Pair("#c92a2a", "#ff6b6b"),
     "issue": Pair("#2b8a3e", "#51cf66"),
     "idle": Pair("#868e96", "#868e96"),
+    "hidden": Pair("#3b8ec2", "#6cb8e6"),
     "search": Pair("#b35900", "#ffd43b"),
 }
 
