@@ -59,7 +59,7 @@ class Ingredients:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One colour of the bars; `table` is where it is from: a role, a kind, a reason, or the row's own kind."""
+    """One colour of the bars; `table` says where it is from."""
 
     name: str
     meaning: str

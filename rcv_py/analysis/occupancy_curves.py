@@ -48,7 +48,7 @@ class OccupancyNumbers:
     area: int  # wave-cycles
     mean: float  # waves, weighted with time
     peak: int  # waves
-    tail: float  # share of the time with fewer waves than half of the peak, 0 to 1
+    tail: float  # share of the time behind the last moment with more than half of the peak, 0 to 1
     ramp: int  # cycles from the first wave until nine tenths of the peak are reached
     drain: int  # cycles from the last moment with nine tenths of the peak to the end
 
@@ -56,20 +56,23 @@ class OccupancyNumbers:
 def occupancy_numbers(steps: Steps) -> OccupancyNumbers:
     """Return mean, peak, tail, ramp and drain; all 0 for a curve without duration.
 
-    The mean is area through duration; the tail is the time below half of the peak, wherever it is.
+    The mean is area through duration.  In the tail at most half of the peak is resident for the rest of the
+    time: a long one says that few, long workgroups came last.
     """
     if not len(steps):
         return OccupancyNumbers(0, 0, 0, 0.0, 0, 0.0, 0, 0)
     begin, end = int(steps.time[0]), int(steps.time[-1])
-    peak, length = int(steps.waves.max()), np.diff(steps.time)
-    waves, width = steps.waves[:-1], max(1, end - begin)
-    below = int(length[2 * waves < peak].sum())
+    peak, width = int(steps.waves.max()), max(1, end - begin)
     full = np.flatnonzero(steps.waves >= FULL * peak)
     ramp = int(steps.time[full[0]]) - begin
-    drain = end - int(steps.time[min(int(full[-1]) + 1, len(steps) - 1)])
-    return OccupancyNumbers(
-        begin, end, steps.area, steps.area / width, peak, below / width, max(0, ramp), max(0, drain)
-    )
+    tail, drain = (end - _over(steps, rows) for rows in (np.flatnonzero(2 * steps.waves > peak), full))
+    return OccupancyNumbers(begin, end, steps.area, steps.area / width, peak, tail / width, ramp, drain)
+
+
+def _over(steps: Steps, rows: np.ndarray) -> int:
+    """The time at which the last of these rows ends; the curve's end if there are none."""
+    last = int(rows[-1]) + 1 if len(rows) else len(steps) - 1
+    return int(steps.time[min(last, len(steps) - 1)])
 
 
 def occupancy_curves(trace: Trace, by: str = "se") -> tuple[OccupancyCurve, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -158,6 +159,15 @@ def mixed(color: str, other: str, share: float) -> str:
     """Return `color` with `share` of it replaced by `other`, channel by channel."""
     channels = (round(a + (b - a) * share) for a, b in zip(rgb(color), rgb(other), strict=True))
     return "#" + "".join(f"{channel:02x}" for channel in channels)
+
+
+def readable(color: str, text: str, backgrounds: Sequence[str], ratio: float = 4.5) -> str:
+    """Return `color`, mixed with `text` only as far as it takes to be read on all backgrounds."""
+    for step in range(0, 21):
+        candidate = mixed(color, text, step / 20)
+        if all(contrast(candidate, background) >= ratio for background in backgrounds):
+            return candidate
+    return text
 
 
 def luminance(color: str) -> float:

@@ -13,6 +13,7 @@ from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 
 RANKED_BY = ("line", "source", "kind")
+MEASURED = ("latency", "stall", "idle", "since")
 ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 SORTED_BY = ("latency", "stall", "idle", "hits")
 LATENCY_KINDS = ("hidden", "memory")
@@ -59,6 +60,28 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs: schema rcv.hotspot")
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
+def _summary(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.summary")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets: one number a row")
+
+
+def _line(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "line", type=_count, metavar="LINE", help="row of the program, as rcv hotspot names it"
+    )
+    parser.add_argument(
+        "--by", choices=MEASURED, default="latency", help="what is measured of a hit (default latency)"
+    )
+    parser.add_argument("--top", type=_count, default=10, metavar="N", help="hits; 0 for all (default 10)")
+    parser.add_argument("--log", action="store_true", help="bars that grow by a constant factor")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.line")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets: the slowest hits")
 
 
 def _events(parser: argparse.ArgumentParser) -> None:
@@ -128,6 +151,18 @@ COMMANDS = (
         "rank instructions, source lines or kinds by cost",
         _hotspot,
         "rcv hotspot FOLDER --by source --sort stall",
+    ),
+    Command(
+        "summary",
+        "sum a capture up: activity, states, occupancy, busy pipes, compute units",
+        _summary,
+        "rcv summary FOLDER --json",
+    ),
+    Command(
+        "line",
+        "show how long the hits of an instruction took, and the slowest",
+        _line,
+        "rcv line FOLDER 62 --by stall --top 5",
     ),
     Command(
         "events",

@@ -46,7 +46,7 @@ class FactList(QWidget):
     def set_facts(self, facts: Sequence[Fact]) -> None:
         """Show these numbers; labels are kept while the facts are the same ones."""
         facts = tuple(facts)
-        if [fact.id for fact in facts] != [fact.id for fact in self.facts]:
+        if _shape(facts) != _shape(self.facts):
             self._rebuild(facts)
         self.facts = facts
         for row, fact in enumerate(facts):
@@ -67,12 +67,17 @@ class FactList(QWidget):
         self._labels = []
         for row in range(len(facts)):
             for column in range(3):
-                label = ElidedLabel() if column == 2 else QLabel()
+                label = ElidedLabel() if column == 2 or not facts[row].of else QLabel()
                 label.setTextFormat(Qt.TextFormat.PlainText)
                 if column != 1:
                     label.setProperty("role", "muted")
                 else:
                     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-                self._grid.addWidget(label, row, column)
+                is_wide = column == 1 and not facts[row].of  # a name, which may be long
+                self._grid.addWidget(label, row, column, 1, 2 if is_wide else 1)
                 self._labels.append(label)
         self._grid.setRowStretch(len(facts), 1)
+
+
+def _shape(facts: tuple[Fact, ...]) -> list[tuple[str, bool]]:
+    return [(fact.id, bool(fact.of)) for fact in facts]

@@ -108,11 +108,12 @@ class HeatStrip(QWidget):
         painter.drawRect(0, top, self.width() - 1, max(6, page * area.height() // total))
 
     def _paint_marks(self, painter: QPainter) -> None:
-        shown = self._view.table.view_rows
+        shown = self._view.places()
         marks = self._marks[self._marks < len(shown)]
         for y in sorted({self.y_of(int(row)) for row in shown[marks] if row >= 0}):
             painter.fillRect(0, y - 1, MARK_PX, 2, self._theme.role("search"))
-        current = self._view.table.view_row(self._view.current)
+        known = 0 <= self._view.current < len(shown)
+        current = int(shown[self._view.current]) if known else -1
         if current >= 0:
             painter.fillRect(0, self.y_of(current) - 1, self.width(), 3, self._theme.role("accent"))
 

@@ -14,10 +14,10 @@ from rcv_py.ui.kit.theme import Theme
 
 BAR = 14
 SWATCH = 10
-RING = 84  # px, diameter of the ring
-RING_WIDTH = 15
+RING = 76  # px, diameter of the ring
+RING_WIDTH = 13
 FULL_CIRCLE = 360 * 16  # Qt counts sixteenths of a degree
-GAP = 12
+GAP = 8
 WIDEST = "100.0 %"
 LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 

@@ -97,8 +97,8 @@ def numbers_text(steps: Steps) -> str:
     numbers = occupancy_numbers(steps)
     return (
         f"mean {numbers.mean:,.1f} of at most {plural(numbers.peak, 'wave')} · "
-        f"{percent(numbers.tail, 1)} of the time below half of that · "
-        f"launch took {count(numbers.ramp)} cycles, the end {count(numbers.drain)}"
+        f"at most half of that for the last {percent(numbers.tail, 1)} of the time · "
+        f"launch took {count(numbers.ramp)} cycles"
     )
 
 

@@ -62,7 +62,7 @@ class SummaryPanel(Panel):
         self._lay_out()
         self.units.opened.connect(self._go_to_unit)
         ui.session.trace.watch(self._open)
-        ui.session.loaded.watch(self._stream.ask)
+        ui.session.loaded.watch(self._more_waves)
         ui.session.selection.watch(self._follow)
         self._open()
 
@@ -121,6 +121,10 @@ class SummaryPanel(Panel):
             card.setVisible(False)
         if trace is not None:
             self._soon.ask()
+
+    def _more_waves(self) -> None:
+        store = self.session.store
+        (self._soon if store is not None and store.is_complete else self._stream).ask()
 
     def _compute(self) -> None:
         trace, store = self.session.trace.value, self.session.store
