@@ -40,6 +40,10 @@ NO_LEVELS = (
     "Memory latency needs counters of operations in flight (SQ_INST_LEVEL_VMEM, SQ_INST_LEVEL_LDS), and this "
     f"capture has none. {HOW}"
 )
+NO_COUNTERS = (
+    "Memory latency needs counters of operations in flight, and the hardware streams counters into a trace "
+    "on gfx9 only."
+)
 NO_WAVES = "Counters of operations in flight were recorded, but no wave with memory instructions is loaded."
 
 
@@ -75,7 +79,7 @@ def memory_latency(
     is_reference = rule is ReferenceRule.REFERENCE
     assumption = memory_reference.ASSUMPTION if is_reference else ASSUMPTION
     if not has_levels(trace):
-        return _nothing(assumption, NO_LEVELS if trace.has_thread_trace else SAMPLED)
+        return _nothing(assumption, _why_no_levels(trace))
     batches = tuple(batches)
     counted = len({wave.row for batch in batches for wave in batch.waves})
     if counted < len(trace.waves):
@@ -91,6 +95,12 @@ def memory_latency(
     if not sum(len(table) for table in tables):
         return _nothing(assumption, NO_WAVES)
     return _joined(tables, assumption)
+
+
+def _why_no_levels(trace: Trace) -> str:
+    if not trace.has_thread_trace:
+        return SAMPLED
+    return NO_LEVELS if trace.gfxip <= 9 else NO_COUNTERS
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,8 @@ def run(arguments: Namespace) -> int:
     shown = report.rows[: arguments.top] if arguments.top else report.rows
     if arguments.csv:
         sys.stdout.write(csv_text(report.head, shown))
+        if report.reason:
+            print(report.reason, file=sys.stderr)
     elif arguments.json:
         print(json_text("rcv.latency/1", _document(arguments, trace, report, shown)))
     elif report.reason:
