@@ -14,6 +14,7 @@ from rcv_py.base.errors import UsageError
 
 RANKED_BY = ("line", "source", "kind")
 SORTED_BY = ("latency", "stall", "idle", "hits")
+OCCUPIED_BY = ("se", "kernel", "state")
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
 _CODES = """\
@@ -58,6 +59,14 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _occupancy(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument("--by", choices=OCCUPIED_BY, default="se", help="what a row is (default se)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.occupancy")
+    form.add_argument("--csv", action="store_true", help="the curves: a row for every change")
+
+
 def _shot(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     parser.add_argument(
@@ -95,6 +104,12 @@ COMMANDS = (
         "rank instructions, source lines or kinds by cost",
         _hotspot,
         "rcv hotspot FOLDER --by source --sort stall",
+    ),
+    Command(
+        "occupancy",
+        "tell how many waves were resident, and for how long",
+        _occupancy,
+        "rcv occupancy FOLDER --by kernel",
     ),
     Command(
         "shot",
