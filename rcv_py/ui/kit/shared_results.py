@@ -63,7 +63,7 @@ class _Result(QObject):
         super().__init__(parent)
         self.cell: Cell[Any] = Cell(None)
         self._session, self._tasks, self._job = session, tasks, job
-        self._is_wanted = False
+        self._is_wanted = self._is_running = False
         self._of: tuple[WaveBatch, ...] | None = None
         self._stream = Coalesce(self, self._compute, STREAM_MS)
         session.trace.watch(self._forget)
@@ -75,11 +75,16 @@ class _Result(QObject):
 
     def _forget(self) -> None:
         self._stream.reset()
-        self._is_wanted, self._of = False, None
+        self._is_wanted, self._is_running, self._of = False, False, None
         self.cell.set(None)
 
     def _ask(self) -> None:
-        if self._is_wanted:
+        store = self._session.store
+        if not self._is_wanted or store is None:
+            return
+        if store.is_complete and not self._is_running:
+            self._stream.now()  # nothing more comes, so nobody need wait for it
+        else:
             self._stream.ask()
 
     def _compute(self) -> None:
@@ -90,8 +95,12 @@ class _Result(QObject):
 
         def take(answer: Any) -> None:
             if self._session.trace.value is trace:
+                self._is_running = False
                 self.cell.set(answer)
                 self._stream.finished()
+                if self._of is not store.batches:
+                    self._ask()
 
+        self._is_running = True
         self._stream.started()
         self._tasks.run(self, lambda: self._job(trace, batches), take)
