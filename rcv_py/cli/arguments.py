@@ -62,6 +62,18 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _waits(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument("--top", type=_count, default=20, metavar="N", help="waits; 0 for all (default 20)")
+    parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
+    parser.add_argument(
+        "--latency", action="store_true", help="the memory latency of each instruction instead"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.waits")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
 def _summary(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     form = parser.add_mutually_exclusive_group()
@@ -114,6 +126,27 @@ def _latency(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _counters(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument("--list", action="store_true", help="names only, with where and how often recorded")
+    parser.add_argument("--raw", action="store_true", help="counters of the hardware only, no formulas")
+    parser.add_argument(
+        "--formula",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="add a formula such as 'total := sum[BUSY_CU_CYCLES]'; may be repeated",
+    )
+    parser.add_argument(
+        "--file", action="append", default=[], type=Path, metavar="DEFS", help="add formulas from a file"
+    )
+    parser.add_argument("--se", type=_count, action="append", metavar="N", help="only this shader engine")
+    parser.add_argument("--cu", type=_count, action="append", metavar="N", help="only this compute unit")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.counters")
+    form.add_argument("--csv", action="store_true", help="the curves: name, time, value")
+
+
 def _shot(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     parser.add_argument(
@@ -153,6 +186,12 @@ COMMANDS = (
         "rcv hotspot FOLDER --by source --sort stall",
     ),
     Command(
+        "waits",
+        "tell what waits waited for, and how long memory took",
+        _waits,
+        "rcv waits FOLDER --top 5",
+    ),
+    Command(
         "summary",
         "sum a capture up: activity, states, occupancy, busy pipes, compute units",
         _summary,
@@ -175,6 +214,12 @@ COMMANDS = (
         "tell what of the latency other waves hide, or how long memory takes",
         _latency,
         "rcv latency FOLDER --kind memory",
+    ),
+    Command(
+        "counters",
+        "summarise hardware counters and formulas over them",
+        _counters,
+        "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
     ),
     Command(
         "shot",

@@ -48,6 +48,9 @@ def _values(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
     if found.pipes is not None:
         for place, resident, columns in _pipe_rows(found.pipes):
             yield from ((place, f"{name} cycles", cycles, resident) for name, cycles in columns.items())
+    if found.counters is not None:
+        for bar in found.counters.bars:
+            yield "counters", f"{bar.name} %", round(bar.value, 4), "busy time"
     if found.units is not None:
         yield from _unit_values(found.units)
 
@@ -112,6 +115,8 @@ def _document(found: DeviceSummary) -> dict[str, Any]:
             {"place": place, "resident": resident, **columns}
             for place, resident, columns in _pipe_rows(found.pipes)
         ]
+    if found.counters is not None:
+        document["counters"] = {bar.name: round(bar.value, 4) for bar in found.counters.bars}
     if found.units is not None:
         document["units"] = [
             {column.id: _plain(column.values[row]) for column in found.units.columns}
@@ -140,6 +145,9 @@ def _print(name: str, found: DeviceSummary) -> None:
         print_table((Column(""), Column("count", True), Column("share", True)), cells)
     if found.pipes is not None:
         _print_pipes(found.pipes)
+    if found.counters is not None and found.counters.bars:
+        print("\nHardware counters, share of the busy time; peaks: at the moment of the largest value")
+        print_facts([(bar.name, f"{bar.value:.1f} %") for bar in found.counters.bars])
     if found.units is not None:
         _print_units(found.units)
 
@@ -167,4 +175,4 @@ def _cell(value: np.generic) -> str:
     plain = _plain(value)
     if plain is None:
         return ""
-    return f"{plain:,.1f}" if isinstance(plain, float) else count(plain)
+    return f"{plain:,.1f}".removesuffix(".0") if isinstance(plain, float) else count(plain)

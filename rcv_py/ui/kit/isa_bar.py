@@ -57,7 +57,7 @@ class IsaBar(QWidget):
             self.mode: ("Latency mode", 15),
             self.gutter: ("Arrows in the gutter", 8),
             self.annotation: ("What the bars show", 15),
-            self.scale: ("Scale of the bars", 8),
+            self.scale: ("Scale of the bars", 11),
         }
         for box, (name, length) in names.items():
             box.setAccessibleName(name)

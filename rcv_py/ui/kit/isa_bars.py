@@ -24,9 +24,7 @@ SCALES = {"linear": "Linear", "sqrt": "Square root", "log": "Logarithmic"}
 
 def scale_text(settings: Settings) -> str:
     """The scale in a few characters, for a heading."""
-    return (
-        f"{settings['isa.bar_scale']}, per block" if settings["isa.per_block"] else settings["isa.bar_scale"]
-    )
+    return f"{settings['isa.bar_scale']}/block" if settings["isa.per_block"] else settings["isa.bar_scale"]
 
 
 class BarInk:

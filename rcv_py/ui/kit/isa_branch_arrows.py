@@ -16,7 +16,7 @@ from rcv_py.ui.kit.isa_arrows import GutterArrows, wait_arrows
 from rcv_py.ui.kit.isa_program import Program
 
 BRANCH_COLOR = ARROW_COLORS  # the number behind those of waits
-MODES = {"waits": "Waits", "branches": "Branches", "both": "Waits + branches", "none": "No arrows"}
+MODES = {"waits": "Waits", "branches": "Branches", "both": "Both", "none": "No arrows"}
 
 
 def gutter_arrows(mode: str, wave: Wave | None, program: Program, gfxip: int) -> GutterArrows:

@@ -141,8 +141,10 @@ class FoldView(RowsView):
         return self.parts.name[section], f"{plural(lines, 'row')}{never}"
 
     def _folded_text(self, row: int, column: str) -> str | None:
-        if not self.is_fold(row) or self.rows is None or self._costs is None:
+        if self.rows is None or self._costs is None:
             return None
+        if not self.is_fold(row):
+            return "" if column == "hits" and self.rows.trace.code.is_label[row] else None
         if column == "instruction":
             return " · ".join(self.fold_title(row))
         if column in _BLANK:

@@ -16,7 +16,8 @@ _TOKEN = re.compile(
     r"|(?P<scalar>\b(s(\d+|\[[^\]]*\])|ttmp(\d+|\[[^\]]*\])|vcc(_lo|_hi)?|exec(_lo|_hi)?|m0|scc|null|off)\b)"
     r"|(?P<modifier>\b[a-z_][a-z0-9_]*:\[?)"
     r"|(?P<number>(?<![\w.])-?(0x[0-9a-fA-F]+|\d+(\.\d+)?(e-?\d+)?)\b)"
-    r"|(?P<label>(?<![\w])[.@<]?[A-Za-z_][\w.$]*>?)"
+    r"|(?P<label>(?<!\w)([.@<][A-Za-z_][\w.$]*>?|(label|BB|L)_?\d\w*))"
+    r"|(?P<word>(?<!\w)[A-Za-z_]\w*)"
 )
 _SCALAR_BRACKET = re.compile(r"\b(s|ttmp)\[[^\]]*\]")  # ends in a bracket, where no word ends
 
@@ -27,6 +28,7 @@ _SYNTAX = {
     "modifier": "comment",
     "number": "number",
     "label": "keyword",
+    "word": "comment",
     "comment": "comment",
     "plain": "",
 }

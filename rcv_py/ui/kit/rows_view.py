@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from PySide6.QtCore import (
     QEvent,
     QModelIndex,
@@ -194,10 +193,6 @@ class RowsView(QTableView):
         self.viewport().update()
 
     # -- geometry -----------------------------------------------------------------------------------
-
-    def places(self) -> np.ndarray:
-        """The view row that stands for each data row, -1 where it is hidden; int64."""
-        return self.table.view_rows
 
     @property
     def row_height(self) -> int:

@@ -47,7 +47,7 @@ class IsaPanel(Panel):
         self._arrow_key: tuple[Any, ...] = ()
         self._followed: int | None = None  # the code line that was brought into view last
         self.view = IsaView(ui.theme, ui.settings)
-        self.strip = HeatStrip(self.view)
+        self.strip = HeatStrip(self.view, self.view.places)
         self.find = FindBar(ui.theme, "Find instructions")
         self.bar = IsaBar(self.find, ui.settings)
         self.mode, self.gutter = self.bar.mode, self.bar.gutter
