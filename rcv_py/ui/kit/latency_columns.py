@@ -10,6 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.latency_tables import HiddenTable
 from rcv_py.analysis.memory_latency import MemoryLatency
+from rcv_py.analysis.wait_latency import WaitLatency
 from rcv_py.base.text import short_count
 from rcv_py.model.code import CodeTable
 from rcv_py.ui.kit.table_model import Column, grouped
@@ -67,10 +68,10 @@ def hidden_rows(code: CodeTable, table: HiddenTable) -> LatencyRows:
     )
 
 
-def memory_rows(code: CodeTable, table: MemoryLatency, waits: Any = None) -> LatencyRows:
+def memory_rows(code: CodeTable, table: MemoryLatency, waits: WaitLatency | None = None) -> LatencyRows:
     """Return the rows of memory latency: by counters, and beside that by waits.
 
-    `waits` has columns line, exact, median and p90, or is None as long as nobody knows them.
+    Lines of which waits tell upper bounds only are left out; `waits` is None until they are known.
     """
     line, counter, row = _matched(table, waits)
     kinds = code.kind[line].astype(np.int64)
@@ -96,7 +97,7 @@ def memory_rows(code: CodeTable, table: MemoryLatency, waits: Any = None) -> Lat
 
 
 def _rows_by_waits(
-    code: CodeTable, line: np.ndarray, kinds: np.ndarray, waits: Any, row: np.ndarray
+    code: CodeTable, line: np.ndarray, kinds: np.ndarray, waits: WaitLatency | None, row: np.ndarray
 ) -> LatencyRows:
     told = _by_waits(waits, row)
     median = np.nan_to_num(_of(waits.median, row)) if told else np.zeros(len(line))
@@ -104,7 +105,7 @@ def _rows_by_waits(
     return LatencyRows(line, columns, (), median[None], None, kinds)
 
 
-def _by_waits(waits: Any, row: np.ndarray) -> tuple[Column, ...]:
+def _by_waits(waits: WaitLatency | None, row: np.ndarray) -> tuple[Column, ...]:
     if waits is None or not len(waits.line):
         return ()
     return (
@@ -120,7 +121,7 @@ def _by_waits(waits: Any, row: np.ndarray) -> tuple[Column, ...]:
     )
 
 
-def _matched(table: MemoryLatency, waits: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _matched(table: MemoryLatency, waits: WaitLatency | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Code line of each row, and its row in either table or -1; what counters know first."""
     line = table.line.astype(np.int64)
     counter = np.arange(len(line))

@@ -70,8 +70,6 @@ class _Result(QObject):
     def __init__(self, parent: QObject, name: str, session: Session, tasks: Tasks, job: Job) -> None:
         super().__init__(parent)
         self.cell: Cell[Any] = Cell(None)
-        self._session, self._tasks, self._job = session, tasks, job
-        self._is_wanted = self._is_running = False
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
         self._is_wanted = False
         self._of: tuple[WaveBatch, ...] | None = None
@@ -89,16 +87,10 @@ class _Result(QObject):
 
     def _forget(self) -> None:
         self._stream.reset()
-        self._is_wanted, self._is_running, self._of = False, False, None
+        self._is_wanted, self._of = False, None
         self.cell.set(None)
 
     def _ask(self) -> None:
-        store = self._session.store
-        if not self._is_wanted or store is None:
-            return
-        if store.is_complete and not self._is_running:
-            self._stream.now()  # nothing more comes, so nobody need wait for it
-        else:
         if self._is_wanted and self._has_something():
             self._stream.ask()
 
@@ -117,13 +109,9 @@ class _Result(QObject):
 
         def take(answer: Any) -> None:
             if self._session.trace.value is trace:
-                self._is_running = False
                 self._session.report(self._name, getattr(answer, "problems", ()))
                 self.cell.set(answer)
                 self._stream.finished()
-                if self._of is not store.batches:
-                    self._ask()
 
-        self._is_running = True
         self._stream.started()
         self._tasks.run(self, lambda: self._job(trace, batches), take)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout
 
 from rcv_py.analysis.hidden_latency import why_not_hidden
 from rcv_py.analysis.latency_tables import hidden_table
+from rcv_py.analysis.wait_latency import WaitLatency
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.context import UiContext
@@ -20,7 +21,6 @@ from rcv_py.ui.kit.latency_columns import LatencyRows, hidden_rows, memory_rows
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.rows_view import RowsView
-from rcv_py.ui.kit.shared_results import JOBS
 
 KINDS = ("hidden", "memory")
 KIND_TEXT = ("Hidden latency", "Memory latency")
@@ -87,10 +87,8 @@ class LatencyPanel(Panel):
         session, settings = self.session, self.ui.settings
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
-        names = [kind + suffix for kind in KINDS for suffix in SUFFIX]
-        for name in (*names, WAITS):
-            if name in JOBS:
-                self.ui.results.cell(name).watch(self._refresh)
+        for name in (*(kind + suffix for kind in KINDS for suffix in SUFFIX), WAITS):
+            self.ui.results.cell(name).watch(self._refresh)
         settings.cell("isa.show_idle").watch(self._refresh)
         settings.cell("isa.bar_scale").watch(self.view.refresh)
         self.kind.currentIndexChanged.connect(self._chosen)
@@ -123,7 +121,7 @@ class LatencyPanel(Panel):
         if self.session.trace.value is None or self._why_not():
             return
         self.ui.results.want(self._name())
-        if self.is_memory and WAITS in JOBS:
+        if self.is_memory:
             self.ui.results.want(WAITS)
 
     def _name(self) -> str:
@@ -134,10 +132,10 @@ class LatencyPanel(Panel):
         trace = self.session.trace.value
         return why_not_hidden(trace) if trace is not None else ""
 
-    def _waits(self) -> Any:
-        """The table of latencies by waits, None while or where there is none."""
-        found = self.ui.results.cell(WAITS).value if WAITS in JOBS else None
-        return getattr(found, "latency", None)
+    def _waits(self) -> WaitLatency | None:
+        """The table of latencies by waits, None until it is known."""
+        found = self.ui.results.cell(WAITS).value
+        return None if found is None else found.latency
 
     def _refresh(self) -> None:
         trace = self.session.trace.value
