@@ -112,7 +112,7 @@ COMMANDS = (
     ),
     Command(
         "events",
-        "list dispatches, hardware events, markers and shader data by time",
+        "list dispatches, events and markers by time",
         _events,
         "rcv events FOLDER --kind dispatch,marker",
     ),

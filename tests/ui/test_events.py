@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from rcv_py.synth.variants import SAMPLES
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.panels.events import EventsPanel
 from tests.support.traces import made_trace
-from tests.ui.canvas_bot import CanvasBot  # noqa: F401 - the bot's import checks that timelines can be made
 from tests.ui.window import SAMPLE
 
 
@@ -103,10 +103,7 @@ def test_text_and_kinds_narrow_the_table(shown: Callable, samples: Callable) -> 
     panel.filter.set_on(["event"], False)
     assert panel.note.text() == "4 of 32 rows"
     panel.bar.edited.emit(SearchQuery("(", is_regex=True))
-    assert (
-        "not a regular expression"
-        in panel.bar.count.text() + panel.bar.count.toolTip() + panel.bar.field.toolTip()
-    )
+    assert "not a regular expression" in panel.bar.count.toolTip()
     panel.bar.edited.emit(SearchQuery("no such thing"))
     assert panel._rows.is_empty
     panel.bar.edited.emit(SearchQuery())
@@ -125,7 +122,7 @@ def test_a_click_goes_to_the_time_and_selects_the_wave(shown: Callable, samples:
     assert session.view.value.width <= max(16, 1.2 * table.duration[row])
     panel.bar.stepped.emit(1)
     panel.bar.stepped.emit(-1)
-    assert panel.view.current == row or panel.view.current >= 0
+    assert panel.view.current >= 0
 
 
 def test_nothing_to_list_says_why_and_what_to_do(ui: UiContext, shown: Callable) -> None:
@@ -138,8 +135,6 @@ def test_nothing_to_list_says_why_and_what_to_do(ui: UiContext, shown: Callable)
 
 
 def test_what_is_wrong_with_markers_is_a_problem(shown: Callable, samples: Callable, qtbot: Any) -> None:
-    from dataclasses import replace
-
     trace = samples("markers")
     panel = shown(replace(trace, markers=trace.markers[:2]))
     texts = [problem.text for problem in panel.session.problems.value]
