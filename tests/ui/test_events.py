@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.event_table import EntryKind, actions, actions_of, event_table
-from rcv_py.analysis.events import EVENT_TEXT, GROUP_OF, GROUPS, dispatch_of, event_text, group_of
+from rcv_py.analysis.events import EVENT_TEXT, GROUP_OF, GROUPS, dispatch_of, event_text, group_of, lasting
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.formats.open import open_trace
 from rcv_py.model.device import Dispatch
@@ -151,6 +151,16 @@ def test_every_event_has_words_and_a_group() -> None:
         "event of type 99",
     )
     assert [group.id for group in GROUPS if not group.is_on] == ["rinse", "sample"]
+
+
+def test_what_begins_lasts_to_its_end_on_the_same_engine(samples: Callable) -> None:
+    events = samples("events").events
+    length = lasting(events)
+    begins = events.kind == EventKind.TT_STALL_BEGIN
+    assert length[begins].tolist() == [400, 400]
+    assert (length[~begins] == -1).all()
+    alone = replace(events, kind=np.where(events.kind == EventKind.TT_STALL_END, 0, events.kind))
+    assert (lasting(alone) == -1).all()
 
 
 def test_the_latest_dispatch_of_the_pipe_is_that_of_the_wave() -> None:
