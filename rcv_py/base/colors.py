@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -34,6 +35,7 @@ ROLES = {
     "stall": Pair("#c92a2a", "#ff6b6b"),
     "issue": Pair("#2b8a3e", "#51cf66"),
     "idle": Pair("#868e96", "#868e96"),
+    "hidden": Pair("#3b8ec2", "#6cb8e6"),
     "search": Pair("#b35900", "#ffd43b"),
 }
 
@@ -168,6 +170,15 @@ def mixed(color: str, other: str, share: float) -> str:
     """Return `color` with `share` of it replaced by `other`, channel by channel."""
     channels = (round(a + (b - a) * share) for a, b in zip(rgb(color), rgb(other), strict=True))
     return "#" + "".join(f"{channel:02x}" for channel in channels)
+
+
+def readable(color: str, text: str, backgrounds: Sequence[str], ratio: float = 4.5) -> str:
+    """Return `color`, mixed with `text` only as far as it takes to be read on all backgrounds."""
+    for step in range(0, 21):
+        candidate = mixed(color, text, step / 20)
+        if all(contrast(candidate, background) >= ratio for background in backgrounds):
+            return candidate
+    return text
 
 
 def turned(color: str, degrees: float) -> str:

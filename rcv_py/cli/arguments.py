@@ -13,8 +13,11 @@ from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 
 RANKED_BY = ("line", "source", "kind")
+MEASURED = ("latency", "stall", "idle", "since")
 ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 SORTED_BY = ("latency", "stall", "idle", "hits")
+LATENCY_KINDS = ("hidden", "memory")
+RULES = ("ours", "reference")
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
 _CODES = """\
@@ -59,6 +62,40 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _waits(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument("--top", type=_count, default=20, metavar="N", help="waits; 0 for all (default 20)")
+    parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
+    parser.add_argument(
+        "--latency", action="store_true", help="the memory latency of each instruction instead"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.waits")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
+def _summary(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.summary")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets: one number a row")
+
+
+def _line(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "line", type=_count, metavar="LINE", help="row of the program, as rcv hotspot names it"
+    )
+    parser.add_argument(
+        "--by", choices=MEASURED, default="latency", help="what is measured of a hit (default latency)"
+    )
+    parser.add_argument("--top", type=_count, default=10, metavar="N", help="hits; 0 for all (default 10)")
+    parser.add_argument("--log", action="store_true", help="bars that grow by a constant factor")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.line")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets: the slowest hits")
+
+
 def _events(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     parser.add_argument(
@@ -70,6 +107,44 @@ def _events(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs: schema rcv.events")
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
+def _latency(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "--kind",
+        choices=LATENCY_KINDS,
+        default="hidden",
+        help="what other waves hide, or how long memory takes by counters (default hidden)",
+    )
+    parser.add_argument(
+        "--rule", choices=RULES, default="ours", help="our estimate or the reference viewer's (default ours)"
+    )
+    parser.add_argument("--top", type=_count, default=20, metavar="N", help="rows; 0 for all (default 20)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.latency")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
+def _counters(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument("--list", action="store_true", help="names only, with where and how often recorded")
+    parser.add_argument("--raw", action="store_true", help="counters of the hardware only, no formulas")
+    parser.add_argument(
+        "--formula",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="add a formula such as 'total := sum[BUSY_CU_CYCLES]'; may be repeated",
+    )
+    parser.add_argument(
+        "--file", action="append", default=[], type=Path, metavar="DEFS", help="add formulas from a file"
+    )
+    parser.add_argument("--se", type=_count, action="append", metavar="N", help="only this shader engine")
+    parser.add_argument("--cu", type=_count, action="append", metavar="N", help="only this compute unit")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.counters")
+    form.add_argument("--csv", action="store_true", help="the curves: name, time, value")
 
 
 def _shot(parser: argparse.ArgumentParser) -> None:
@@ -111,10 +186,40 @@ COMMANDS = (
         "rcv hotspot FOLDER --by source --sort stall",
     ),
     Command(
+        "waits",
+        "tell what waits waited for, and how long memory took",
+        _waits,
+        "rcv waits FOLDER --top 5",
+    ),
+    Command(
+        "summary",
+        "sum a capture up: activity, states, occupancy, busy pipes, compute units",
+        _summary,
+        "rcv summary FOLDER --json",
+    ),
+    Command(
+        "line",
+        "show how long the hits of an instruction took, and the slowest",
+        _line,
+        "rcv line FOLDER 62 --by stall --top 5",
+    ),
+    Command(
         "events",
         "list dispatches, events and markers by time",
         _events,
         "rcv events FOLDER --kind dispatch,marker",
+    ),
+    Command(
+        "latency",
+        "tell what of the latency other waves hide, or how long memory takes",
+        _latency,
+        "rcv latency FOLDER --kind memory",
+    ),
+    Command(
+        "counters",
+        "summarise hardware counters and formulas over them",
+        _counters,
+        "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
     ),
     Command(
         "shot",

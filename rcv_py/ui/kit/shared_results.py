@@ -7,7 +7,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
+from rcv_py.analysis.branches import branches
+from rcv_py.analysis.hidden_latency import hidden_latency
+from rcv_py.analysis.kind_latency import kind_latency
 from rcv_py.analysis.marker_spans import marker_spans
+from rcv_py.analysis.memory_latency import memory_latency
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
@@ -19,7 +25,16 @@ STREAM_MS = 800
 
 Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
 
-JOBS: dict[str, Job] = {"markers": marker_spans}
+JOBS: dict[str, Job] = {
+    "branches": lambda trace, batches: branches(batches, trace.code),
+    "hidden": hidden_latency,
+    "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
+    "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
+    "memory": memory_latency,
+    "memory_reference": lambda trace, batches: memory_latency(trace, batches, ReferenceRule.REFERENCE),
+    "markers": marker_spans,
+    "waits": wait_summary,
+}
 
 
 class SharedResults(QObject):
@@ -43,6 +58,11 @@ class SharedResults(QObject):
         """Compute a result and keep it up to date for as long as this capture is open."""
         self._results[name].want()
 
+    @property
+    def idle(self) -> bool:
+        """Whether no result that somebody wants waits for its turn to be computed."""
+        return not any(result.is_pending for result in self._results.values())
+
 
 class _Result(QObject):
     """One analysis: whether anybody wants it, and of which waves its answer is."""
@@ -57,6 +77,10 @@ class _Result(QObject):
         session.trace.watch(self._forget)
         session.loaded.watch(self._ask)
 
+    @property
+    def is_pending(self) -> bool:
+        return self._stream.is_pending
+
     def want(self) -> None:
         self._is_wanted = True
         self._ask()
@@ -67,8 +91,15 @@ class _Result(QObject):
         self.cell.set(None)
 
     def _ask(self) -> None:
-        if self._is_wanted:
+        if self._is_wanted and self._has_something():
             self._stream.ask()
+
+    def _has_something(self) -> bool:
+        """Whether there are waves, or none to come."""
+        trace, store = self._session.trace.value, self._session.store
+        if trace is None or store is None:
+            return False
+        return bool(store.batches) or len(trace.waves) <= len(store.missing)
 
     def _compute(self) -> None:
         trace, store = self._session.trace.value, self._session.store

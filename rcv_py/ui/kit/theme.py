@@ -45,6 +45,10 @@ class Theme(QObject):
         """The colour of a token kind; unknown numbers look like NONE."""
         return self._kinds[kind] if 0 <= kind < KIND_COUNT else self._kinds[0]
 
+    def kind_text(self, kind: int) -> QColor:
+        """The colour of a token kind for text, readable on plain, hovered and selected rows."""
+        return self._kind_texts[kind] if 0 <= kind < KIND_COUNT else self._kind_texts[0]
+
     def stalled(self, kind: int) -> QColor:
         """The colour of the stalled part of a token."""
         return self._stalled[kind] if 0 <= kind < KIND_COUNT else self._stalled[0]
@@ -133,6 +137,11 @@ class Theme(QObject):
         background = self._pick(colors.ROLES["canvas"])
         self._roles = {name: QColor(self._pick(pair)) for name, pair in colors.ROLES.items()}
         self._kinds = [QColor(self._pick(kinds[kind.name])) for kind in TokenKind]
+        rows = [self._pick(colors.ROLES[name]) for name in ("base", "hover", "accent_soft")]
+        text = self._pick(colors.ROLES["text"])
+        self._kind_texts = [
+            QColor(colors.readable(self._pick(kinds[kind.name]), text, rows)) for kind in TokenKind
+        ]
         self._stalled = [
             QColor(colors.mixed(self._pick(kinds[kind.name]), background, STALL_MIX)) for kind in TokenKind
         ]

@@ -27,7 +27,7 @@ from rcv_py.ui.kit.table_model import Column
 from rcv_py.ui.kit.unit_markers import go_to_wave
 
 LIMIT = 20_000  # source lines that are listed
-TYPE = "Type what to look for in instructions, labels and sources."
+TYPE = "Type what to look for."
 EVERY_MS = 120
 
 
