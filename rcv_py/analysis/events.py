@@ -115,7 +115,7 @@ def dispatch_of(dispatches: Iterable[Dispatch], se: int, me: int, pipe: int, tim
     return found
 
 
-def dispatch_name(trace: Trace, one: Dispatch) -> str:
-    """Return the kernel's name without arguments, as other views spell it."""
+def dispatch_names(trace: Trace) -> list[str]:
+    """Return the kernel of each dispatch, without arguments, as other views spell it."""
     names = {kernel.name: kernel.demangled for kernel in trace.code.kernels}
-    return short_kernel(names.get(one.name, one.name))
+    return [short_kernel(names.get(one.name, one.name)) for one in trace.dispatches]

@@ -20,6 +20,14 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
+SAMPLED = (
+    "This capture has PC samples instead of a thread trace: no wave was followed, so nothing hides anything."
+)
+NO_WAVES = (
+    "No wave was traced on the target compute unit, so it is not known what hides what. Record with a target "
+    "compute unit (--att-target-cu) that gets waves."
+)
+
 # For each unit, the least important unit whose work covers a stall or idle, and the one that covers an issue
 # (an issue is never covered by work of its own unit).
 _COVERS_WAIT = {MATRIX: VALU, VALU: VALU, VMEM: VMEM, SCALAR: SCALAR, OTHER: SCALAR}
@@ -82,6 +90,13 @@ def hidden_latency(
     if counted < len(trace.waves):
         assumption += f" Only {counted:,} of {len(trace.waves):,} waves are read, the rest hides nothing yet."
     return HiddenLatency(sums[0], sums[1], sums[2], assumption, counted)
+
+
+def why_not_hidden(trace: Trace) -> str:
+    """Return why there is no hidden latency to tell, "" if there is."""
+    if not trace.has_thread_trace:
+        return SAMPLED
+    return "" if len(trace.waves) else NO_WAVES
 
 
 def _assumption(trace: Trace, passes: str) -> str:

@@ -16,6 +16,8 @@ RANKED_BY = ("line", "source", "kind")
 MEASURED = ("latency", "stall", "idle", "since")
 ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 SORTED_BY = ("latency", "stall", "idle", "hits")
+LATENCY_KINDS = ("hidden", "memory")
+RULES = ("ours", "reference")
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
 _CODES = """\
@@ -60,6 +62,18 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
+def _waits(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument("--top", type=_count, default=20, metavar="N", help="waits; 0 for all (default 20)")
+    parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
+    parser.add_argument(
+        "--latency", action="store_true", help="the memory latency of each instruction instead"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.waits")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
 def _summary(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
     form = parser.add_mutually_exclusive_group()
@@ -92,6 +106,23 @@ def _events(parser: argparse.ArgumentParser) -> None:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs: schema rcv.events")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
+def _latency(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "--kind",
+        choices=LATENCY_KINDS,
+        default="hidden",
+        help="what other waves hide, or how long memory takes by counters (default hidden)",
+    )
+    parser.add_argument(
+        "--rule", choices=RULES, default="ours", help="our estimate or the reference viewer's (default ours)"
+    )
+    parser.add_argument("--top", type=_count, default=20, metavar="N", help="rows; 0 for all (default 20)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.latency")
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
@@ -155,6 +186,12 @@ COMMANDS = (
         "rcv hotspot FOLDER --by source --sort stall",
     ),
     Command(
+        "waits",
+        "tell what waits waited for, and how long memory took",
+        _waits,
+        "rcv waits FOLDER --top 5",
+    ),
+    Command(
         "summary",
         "sum a capture up: activity, states, occupancy, busy pipes, compute units",
         _summary,
@@ -171,6 +208,12 @@ COMMANDS = (
         "list dispatches, hardware events, markers and shader data by time",
         _events,
         "rcv events FOLDER --kind dispatch,marker",
+    ),
+    Command(
+        "latency",
+        "tell what of the latency other waves hide, or how long memory takes",
+        _latency,
+        "rcv latency FOLDER --kind memory",
     ),
     Command(
         "counters",

@@ -58,8 +58,8 @@ class Overlay(TimeOverlay):
         if source is None or not place.span.overlaps(self._rows.shown.begin, self._rows.shown.end):
             return
         left, right = self.x_of(place.span.begin), self.x_of(place.span.end)
-        top = place.row * source.shape.pitch - self._rows.scroll_px
-        rect = QRectF(left, top, max(2.0, right - left), source.shape.spans)
+        top = place.row * source.shape.pitch - self._rows.scroll_px + place.below
+        rect = QRectF(left, top, max(2.0, right - left), place.height or source.shape.spans)
         pen = QPen(color, width)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)

@@ -18,10 +18,12 @@ from rcv_py.ui.kit.theme import Theme
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a row."""
+    """A stretch of a row: of its spans, or of a part of the given height so far below their top."""
 
     row: int
     span: TimeWindow
+    below: int = 0
+    height: int = 0
 
 
 @dataclass(frozen=True, slots=True)
