@@ -97,7 +97,7 @@ def test_numbers_of_a_row_are_exact_and_have_shares(isa: IsaPanel) -> None:
     assert "stall 1,990 (99.0 % of the row)" in tip
     assert "together 2,010, 64.6 % of all" in tip
     assert "block 1: rows 2 to 6, in 1 loop" in tip
-    assert "/src/kernels/attn.py:3" in tip
+    assert "attn.py:3 <tt>return a" in tip
     assert "2 hits in se0/simd0/slot0/wv0" in tip
 
 
