@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -91,6 +92,16 @@ KERNELS = (
     Pair("#3d6673", "#93c3d2"),
 )
 
+# What markers of instrumented kernels stand for; names of one kind differ by a turn of the hue.
+MARKERS = {
+    "FUNCTION": Pair("#3264aa", "#6f9fe0"),
+    "KERNEL": Pair("#783ca0", "#b98ad6"),
+    "SCOPE": Pair("#96701e", "#d8b052"),
+    "POINT": Pair("#2f8a47", "#6fd083"),
+    "UNKNOWN": Pair("#6c757d", "#949ba3"),
+}
+MARKER_TURNS = (0, -22, 22, -44, 44)  # degrees
+
 ARROWS = (
     Pair("#0b7a3b", "#4cd07d"),
     Pair("#1f5fd6", "#6fa8ff"),
@@ -168,6 +179,17 @@ def readable(color: str, text: str, backgrounds: Sequence[str], ratio: float = 4
         if all(contrast(candidate, background) >= ratio for background in backgrounds):
             return candidate
     return text
+
+
+def turned(color: str, degrees: float) -> str:
+    """Return `color` with its hue turned, as light as before."""
+    red, green, blue = (channel / 255 for channel in rgb(color))
+    hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
+    channels = colorsys.hls_to_rgb((hue + degrees / 360) % 1.0, light, saturation)
+    made = "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
+    wanted, limit = luminance(color), "#000000" if luminance(made) > luminance(color) else "#ffffff"
+    shares = (mixed(made, limit, step / 20) for step in range(20))
+    return min(shares, key=lambda one: abs(luminance(one) - wanted))
 
 
 def luminance(color: str) -> float:

@@ -13,7 +13,11 @@ from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 
 RANKED_BY = ("line", "source", "kind")
+MEASURED = ("latency", "stall", "idle", "since")
+ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 SORTED_BY = ("latency", "stall", "idle", "hits")
+LATENCY_KINDS = ("hidden", "memory")
+RULES = ("ours", "reference")
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
 _CODES = """\
@@ -58,17 +62,89 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
 
 
-def _isa(parser: argparse.ArgumentParser) -> None:
+def _waits(parser: argparse.ArgumentParser) -> None:
     _folder(parser)
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--blocks", action="store_true", help="one row a basic block")
-    what.add_argument("--branches", action="store_true", help="one row a branch: taken and not taken")
+    parser.add_argument("--top", type=_count, default=20, metavar="N", help="waits; 0 for all (default 20)")
+    parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
     parser.add_argument(
-        "--top", type=_count, default=0, metavar="N", help="only the N that cost most (default 0: all)"
+        "--latency", action="store_true", help="the memory latency of each instruction instead"
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="for programs: schema rcv.isa")
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.waits")
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
+def _summary(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.summary")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets: one number a row")
+
+
+def _line(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "line", type=_count, metavar="LINE", help="row of the program, as rcv hotspot names it"
+    )
+    parser.add_argument(
+        "--by", choices=MEASURED, default="latency", help="what is measured of a hit (default latency)"
+    )
+    parser.add_argument("--top", type=_count, default=10, metavar="N", help="hits; 0 for all (default 10)")
+    parser.add_argument("--log", action="store_true", help="bars that grow by a constant factor")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.line")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets: the slowest hits")
+
+
+def _events(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "--kind",
+        type=_kinds,
+        metavar="KINDS",
+        help=f"of {', '.join(ENTRY_KINDS)}, joined by commas (default: all that mean something)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.events")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
+def _latency(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument(
+        "--kind",
+        choices=LATENCY_KINDS,
+        default="hidden",
+        help="what other waves hide, or how long memory takes by counters (default hidden)",
+    )
+    parser.add_argument(
+        "--rule", choices=RULES, default="ours", help="our estimate or the reference viewer's (default ours)"
+    )
+    parser.add_argument("--top", type=_count, default=20, metavar="N", help="rows; 0 for all (default 20)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.latency")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+
+
+def _counters(parser: argparse.ArgumentParser) -> None:
+    _folder(parser)
+    parser.add_argument("--list", action="store_true", help="names only, with where and how often recorded")
+    parser.add_argument("--raw", action="store_true", help="counters of the hardware only, no formulas")
+    parser.add_argument(
+        "--formula",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="add a formula such as 'total := sum[BUSY_CU_CYCLES]'; may be repeated",
+    )
+    parser.add_argument(
+        "--file", action="append", default=[], type=Path, metavar="DEFS", help="add formulas from a file"
+    )
+    parser.add_argument("--se", type=_count, action="append", metavar="N", help="only this shader engine")
+    parser.add_argument("--cu", type=_count, action="append", metavar="N", help="only this compute unit")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.counters")
+    form.add_argument("--csv", action="store_true", help="the curves: name, time, value")
 
 
 def _shot(parser: argparse.ArgumentParser) -> None:
@@ -110,10 +186,40 @@ COMMANDS = (
         "rcv hotspot FOLDER --by source --sort stall",
     ),
     Command(
-        "isa",
-        "list instructions, basic blocks or branches with what they cost",
-        _isa,
-        "rcv isa FOLDER --blocks --top 10",
+        "waits",
+        "tell what waits waited for, and how long memory took",
+        _waits,
+        "rcv waits FOLDER --top 5",
+    ),
+    Command(
+        "summary",
+        "sum a capture up: activity, states, occupancy, busy pipes, compute units",
+        _summary,
+        "rcv summary FOLDER --json",
+    ),
+    Command(
+        "line",
+        "show how long the hits of an instruction took, and the slowest",
+        _line,
+        "rcv line FOLDER 62 --by stall --top 5",
+    ),
+    Command(
+        "events",
+        "list dispatches, hardware events, markers and shader data by time",
+        _events,
+        "rcv events FOLDER --kind dispatch,marker",
+    ),
+    Command(
+        "latency",
+        "tell what of the latency other waves hide, or how long memory takes",
+        _latency,
+        "rcv latency FOLDER --kind memory",
+    ),
+    Command(
+        "counters",
+        "summarise hardware counters and formulas over them",
+        _counters,
+        "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
     ),
     Command(
         "shot",
@@ -182,6 +288,13 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
+
+
+def _kinds(text: str) -> tuple[str, ...]:
+    kinds = tuple(text.split(","))
+    if not set(kinds) <= set(ENTRY_KINDS):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of {', '.join(ENTRY_KINDS)}")
+    return kinds
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.panel import Panel
 
 
 def test_many_asks_are_one_call(qtbot: object) -> None:
@@ -43,3 +45,21 @@ def test_a_reset_forgets_what_was_asked(qtbot: object) -> None:
     stream.finished()
     qtbot.wait(5)  # type: ignore[attr-defined]
     assert not calls
+
+
+def test_a_panel_behind_another_tab_computes_when_it_comes_to_the_front(ui: UiContext, qtbot: object) -> None:
+    calls: list[int] = []
+    panel = Panel(ui)
+    panel.allow_sleep()
+    work = Coalesce(panel, lambda: calls.append(1))
+    for _ in range(3):
+        work.ask()
+        qtbot.wait(2)  # type: ignore[attr-defined]
+    assert not calls, "nobody can see it"
+    panel.show()
+    assert calls == [1]
+    work.ask()
+    qtbot.waitUntil(lambda: calls == [1, 1])  # type: ignore[attr-defined]
+    panel.hide()
+    work.now()
+    assert calls == [1, 1]

@@ -234,6 +234,7 @@ def test_labels_history_and_bookmarks(qtbot: QtBot) -> None:
 def test_problems_are_sorted_and_can_be_copied(qtbot: QtBot) -> None:
     with window() as app:
         open_sample(app, qtbot)
+        app.window.workspace.show_panel("problems")
         panel = app.window.workspace.docks["problems"].panel
         app.ui.session.problems.set(())
         settle(app, qtbot)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer
 
+from rcv_py.ui.kit.panel import Panel
+
 REST = 4  # a job of n ms is not started again by a burst for n * REST ms
 
 
@@ -14,7 +16,8 @@ class Coalesce(QObject):
 
     A caller that starts a job in a thread tells so with `started` and `finished`.  Meanwhile nothing is
     called, since a newer job would mute the running one, and while waves stream in nothing would ever be
-    shown; afterwards a slow job rests longer than a quick one.
+    shown; afterwards a slow job rests longer than a quick one.  For a panel that nobody can see nothing is
+    called until somebody can.
     """
 
     def __init__(self, parent: QObject, call: Callable[[], None], every_ms: int = 0) -> None:
@@ -36,6 +39,11 @@ class Coalesce(QObject):
             return
         passed = self._since.elapsed() if self._since.isValid() else self._pause_ms
         self._timer.start(max(0, self._pause_ms - passed))
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a call was asked for that has not been made."""
+        return self._timer.isActive() or self._is_wanted
 
     def now(self) -> None:
         """Call at once, whatever is waiting."""
@@ -65,5 +73,9 @@ class Coalesce(QObject):
         self._since.invalidate()
 
     def _run(self) -> None:
+        parent = self.parent()
+        if isinstance(parent, Panel) and parent.is_asleep:
+            parent.on_wake(self._run)
+            return
         self._since.start()
         self._call()

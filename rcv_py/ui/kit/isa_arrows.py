@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.wait_replay import waits_of
+from rcv_py.analysis.waitcnt.replay import waits_of
 from rcv_py.analysis.waits import Arrows, arrows, wait_pairs
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind

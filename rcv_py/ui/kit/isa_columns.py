@@ -10,26 +10,13 @@ from rcv_py.analysis.annotations import Annotation, Bars, Ingredients, annotatio
 from rcv_py.analysis.blocks import BlockCosts, Blocks, block_costs
 from rcv_py.analysis.cost_columns import CostColumns
 from rcv_py.analysis.labels import labels
-from rcv_py.model.kinds import StallReason
+from rcv_py.model.kinds import REASON_TEXT, StallReason
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.costs import charged, unit_of
 from rcv_py.ui.kit.isa_margin import width_of
 from rcv_py.ui.kit.isa_program import Program
 from rcv_py.ui.kit.places import leaf_texts
 from rcv_py.ui.kit.table_model import Column, grouped
-
-REASON_TEXT = {
-    StallReason.NONE: "none",
-    StallReason.FETCH: "instruction fetch",
-    StallReason.ALU_DEPENDENCY: "ALU dependency",
-    StallReason.WAITCNT: "wait count",
-    StallReason.INTERNAL: "internal instruction",
-    StallReason.BARRIER: "barrier",
-    StallReason.ARBITER_LOST: "lost arbitration",
-    StallReason.PIPE_STALLED: "pipe stalled",
-    StallReason.OTHER: "other wait",
-    StallReason.SLEEPING: "sleeping",
-}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,124 +1,42 @@
-"""What is painted over the rows: selection, hover, cursor, measure, clock range, events, bookmarks."""
+"""What is painted over rows: the outlines of selection and hover, and small marks at tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
 
-from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.rows_item import RowsItem
 from rcv_py.ui.kit.theme import Theme
+from rcv_py.ui.kit.time_overlay import Line, Marks, Place, TimeOverlay
+
+__all__ = ["Line", "Marks", "Overlay", "Place"]
 
 FEW_TICKS = 600  # marks of the selected line in view; more would be a smear
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A stretch of a row."""
-
-    row: int
-    span: TimeWindow
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A moment drawn through all rows."""
-
-    time: int
-    role: str  # of the theme
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Marks:
-    """What the owner of the rows wants marked."""
-
-    selected: Place | None = None
-    hovered: Place | None = None
-    ticks: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of the selected line, int64
-    data: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of values the kernel wrote, int64
-    lines: Sequence[Line] = ()
-    bookmarks: tuple[int, ...] = field(default=())  # times
-
-
-def no_marks() -> Marks:
-    """Nothing is marked."""
-    return Marks()
-
-
-class Overlay(pg.GraphicsObject):
-    """Painted at every change of selection, hover or cursor; never touches the rows' picture."""
+class Overlay(TimeOverlay):
+    """The overlay of a timeline with rows."""
 
     def __init__(self, box: pg.ViewBox, rows: RowsItem, session: Session, theme: Theme) -> None:
-        super().__init__()
-        self.setParentItem(box)
-        self.setZValue(10)
-        self._box, self._rows, self._session, self._theme = box, rows, session, theme
-        self.marks: Callable[[], Marks] = no_marks
-        self.preview: TimeWindow | None = None
-        self.measure_text: Callable[[TimeWindow], str] = str
-        box.sigResized.connect(self._resized)
+        super().__init__(box, session, theme, lambda: rows.shown)
+        self._rows = rows
 
-    def boundingRect(self) -> QRectF:
-        """The whole view box."""
-        return QRectF(0, 0, self._box.width(), self._box.height())
-
-    def viewTransformChanged(self) -> None:
-        """Data coordinates mean nothing to this item."""
-
-    def x_of(self, time: float) -> float:
-        """Position of a time, brought near if it is far outside."""
-        window = self._rows.shown
-        x = (time - window.begin) / window.width * self._box.width()
-        return min(max(x, -10.0), self._box.width() + 10.0)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
-    ) -> None:
-        """Paint the marks, the most important last."""
-        if self._session.trace.value is None or self._rows.source is None:
-            return
-        marks = self.marks()
-        self._paint_range(painter)
-        self._paint_lines(painter, marks.lines)
+    def paint_below(self, painter: QPainter, marks: Marks) -> None:
+        """Paint the ticks of values the kernel wrote and of the selected line."""
         self._paint_ticks(painter, marks.data, "text", below=True)
         self._paint_ticks(painter, marks.ticks, "accent")
-        for time in marks.bookmarks:
-            self._paint_bookmark(painter, time)
-        self._paint_cursor(painter)
+
+    def paint_above(self, painter: QPainter, marks: Marks) -> None:
+        """Paint the outlines."""
         if marks.hovered is not None and marks.hovered != marks.selected:
             self._outline(painter, marks.hovered, self._theme.role("text"), 1.0)
         if marks.selected is not None:
             self._outline(painter, marks.selected, self._theme.role("accent"), 2.0)
-        self._paint_measure(painter)
 
     # -- parts ------------------------------------------------------------------------------------------
-
-    def _paint_range(self, painter: QPainter) -> None:
-        window = self.preview or self._session.clock_range.value
-        if window is None:
-            return
-        left, right = self.x_of(window.begin), self.x_of(window.end)
-        height = self._box.height()
-        painter.fillRect(QRectF(left, 0, right - left, height), _soft(self._theme.role("range"), 22))
-        painter.fillRect(QRectF(left, 0, max(1.0, right - left), 2), self._theme.role("range"))
-        for x in (left, right):
-            painter.fillRect(QRectF(x, 0, 1, height), _soft(self._theme.role("range"), 140))
-
-    def _paint_lines(self, painter: QPainter, lines: Sequence[Line]) -> None:
-        height = self._box.height()
-        for line in lines:
-            if self._rows.shown.contains(line.time):
-                painter.fillRect(
-                    QRectF(self.x_of(line.time), 0, 1, height), _soft(self._theme.role(line.role), 150)
-                )
 
     def _paint_ticks(
         self, painter: QPainter, ticks: tuple[tuple[int, np.ndarray], ...], role: str, below: bool = False
@@ -135,66 +53,15 @@ class Overlay(pg.GraphicsObject):
             for x in at:
                 painter.fillRect(QRectF(x, top, 2, 3 if below else 2), color)
 
-    def _paint_bookmark(self, painter: QPainter, time: int) -> None:
-        if not self._rows.shown.contains(time):
-            return
-        x = self.x_of(time)
-        painter.fillRect(QRectF(x, 0, 1, self._box.height()), _soft(self._theme.role("warning"), 90))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.role("warning"))
-        painter.drawPolygon(QPolygonF([QPointF(x, 0), QPointF(x + 7, 0), QPointF(x, 7)]))
-
-    def _paint_cursor(self, painter: QPainter) -> None:
-        hover = self._session.hover.value
-        if hover is None or hover.time is None or not self._rows.shown.contains(hover.time):
-            return
-        x = round(self.x_of(hover.time))
-        painter.fillRect(QRectF(x, 0, 1, self._box.height()), _soft(self._theme.role("text"), 70))
-
     def _outline(self, painter: QPainter, place: Place, color: QColor, width: float) -> None:
         source = self._rows.source
         if source is None or not place.span.overlaps(self._rows.shown.begin, self._rows.shown.end):
             return
         left, right = self.x_of(place.span.begin), self.x_of(place.span.end)
-        top = place.row * source.shape.pitch - self._rows.scroll_px
-        rect = QRectF(left, top, max(2.0, right - left), source.shape.spans)
+        top = place.row * source.shape.pitch - self._rows.scroll_px + place.below
+        rect = QRectF(left, top, max(2.0, right - left), place.height or source.shape.spans)
         pen = QPen(color, width)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(rect.adjusted(-width / 2, -width / 2, width / 2, width / 2))
-
-    def _paint_measure(self, painter: QPainter) -> None:
-        window = self._session.measure.value
-        if window is None or not window.overlaps(self._rows.shown.begin, self._rows.shown.end):
-            return
-        color = self._theme.role("measure")
-        left, right = self.x_of(window.begin), self.x_of(window.end)
-        painter.fillRect(QRectF(left, 0, right - left, self._box.height()), _soft(color, 36))
-        for x in (left, right):
-            painter.fillRect(QRectF(round(x), 0, 1, self._box.height()), color)
-        self._paint_tag(painter, self.measure_text(window), (left + right) / 2)
-
-    def _paint_tag(self, painter: QPainter, text: str, middle: float) -> None:
-        """Write a text into a small box at the top, wholly inside the view."""
-        font = painter.font()
-        font.setPixelSize(11)
-        painter.setFont(font)
-        width = QFontMetricsF(font).horizontalAdvance(text) + 12
-        left = min(max(middle - width / 2, 2.0), max(2.0, self._box.width() - width - 2))
-        rect = QRectF(left, 4, width, 18)
-        painter.setPen(self._theme.role("measure"))
-        painter.setBrush(self._theme.role("base"))
-        painter.drawRoundedRect(rect, 3, 3)
-        painter.setPen(self._theme.role("text"))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
-
-    def _resized(self) -> None:
-        self.prepareGeometryChange()
-        self.update()
-
-
-def _soft(color: QColor, alpha: int) -> QColor:
-    soft = QColor(color)
-    soft.setAlpha(alpha)
-    return soft

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.registry import Registry
@@ -37,6 +38,33 @@ class Panel(QWidget):
         super().__init__()
         self.ui = ui
         self.session = ui.session
+        self._may_sleep = False
+        self._on_wake: list[Callable[[], None]] = []
+
+    # -- sleeping -----------------------------------------------------------------------------------
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether nobody can see the panel, so that it need not compute: behind another tab, or closed."""
+        return self._may_sleep and not self.isVisible()
+
+    def allow_sleep(self) -> None:
+        """The panel is part of a window from now on, which hides it at times."""
+        self._may_sleep = True
+
+    def on_wake(self, call: Callable[[], None]) -> None:
+        """Call once, as soon as somebody can see the panel again."""
+        if call not in self._on_wake:
+            self._on_wake.append(call)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Do what was put off while nobody could see it."""
+        super().showEvent(event)
+        calls, self._on_wake = self._on_wake, []
+        for call in calls:
+            call()
+
+    # -- what a panel offers ------------------------------------------------------------------------
 
     def commands(self) -> tuple[Command, ...]:
         """Extra actions for menus and palette."""

@@ -106,6 +106,9 @@ QToolButton:hover { background: $hover; }
 QToolButton:pressed, QToolButton:checked { background: $accent_soft; }
 QToolButton:focus { border-color: $accent; }
 QToolButton:disabled { color: $muted; }
+QToolButton[legend="true"] { padding: 1px 4px; color: $muted; }
+QToolButton[legend="true"]:checked { background: transparent; color: $text; }
+QToolButton[legend="true"]:hover { background: $hover; }
 QToolButton::menu-indicator { image: none; }
 QCheckBox, QRadioButton { spacing: 6px; }
 QCheckBox::indicator { width: 13px; height: 13px; border: 1px solid $muted; border-radius: 2px;
@@ -117,6 +120,8 @@ QProgressBar::chunk { background: $accent; border-radius: 3px; }
 """
 
 NAMED = """
+#card { background: $base; border: 1px solid $line; border-radius: 4px; }
+#card:focus { border-color: $accent; }
 QLabel[role="muted"] { color: $muted; }
 QLabel[role="heading"] { color: $text; font-weight: 600; }
 QLabel[role="error"] { color: $error; }

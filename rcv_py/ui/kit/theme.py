@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from rcv_py.base import colors
 from rcv_py.base.colors import Pair
-from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
+from rcv_py.model.kinds import KIND_COUNT, MarkerKind, TokenKind, WaveState
 from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.ui.kit.icon_files import IconFiles
 from rcv_py.ui.kit.settings_store import Settings
@@ -60,6 +60,11 @@ class Theme(QObject):
     def kernel(self, number: int) -> QColor:
         """The colour of the n-th kernel."""
         return self._kernels[number % len(self._kernels)]
+
+    def marker(self, kind: int, name: int = 0) -> QColor:
+        """The colour of a marker by its kind (`MarkerKind`) and the number of its name."""
+        turns = self._markers[kind if 0 <= kind < len(self._markers) else MarkerKind.UNKNOWN]
+        return turns[name % len(turns)]
 
     def arrow(self, number: int) -> QColor:
         """The colour of the n-th wait's arrows."""
@@ -142,6 +147,13 @@ class Theme(QObject):
         ]
         self._states = [QColor(self._pick(states[state.name])) for state in WaveState]
         self._kernels = [QColor(self._pick(pair)) for pair in colors.KERNELS]
+        self._markers = [
+            [
+                QColor(colors.turned(self._pick(colors.MARKERS[kind.name]), turn))
+                for turn in colors.MARKER_TURNS
+            ]
+            for kind in MarkerKind
+        ]
         self._arrows = [QColor(self._pick(pair)) for pair in colors.ARROWS]
         self._syntax = {name: QColor(self._pick(pair)) for name, pair in colors.SYNTAX.items()}
         self._reasons = [QColor(self._pick(pair)) for pair in colors.STALL_REASONS.values()]

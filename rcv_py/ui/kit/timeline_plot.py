@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QScrollBar, QToolTip, QWidget
 
-from rcv_py.base.text import nanoseconds
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.overlay import Marks, Overlay
-from rcv_py.ui.kit.pan_zoom import PanZoom
 from rcv_py.ui.kit.row_labels import RowLabels
 from rcv_py.ui.kit.rows_item import RowsItem, RowSource
-from rcv_py.ui.kit.time_axis import TimeAxis, TimeScale
-
-COMMIT_MS = 160  # after the last wheel step the view counts as chosen
+from rcv_py.ui.kit.time_plot import TimePlot
 
 
 class Guide(Protocol):
@@ -40,95 +36,28 @@ class Guide(Protocol):
         """Add to the numbers of a measure, e.g. how many tokens it holds in a row."""
 
 
-class QuietBox(pg.ViewBox):
-    """A view box that leaves the mouse alone."""
-
-    def __init__(self) -> None:
-        super().__init__(enableMouse=False, enableMenu=False, defaultPadding=0.0)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        self.setAcceptHoverEvents(False)
-
-    def wheelEvent(self, event: object, axis: object = None) -> None:
-        """Leave it to the widget."""
-
-
-class TimelinePlot(pg.PlotWidget):
-    """Rows over time.  Its x axis counts from the trace's begin, so that Qt sees small numbers only."""
+class TimelinePlot(TimePlot):
+    """Rows over time."""
 
     scrolled = Signal()
 
     def __init__(self, ui: UiContext, source: RowSource, guide: Guide) -> None:
-        self.axis = TimeAxis(ui.theme)
         self._labels = RowLabels(ui.theme)
-        box = QuietBox()
-        super().__init__(viewBox=box, axisItems={"top": self.axis, "left": self._labels})
-        self.box = box
-        self.ui, self.session, self.guide = ui, ui.session, guide
+        super().__init__(ui, self._labels)
+        self.guide = guide
         self._measure_row = -1
+        self.band_y = -1.0  # how many pixels below the top of its row's band the mouse is; -1: elsewhere
+        self.menu: Callable[[int, int], Sequence[tuple[str, Callable[[], None]]]] | None = None
         self.depth = -1.0  # where in its row the mouse is, from 0 at the top of the spans to 1; -1: nowhere
-        self._set_up_plot()
-        self.rows = RowsItem(box, ui.theme)
+        self.rows = RowsItem(self.box, ui.theme)
         self.rows.source = source
         self.rows.grid = self.axis.grid_px
         self._labels.rows = self.rows
-        self.overlay = Overlay(box, self.rows, ui.session, ui.theme)
+        self.overlay = Overlay(self.box, self.rows, ui.session, ui.theme)
         self.overlay.marks = guide.marks
-        self.overlay.measure_text = self._measure_text
-        self.gestures = PanZoom(ui.session, self)
-        self._commit = QTimer(self)
-        self._commit.setSingleShot(True)
-        self._commit.timeout.connect(self._commit_view)
-        self._watch()
-        self._theme_changed()
-        self._view_changed()
-
-    def _set_up_plot(self) -> None:
-        self.hideButtons()
-        self.hideAxis("bottom")
-        self.showAxis("top")
-        self.showAxis("left")
-        self.getPlotItem().layout.setContentsMargins(0, 0, 0, 0)
-        self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setFrameShape(self.Shape.NoFrame)
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_AcceptTouchEvents, False)
-
-    def _watch(self) -> None:
-        session = self.session
-        session.view.watch(self._view_changed)
-        session.trace.watch(self._view_changed)
-        for cell in (session.hover, session.measure, session.clock_range, session.bookmarks):
-            cell.watch(self._marks_changed)
-        session.selection.watch(self._marks_changed)
-        self.ui.theme.changed.connect(self._theme_changed)
-        self.ui.settings.cell("timeline.units").watch(self._view_changed)
+        self.start()
 
     # -- geometry ---------------------------------------------------------------------------------------
-
-    def plot_width(self) -> float:
-        """Pixels that show the window."""
-        return max(1.0, self.box.width())
-
-    def plot_rect(self) -> QRect:
-        """Where the rows are, in widget pixels."""
-        box = self.box
-        return box.mapRectToScene(box.boundingRect()).toRect()
-
-    def time_at(self, x: float) -> int:
-        """The cycle at a position of the widget."""
-        window = self.rows.shown
-        inside = x - self.box.scenePos().x()
-        return window.begin + int(inside * window.width // self.plot_width())
-
-    def pixel_at(self, time: int) -> TimeWindow:
-        """The cycles that share a pixel with the given one, from it on."""
-        return TimeWindow(time, time + -(-self.rows.shown.width // int(self.plot_width())))
-
-    def x_of(self, time: float) -> float:
-        """Position of a time in the widget."""
-        window = self.rows.shown
-        left = self.box.scenePos().x()
-        return left + (time - window.begin) / window.width * self.plot_width()
 
     def row_at(self, y: float) -> tuple[int, bool]:
         """The row at a position, -1 if there is none, and whether it is the row's strip of states."""
@@ -137,21 +66,28 @@ class TimelinePlot(pg.PlotWidget):
         if source is None or y < self.box.scenePos().y():
             return -1, False
         row, rest = divmod(inside, source.shape.pitch)
-        if not 0 <= row < len(source) or rest >= source.shape.spans + source.shape.strip:
+        shape = source.shape
+        if not 0 <= row < len(source) or rest >= shape.pitch - shape.gap:
             return -1, False
-        return int(row), rest >= source.shape.spans
+        return int(row), shape.spans <= rest < shape.spans + shape.strip
 
     def y_of(self, row: int) -> float:
         """The middle of a row's spans in the widget."""
         shape = self.rows.source.shape
         return self.box.scenePos().y() + row * shape.pitch - self.rows.scroll_px + shape.spans / 2
 
-    def _depth_at(self, y: float) -> float:
+    def _look_at(self, y: float) -> None:
+        """Remember where in its row a position is."""
+        self.depth = self.band_y = -1.0
         source = self.rows.source
         if source is None:
-            return -1.0
-        inside = (y - self.box.scenePos().y() + self.rows.scroll_px) % source.shape.pitch
-        return inside / source.shape.spans if 0 <= inside < source.shape.spans else -1.0
+            return
+        shape = source.shape
+        inside = (y - self.box.scenePos().y() + self.rows.scroll_px) % shape.pitch
+        if 0 <= inside < shape.spans:
+            self.depth = inside / shape.spans
+        elif 0 <= inside - shape.spans - shape.strip < shape.band:
+            self.band_y = inside - shape.spans - shape.strip
 
     def content_height(self) -> int:
         """Pixels that all rows need."""
@@ -194,56 +130,24 @@ class TimelinePlot(pg.PlotWidget):
         """Remember whose tokens a measure counts."""
         self._measure_row = self.row_at(y)[0]
 
-    def preview_range(self, window: TimeWindow | None) -> None:
-        """Show the clock range that a drag would set."""
-        self.overlay.preview = window
-        self.overlay.update()
-
     def clicked(self, at: QPointF, is_double: bool) -> None:
         """Hand a click to the panel."""
         row, _ = self.row_at(at.y())
-        self.depth = self._depth_at(at.y())
+        self._look_at(at.y())
         self.guide.clicked(row, self.time_at(at.x()), is_double)
 
-    # -- events -----------------------------------------------------------------------------------------
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom, pan or scroll."""
-        self.gestures.wheel(event)
-        self._commit.start(COMMIT_MS)
-        event.accept()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a gesture."""
-        self.setFocus(Qt.FocusReason.MouseFocusReason)
-        event.setAccepted(self.gestures.press(event))
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Go on with a gesture, or hover."""
-        if self.gestures.move(event):
-            QToolTip.hideText()
-        elif not event.buttons():
-            self._hover(event.position(), event.globalPosition())
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End a gesture."""
-        self.gestures.release(event)
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Fill the view with what is there."""
-        self.gestures.double_click(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move by keys."""
-        if self.gestures.key(event):
-            event.accept()
-        else:
-            event.ignore()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Hover nothing."""
-        self.guide.hovered(-1, 0)
-        self.session.hover.set(None)
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what the panel can do with what is there."""
+        at = event.pos()
+        if self.menu is None or not self.plot_rect().contains(at):
+            return
+        self._look_at(at.y())
+        actions = self.menu(self.row_at(at.y())[0], self.time_at(at.x()))
+        if actions:
+            menu = QMenu(self)
+            for title, call in actions:
+                menu.addAction(title).triggered.connect(call)
+            menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the scroll position within what there is."""
@@ -251,54 +155,37 @@ class TimelinePlot(pg.PlotWidget):
         if getattr(self, "plotItem", None) is not None and hasattr(self, "rows"):  # not while made or closed
             self.rows_changed()
 
-    def _hover(self, at: QPointF, on_screen: QPointF) -> None:
-        if not self.plot_rect().contains(at.toPoint()):
-            self.guide.hovered(-1, 0)
-            return
+    def hover_ended(self) -> None:
+        """Hover nothing."""
+        self.guide.hovered(-1, 0)
+
+    def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
+        """Tell the panel what the mouse is over, and show what it says."""
         row, is_strip = self.row_at(at.y())
-        self.depth = self._depth_at(at.y())
+        self._look_at(at.y())
         time = self.time_at(at.x())
         self.guide.hovered(row, time)
         text = self.guide.tip(row, time, self.pixel_at(time), is_strip) if row >= 0 else ""
         spot = on_screen.toPoint()
         QToolTip.showText(spot, text, self.viewport()) if text else QToolTip.hideText()
 
-    # -- watching ---------------------------------------------------------------------------------------
+    # -- looks ------------------------------------------------------------------------------------------
 
-    def _view_changed(self) -> None:
-        trace, view = self.session.trace.value, self.session.view.value
-        origin = 0 if trace is None else trace.span.begin
-        rate = 0.0
-        if trace is not None and self.ui.settings["timeline.units"] == "ns":
-            rate = trace.clock.ns(1.0) or 0.0
-        self.axis.scale_of_time = TimeScale(origin, rate)
-        self.rows.shown = self.axis.shown = view
-        self.box.setXRange(view.begin - origin, view.end - origin, padding=0)
-        self._repaint()
+    def show_window(self, window: TimeWindow) -> None:
+        """Hand the window to the rows."""
+        self.rows.shown = window
 
-    def _marks_changed(self) -> None:
-        self.overlay.update()
-
-    def _theme_changed(self) -> None:
-        self.setBackground(self.ui.theme.role("canvas"))
+    def forget_colors(self) -> None:
+        """Make the rows' picture anew."""
         self.rows.forget()
-        self._repaint()
 
-    def _repaint(self) -> None:
-        for item in (self.rows, self.overlay, self.axis, self._labels):
-            item.update()
+    def repaint_all(self) -> None:
+        """Paint the rows, too."""
+        self.rows.update()
 
-    def _commit_view(self) -> None:
-        self.session.set_view(self.session.view.value)
-
-    def _measure_text(self, window: TimeWindow) -> str:
-        trace = self.session.trace.value
-        length = None if trace is None else trace.clock.ns(window.width)
-        parts = [f"{window.width:,} cycles"]
-        if length is not None:
-            parts.append(nanoseconds(length))
-        more = self.guide.measured(window, self._measure_row)
-        return " · ".join([*parts, more] if more else parts)
+    def measured(self, window: TimeWindow) -> str:
+        """What the panel adds for the row the measure began in."""
+        return self.guide.measured(window, self._measure_row)
 
 
 class Timeline(QWidget):

@@ -24,7 +24,7 @@ from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.table_model import Column
 
 LIMIT = 20_000  # source lines that are listed
-TYPE = "Type what to look for in instructions, labels and sources."
+TYPE = "Type what to look for."
 EVERY_MS = 120
 
 

@@ -26,6 +26,7 @@ VERSION = 1  # of the saved layout: one of another version is ignored
 COMPACT_WIDTH = 1500  # px: below it columns are narrow and the bottom starts folded
 RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
 WAVE_PX = 344  # height of the first panel at the right: all it shows
+MOST_LEAST = QSize(600, 170)  # px: no panel may insist on more
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
 UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
 
@@ -61,13 +62,14 @@ PLACES = (
 class Dock(QDockWidget):
     """The frame around a panel.  It has a title only while it is no tab."""
 
-    def __init__(self, info: PanelInfo, panel: QWidget) -> None:
+    def __init__(self, info: PanelInfo, panel: Panel) -> None:
         super().__init__(info.title)
+        panel.allow_sleep()
         self.info = info
         self.panel = panel
         self.is_strip = info.id in STRIPS
         self.setObjectName(info.id)
-        self._body = QWidget()  # stays when the panel is folded away: a dock without a widget is no dock
+        self._body = _Body()  # stays when the panel is folded away: a dock without a widget is no dock
         around = QVBoxLayout(self._body)
         around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(panel)
@@ -157,6 +159,10 @@ class Workspace(QMainWindow):
         for place in PLACES:
             for dock in self.group(place.area)[:1]:
                 dock.raise_()
+        self._measure(size)
+
+    def _measure(self, size: QSize) -> None:
+        """Give the docks, where they are, the sizes that suit a window of that size."""
         self.fold_bottom(size.width() < COMPACT_WIDTH)
         self._wanted, self._passes = size, RESIZE_PASSES
         self._resize(size)
@@ -254,7 +260,7 @@ class Workspace(QMainWindow):
         return True
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Arrange again when first shown: behind another page there was no room to measure by."""
+        """Measure again when first shown: behind another page there was no room to measure by."""
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True
@@ -263,7 +269,7 @@ class Workspace(QMainWindow):
     def _arrange(self) -> None:
         pending, self._pending = self._pending, None
         if pending is None or not self.restore(*pending):
-            self.reset_layout(self.size())
+            self._measure(self.size())
 
     # -- inside -------------------------------------------------------------------------------------
 
@@ -295,6 +301,14 @@ class Workspace(QMainWindow):
             self.fold_bottom(False)
         elif at == bar.currentIndex():
             self.fold_bottom(True)
+
+
+class _Body(QWidget):
+    """What a dock holds: it can be low, whatever the tallest panel of its tabs asks for."""
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as the panel needs, but not as high."""
+        return super().minimumSizeHint().boundedTo(MOST_LEAST)
 
 
 class _Nothing(QWidget):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 
 from rcv_py.base.errors import RcvError
 from rcv_py.ui.kit.export import SCALES
-from rcv_py.ui.shell.export_commands import Exporter
+from rcv_py.ui.shell.export_commands import WINDOW, Exporter
 
+SETTLE_MS = 400  # until a panel that was hidden has its table
 FORMS = {".png": "PNG picture", ".svg": "SVG picture", ".csv": "CSV table"}
 
 
@@ -76,6 +77,7 @@ class ExportDialog(QDialog):
         around.addLayout(form)
         around.addWidget(self.error)
         around.addWidget(buttons)
+        self.what.currentIndexChanged.connect(self._raise)
         self.what.currentIndexChanged.connect(self._changed)
         self.form.currentIndexChanged.connect(self._changed)
         self._changed()
@@ -97,6 +99,16 @@ class ExportDialog(QDialog):
         self.scale.setEnabled(suffix == ".png")
         self.scale.setToolTip("" if suffix == ".png" else "Only PNG pictures have a scale.")
         self.path.setText(str(self._proposal(name).with_suffix(suffix)))
+        self._tell_table()
+
+    def _raise(self) -> None:
+        """Bring the panel to the front: one that nobody sees has not computed what it shows."""
+        if self.what.currentData() != WINDOW:
+            self._exporter.workspace.show_panel(self.what.currentData())
+            QTimer.singleShot(SETTLE_MS, self, self._tell_table)
+
+    def _tell_table(self) -> None:
+        suffix, name = self.form.currentData(), self.what.currentData()
         no_table = suffix == ".csv" and not self._exporter.has_sheet(name)
         self.error.setText(f"{self._names[name]} has no table just now." if no_table else "")
 

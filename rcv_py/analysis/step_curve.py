@@ -1,0 +1,187 @@
+"""A step function of time, answered for pixels: exact extremes, exact means, cost by pixels.
+
+```
+value   ┌──┐     ┌┐
+      ──┘  │  ┌──┘└────     value[i] holds from time[i] until time[i + 1], the last one for ever
+           └──┘
+pixel |  first, lowest, highest, last  |
+```
+
+A mean over a pixel would hide a peak that is narrower than the pixel; so a pixel keeps its extremes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rcv_py.model.window import TimeWindow
+
+DIRECT = 1 << 16  # rows in a window up to which they are all looked at
+FAN = 16  # rows of a level of the pyramid that make one of the next
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What a curve does in each pixel, float64 [width]; NaN before the curve's first time."""
+
+    first: np.ndarray  # value at the first cycle of the pixel
+    low: np.ndarray
+    high: np.ndarray
+    last: np.ndarray  # value at the last cycle of the pixel
+
+
+class StepCurve:
+    """A step function; `time` int64, not decreasing, and `value` of any number type, both of one length.
+
+    Rows of one time count as values of no duration: they are extremes, but add nothing to a mean.
+    """
+
+    def __init__(self, time: np.ndarray, value: np.ndarray) -> None:
+        self.time = np.asarray(time, np.int64)
+        self.value = np.asarray(value)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def row_at(self, time: int) -> int:
+        """The row that holds at a time, -1 before the first."""
+        return int(self.time.searchsorted(np.int64(time), "right")) - 1
+
+    def at(self, time: int) -> float | None:
+        """The value at a time, exactly as it is in the column; None before the first time."""
+        row = self.row_at(time)
+        return self.value[row].item() if row >= 0 else None
+
+    def rows_in(self, window: TimeWindow) -> slice:
+        """The rows whose time lies in the window."""
+        first, stop = self.time.searchsorted(np.array([window.begin, window.end]), "left").tolist()
+        return slice(first, stop)
+
+    def columns(self, window: TimeWindow, width_px: int) -> Columns:
+        """Reduce the window to pixels without losing a value's extreme."""
+        edges = pixel_edges(window, width_px)
+        before = self.time.searchsorted(edges, "left")
+        first = self._values(self.time.searchsorted(edges[:-1], "right") - 1)
+        last = self._values(before[1:] - 1)
+        low, high = self._extremes(before)
+        # fmin ignores the NaN of a pixel in which no row begins.
+        low, high = np.fmin(first, low), np.fmax(first, high)
+        return Columns(first, low, high, np.where(edges[1:] > edges[:-1], last, first))
+
+    def extent(self, window: TimeWindow) -> tuple[float, float] | None:
+        """The lowest and the highest value in a window, None if there is none."""
+        one = self.columns(window, 1)
+        return None if np.isnan(one.low[0]) else (float(one.low[0]), float(one.high[0]))
+
+    def integral(self, times: np.ndarray) -> np.ndarray:
+        """Value times cycles from the curve's begin up to each time; whole numbers stay exact."""
+        row = self.time.searchsorted(times, "right") - 1
+        safe = np.maximum(row, 0)
+        if not len(self):
+            return np.zeros(len(times))
+        return np.where(row >= 0, self._area[safe] + self._wide[safe] * (times - self.time[safe]), 0)
+
+    def means(self, window: TimeWindow, width_px: int) -> np.ndarray:
+        """The mean over the cycles of each pixel, 0 where there is no curve yet; float64 [width]."""
+        edges = pixel_edges(window, width_px)
+        length = np.diff(edges)
+        mean = np.diff(self.integral(edges)) / np.maximum(length, 1)
+        here = np.nan_to_num(self._values(self.time.searchsorted(edges[:-1], "right") - 1))
+        return np.where(length > 0, mean, here)
+
+    # -- parts ------------------------------------------------------------------------------------------
+
+    def _values(self, rows: np.ndarray) -> np.ndarray:
+        if not len(self):
+            return np.full(len(rows), np.nan)
+        return np.where(rows >= 0, self.value[np.maximum(rows, 0)].astype(np.float64), np.nan)
+
+    @cached_property
+    def _wide(self) -> np.ndarray:
+        return self.value.astype(np.float64 if self.value.dtype.kind == "f" else np.int64)
+
+    @cached_property
+    def _area(self) -> np.ndarray:
+        """Value times cycles before each row."""
+        return np.concatenate([[0], np.cumsum(self._wide[:-1] * np.diff(self.time))])
+
+    def _extremes(self, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest of the rows before[k] up to before[k + 1], NaN where there are none."""
+        width = len(before) - 1
+        low, high = np.full(width, np.nan), np.full(width, np.nan)
+        chosen = np.flatnonzero(before[1:] > before[:-1])
+        if not len(chosen):
+            return low, high
+        begin, stop = before[:-1][chosen], before[1:][chosen]
+        if stop[-1] - begin[0] <= DIRECT:
+            part = self.value[begin[0] : stop[-1]]
+            low[chosen] = np.minimum.reduceat(part, begin - begin[0])
+            high[chosen] = np.maximum.reduceat(part, begin - begin[0])
+        else:
+            low[chosen] = _in_ranges(self._lows, begin, stop, np.min, np.inf)
+            high[chosen] = _in_ranges(self._highs, begin, stop, np.max, -np.inf)
+        return low, high
+
+    @cached_property
+    def _lows(self) -> list[np.ndarray]:
+        return _pyramid(self.value, np.minimum)
+
+    @cached_property
+    def _highs(self) -> list[np.ndarray]:
+        return _pyramid(self.value, np.maximum)
+
+
+def total(curves: Sequence[StepCurve]) -> StepCurve:
+    """Return the sum of step functions, with a row at every time of any of them; 0 before its first."""
+    if not curves:
+        return StepCurve(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    if all(curve.time is curves[0].time for curve in curves):
+        return StepCurve(curves[0].time, np.sum([curve.value for curve in curves], axis=0))
+    time = np.unique(np.concatenate([curve.time for curve in curves]))
+    value = np.zeros(len(time), np.result_type(*(curve.value for curve in curves), np.int64))
+    for curve in curves:
+        row = curve.time.searchsorted(time, "right") - 1
+        if len(curve):
+            value += np.where(row >= 0, curve.value[np.maximum(row, 0)], 0)
+    return StepCurve(time, value)
+
+
+def pixel_edges(window: TimeWindow, width_px: int) -> np.ndarray:
+    """Pixel k covers the cycles edges[k] up to edges[k + 1]; int64 [width + 1]."""
+    return np.arange(width_px + 1, dtype=np.int64) * window.width // width_px + window.begin
+
+
+def _pyramid(value: np.ndarray, reduce: np.ufunc) -> list[np.ndarray]:
+    levels = [value]
+    while len(levels[-1]) > FAN:
+        levels.append(reduce.reduceat(levels[-1], np.arange(0, len(levels[-1]), FAN)))
+    return levels
+
+
+def _in_ranges(
+    levels: list[np.ndarray],
+    begin: np.ndarray,
+    stop: np.ndarray,
+    reduce: Callable[..., Any],
+    nothing: float,
+) -> np.ndarray:
+    """Reduce rows [begin, stop) of each range: what is left over of whole blocks level by level."""
+    found = np.full(len(begin), nothing)
+    reach = np.arange(FAN)
+    for level in levels:
+        inner_begin, inner_stop = -(-begin // FAN), stop // FAN
+        left_stop = np.minimum(stop, inner_begin * FAN)
+        for first, last in ((begin, left_stop), (np.maximum(left_stop, inner_stop * FAN), stop)):
+            rows = first[:, None] + reach
+            held = level[np.minimum(rows, len(level) - 1)]
+            edge = np.where(rows < last[:, None], held, nothing)
+            found = reduce(np.stack([found, reduce(edge, axis=1)]), axis=0)
+        begin, stop = inner_begin, np.maximum(inner_begin, inner_stop)
+        if not (stop > begin).any():
+            break
+    return found
