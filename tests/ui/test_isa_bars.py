@@ -190,7 +190,7 @@ def test_hidden_cycles_come_from_the_shared_result(
 
 def test_a_mode_that_cannot_be_shown_is_explained(isa: IsaPanel, settled: Settled, qtbot: object) -> None:
     isa.set_annotation(Annotation.REASONS)
-    qtbot.waitUntil(lambda: isa.note.isVisible())  # type: ignore[attr-defined]
+    qtbot.waitUntil(isa.note.isVisible)  # type: ignore[attr-defined]
     assert "PC samples" in isa.note.text()
     assert isa.view.bars.bars.mode is Annotation.TOTAL
     isa.set_annotation(Annotation.TOTAL)
