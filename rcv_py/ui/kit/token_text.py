@@ -90,7 +90,8 @@ def waits_html(trace: Trace, waits: TokenWaits, in_ns: bool = False) -> str:
 
 
 def _awaited(trace: Trace, one: Awaited, in_ns: bool) -> str:
-    when = f"issued at {one.issued:,}, {_duration(trace, one.ago, in_ns)} before the wait, by {one.counter}"
+    ago = f"{_duration(trace, one.ago, in_ns)}{'' if in_ns else ' cycles'}"
+    when = f"issued at {one.issued:,}, {ago} before the wait, by {one.counter}"
     mark = " · <b>newest, ends the wait</b>" if one.is_newest else ""
     link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}")
     return f"{link}<br><span class='q'>{when}{mark}</span>"
