@@ -54,6 +54,15 @@ class DerivedSet:
         """The intervals of a family."""
         return self.tensors[family].grid
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a formula may use; raw counters first, aliases left out."""
+        constants = ("SCLOCK", "RCLOCK", "INTERVAL", "SHADER_HZ", "FREQUENCY")
+        sizes = ("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES")
+        raw = [name for tensors in self.tensors.values() for name in tensors.names]
+        formulas = self.evaluators[Family.SQ].definitions.by_name
+        return tuple(dict.fromkeys((*raw, *formulas, *constants, *sizes)))
+
     def value_of(self, name: str) -> np.ndarray | FormulaError:
         """Return the tensor of any name, hidden ones and raw counters too, or why it has none."""
         results = [self.evaluators[family].result(name) for family in Family]
