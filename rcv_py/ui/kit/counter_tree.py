@@ -14,6 +14,7 @@ from rcv_py.ui.kit.theme import Theme
 
 TITLES = ("Counter", "Mean", "Max", "Unit")
 SWATCH = 10
+NAME_PX = 190
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -36,10 +37,11 @@ class CounterTree(QWidget):
         self.tree.setIconSize(QSize(SWATCH, SWATCH))
         self.tree.setIndentation(14)
         header = self.tree.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in range(1, len(TITLES)):
+        header.setStretchLastSection(True)
+        header.setMinimumSectionSize(40)
+        for column in (1, 2):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        header.resizeSection(0, NAME_PX)
         lines = QVBoxLayout(self)
         lines.setContentsMargins(8, 2, 0, 0)
         lines.setSpacing(2)

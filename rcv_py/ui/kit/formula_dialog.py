@@ -219,8 +219,8 @@ class FormulaDialog(QDialog):
     ) -> None:
         """Show values and mistakes; `of` has the texts that were computed, `read` what they say.
 
-        Mistakes are not underlined in a text that has changed since.  Without a capture `results` is None, and
-        only mistakes of the language are known.
+        Mistakes are not underlined in a text that has changed since.  Without counters `results` is None,
+        and only mistakes of the language are known.
         """
         self._results = results
         errors = _errors(results, read)

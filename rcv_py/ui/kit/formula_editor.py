@@ -94,6 +94,7 @@ class FormulaEditor(QPlainTextEdit):
             mark = QTextEdit.ExtraSelection()
             mark.cursor = QTextCursor(self.document())
             mark.cursor.setPosition(_utf16(text, start))
+            stop = max(start + 1, len(text[:stop].rstrip("\n")))
             mark.cursor.setPosition(_utf16(text, min(stop, len(text))), QTextCursor.MoveMode.KeepAnchor)
             mark.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
             mark.format.setUnderlineColor(self._theme.role("error"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from rcv_py.state.commands import Command
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.counter_tree import CounterTree
+from rcv_py.ui.kit.counter_tree import CounterTree, number_text
 from rcv_py.ui.kit.curve_panel import CurvePanel
 from rcv_py.ui.kit.curve_plot import Curve
 from rcv_py.ui.kit.empty_state import reason
@@ -29,7 +30,12 @@ from rcv_py.ui.kit.formula_dialog import FormulaDialog
 from rcv_py.ui.kit.panel import panel
 
 EVERY = "all"
-_TREE_PX = 270
+_TREE_PX = 330
+_NOTHING = "Tick a counter on the left to draw it."
+SCALES = (
+    ("values", "values", "All curves on one axis, in their units."),
+    ("each to its largest", "share", "Each curve in percent of its own largest value: compares shapes."),
+)
 _MOST_UNITS = 2  # in the title of the axis
 
 
@@ -59,14 +65,17 @@ class CountersPanel(CurvePanel):
         self.dialog: FormulaDialog | None = None
         self._ticks: dict[str, bool] = {}  # what the user ticked or unticked
         self._is_filling = False
+        self._drawn: set[str] = set()
         self._wanted = Coalesce(self, self._compute)
+        self._redraw = Coalesce(self, self._draw)
         everyone = (("All engines", EVERY, "Sum over all shader engines."),)
-        self.engines = self.add_choice("engine", "Which shader engines", everyone, self._wanted.ask)
+        self.engines = self.add_choice("engine", "Which shader engines", everyone, self._wanted.now)
         everyone = (("All units", EVERY, "Sum over all compute units."),)
-        self.units = self.add_choice("unit", "Which compute units", everyone, self._wanted.ask)
+        self.units = self.add_choice("unit", "Which compute units", everyone, self._wanted.now)
         simds = (("All SIMDs", EVERY, "Counters of every SIMD mask."),)
         simds += tuple((f"SIMD {simd}", str(simd), f"Counters that count SIMD {simd}.") for simd in range(4))
         self.simds = self.add_choice("simd", "Which SIMDs", simds, self._show)
+        self.add_choice("scale", "How values are drawn", SCALES, self._draw)
         self.button = QPushButton("Formulas…", toolTip="Write formulas over counters (Ctrl+Shift+D).")
         self.button.clicked.connect(self.edit_formulas)
         self._head.addWidget(self.button)
@@ -104,7 +113,7 @@ class CountersPanel(CurvePanel):
         self.page.say(sentence)
         self._fill_places(None)
         if has_any or self.dialog is not None:
-            self._wanted.ask()
+            self._wanted.now()
 
     def _compute(self) -> None:
         trace, texts = self.session.trace.value, {name: self.files.text(name) for name in self.files.names}
@@ -169,47 +178,40 @@ class CountersPanel(CurvePanel):
             return
         rows = self._listed()
         used = frozenset[str]().union(*(row.uses for row in rows))
-        drawn = {row.name for row in rows if self._ticks.get(row.name, row.name not in used)}
-        colors = {row.name: number for number, row in enumerate(rows)}
+        self._drawn = {row.name for row in rows if self._ticks.get(row.name, row.name not in used)}
+        self.tree.show_rows(rows, self._drawn, {row.name: number for number, row in enumerate(rows)})
+        self._draw()
+
+    def _draw(self) -> None:
+        """Give the plot the ticked counters; a number of the palette belongs to a row, ticked or not."""
+        is_share = self.chosen("scale") == "share"
+        rows = [(number, row) for number, row in enumerate(self._listed()) if row.name in self._drawn]
+        curves = [_curve(row, number, is_share) for number, row in rows]
         self._is_filling = True
-        self.tree.show_rows(rows, drawn, colors)
-        self.plot.set_curves([_curve(row, colors[row.name]) for row in rows], self._title(rows, drawn))
-        self.plot.shown = drawn
+        self.plot.set_curves(curves, "% of the largest" if is_share else _title(row for _, row in rows))
+        self.plot.shown = self._drawn
         self._is_filling = False
         self._tell()
-
-    @staticmethod
-    def _title(rows: list[CounterRow], drawn: set[str]) -> str:
-        units = list(dict.fromkeys(row.unit for row in rows if row.name in drawn and row.unit))
-        more = ", …" if len(units) > _MOST_UNITS else ""
-        return ", ".join(units[:_MOST_UNITS]) + more
 
     def _ticked(self, name: str, is_on: bool) -> None:
         self._ticks[name] = is_on
-        self._is_filling = True
-        self.plot.shown = (self.plot.shown | {name}) if is_on else (self.plot.shown - {name})
-        self._is_filling = False
-        self._retitle()
+        self._drawn = (self._drawn | {name}) if is_on else (self._drawn - {name})
+        self._redraw.ask()
 
     def _follow_legend(self) -> None:
-        """The legend hid or showed a curve: tick the tree alike."""
-        if self._is_filling:
-            return
-        shown = self.plot.shown
-        self._ticks |= {curve.name: curve.name in shown for curve in self.plot.curves}
-        self.tree.set_drawn(shown)
-        self._retitle()
-
-    def _retitle(self) -> None:
-        rows = self._listed()
-        self.plot.set_curves(self.plot.curves, self._title(rows, self.plot.shown))
-        self._tell()
+        """The legend hid a curve: untick it, so that tree and legend say the same."""
+        if not self._is_filling:
+            self._drawn = set(self.plot.shown)
+            self._ticks |= {curve.name: curve.name in self._drawn for curve in self.plot.curves}
+            self.tree.set_drawn(self._drawn)
+            self._redraw.ask()
 
     def _tell(self) -> None:
         answer = self.answer
         if answer is None or answer.counters is None or answer.derived is None:
             return
-        parts = [f"{len(self.plot.shown)} of {plural(len(self.plot.curves), 'curve')}"]
+        rows = self._listed()
+        parts = [f"{len(self._drawn)} of {plural(len(rows), 'curve')}" if self._drawn else _NOTHING]
         wrong = sum(row.error is not None for row in answer.derived.rows)
         wrong += sum(len(read.errors) for read in answer.read.values())
         if wrong:
@@ -286,13 +288,20 @@ def _computed(
     return _Answer(trace, found, raw, derived, derived_rows(derived), texts, read)
 
 
-def _curve(row: CounterRow, color: int) -> Curve:
+def _title(rows: Iterable[CounterRow]) -> str:
+    units = list(dict.fromkeys(row.unit for row in rows if row.unit))
+    return ", ".join(units[:_MOST_UNITS]) + (", …" if len(units) > _MOST_UNITS else "")
+
+
+def _curve(row: CounterRow, color: int, is_share: bool) -> Curve:
     """The curve for the plot; what is not finite is drawn as zero, and said."""
-    value = row.curve.value
+    value, unit = row.curve.value, row.unit
     odd = int(np.count_nonzero(~np.isfinite(value)))
     tip = row.tip + (f" {plural(odd, 'value')} not finite: drawn as 0." if odd else "")
     if odd:
         value = np.where(np.isfinite(value), value, 0.0)
+    if is_share and row.most > 0:
+        value, unit = 100.0 * value / row.most, f"% of {number_text(row.most)} {row.unit}".rstrip()
     elif row.is_raw:
         value = value.astype(np.int64)  # counts are whole numbers, and read as such
-    return Curve(row.name, row.curve.time, value, color, row.unit, f"{row.name}: {tip}")
+    return Curve(row.name, row.curve.time, value, color, unit, f"{row.name}: {tip}")
