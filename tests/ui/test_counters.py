@@ -237,15 +237,15 @@ def test_a_formula_becomes_a_curve_while_it_is_typed(
 def test_mistakes_are_underlined_at_their_characters(
     dialog: FormulaDialog, settled: Settled, qtbot: object
 ) -> None:
-    write(dialog, "# é 😀\na := 1 + NOPE\nb := (2\nc := 3", settled, qtbot)
+    write(dialog, "# é 😀\n_a := 1 + NOPE\nb := (2\nc := 3", settled, qtbot)
     texts = [dialog.mistakes.item(row).text() for row in range(dialog.mistakes.count())]
-    assert texts[0] == "formulas.txt, line 2, column 10: There is no counter or formula NOPE."
+    assert texts[0] == "formulas.txt, line 2, column 11: There is no counter or formula NOPE."
     assert texts[1].startswith("formulas.txt, line 3, column 8: Here the line ends")
     marked = [mark.cursor.selectedText() for mark in dialog.editor.extraSelections()]
     assert marked == ["NOPE", "2"], "where the line ends, the character before is marked"
     dialog.mistakes.itemClicked.emit(dialog.mistakes.item(0))
-    assert dialog.editor.textCursor().block().text() == "a := 1 + NOPE"
-    assert dialog.editor.textCursor().positionInBlock() == 9
+    assert dialog.editor.textCursor().block().text() == "_a := 1 + NOPE"
+    assert dialog.editor.textCursor().positionInBlock() == 10
     assert "NOPE" in dialog.editor.tip_at(dialog.editor.toPlainText().index("NOPE"))
     dialog.editor.insertPlainText(" ")
     assert not dialog.editor.extraSelections(), "the text has changed since"

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetIt
 from rcv_py.analysis.counter_summary import CounterRow
 from rcv_py.ui.kit.theme import Theme
 
-TITLES = ("Counter", "Mean", "Max", "Unit")
+TITLES = ("Counter", "Mean", "Max")
 SWATCH = 10
-NAME_PX = 190
+SHORT = 7  # characters of a unit that is written behind the number; others are in the tooltip
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -37,11 +37,11 @@ class CounterTree(QWidget):
         self.tree.setIconSize(QSize(SWATCH, SWATCH))
         self.tree.setIndentation(14)
         header = self.tree.header()
-        header.setStretchLastSection(True)
+        header.setStretchLastSection(False)
         header.setMinimumSectionSize(40)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column in (1, 2):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        header.resizeSection(0, NAME_PX)
         lines = QVBoxLayout(self)
         lines.setContentsMargins(8, 2, 0, 0)
         lines.setSpacing(2)
@@ -119,14 +119,15 @@ class CounterTree(QWidget):
 
 
 def _item(group: QTreeWidgetItem, row: CounterRow, is_drawn: bool) -> QTreeWidgetItem:
-    item = QTreeWidgetItem(group, [row.name, number_text(row.mean), number_text(row.most), row.unit])
+    unit = f" {row.unit}" if 0 < len(row.unit) <= SHORT else ""
+    item = QTreeWidgetItem(group, [row.name, number_text(row.mean), number_text(row.most) + unit])
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
     item.setCheckState(0, _state(is_drawn))
     item.setData(0, Qt.ItemDataRole.UserRole, row.name)
     for column in (1, 2):
         item.setTextAlignment(column, _RIGHT)
     for column in range(len(TITLES)):
-        item.setToolTip(column, f"{row.name}: {row.tip}")
+        item.setToolTip(column, f"{row.name} ({row.unit or 'no unit'}): {row.tip}")
     return item
 
 

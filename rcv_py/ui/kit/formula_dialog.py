@@ -285,7 +285,7 @@ def _errors(results: DerivedSet | None, read: dict[str, Definitions]) -> dict[st
     """Mistakes by file, each once, in the order of the text."""
     found = {name: list(definitions.errors) for name, definitions in read.items()}
     known = {id(error) for errors in found.values() for error in errors}
-    for row in () if results is None else results.rows:
-        if row.error is not None and id(row.error) not in known and row.file in found:
-            found[row.file].append(row.error)
+    for name, error in () if results is None else results.mistakes:
+        if id(error) not in known and name in found:
+            found[name].append(error)
     return {name: sorted(errors, key=lambda error: error.start) for name, errors in found.items()}

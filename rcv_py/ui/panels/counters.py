@@ -30,7 +30,7 @@ from rcv_py.ui.kit.formula_dialog import FormulaDialog
 from rcv_py.ui.kit.panel import panel
 
 EVERY = "all"
-_TREE_PX = 330
+_TREE_PX = 260
 _NOTHING = "Tick a counter on the left to draw it."
 SCALES = (
     ("values", "values", "All curves on one axis, in their units."),
@@ -66,6 +66,7 @@ class CountersPanel(CurvePanel):
         self._ticks: dict[str, bool] = {}  # what the user ticked or unticked
         self._is_filling = False
         self._drawn: set[str] = set()
+        self._colors: dict[str, int] = {}  # numbers of the palette
         self._wanted = Coalesce(self, self._compute)
         self._redraw = Coalesce(self, self._draw)
         everyone = (("All engines", EVERY, "Sum over all shader engines."),)
@@ -179,16 +180,19 @@ class CountersPanel(CurvePanel):
         rows = self._listed()
         used = frozenset[str]().union(*(row.uses for row in rows))
         self._drawn = {row.name for row in rows if self._ticks.get(row.name, row.name not in used)}
-        self.tree.show_rows(rows, self._drawn, {row.name: number for number, row in enumerate(rows)})
+        # Colours repeat after a dozen: those that are drawn at first get the first ones.
+        order = sorted(rows, key=lambda row: row.name in used)
+        self._colors = {row.name: number for number, row in enumerate(order)}
+        self.tree.show_rows(rows, self._drawn, self._colors)
         self._draw()
 
     def _draw(self) -> None:
-        """Give the plot the ticked counters; a number of the palette belongs to a row, ticked or not."""
+        """Give the plot the ticked counters."""
         is_share = self.chosen("scale") == "share"
-        rows = [(number, row) for number, row in enumerate(self._listed()) if row.name in self._drawn]
-        curves = [_curve(row, number, is_share) for number, row in rows]
+        rows = [row for row in self._listed() if row.name in self._drawn]
+        curves = [_curve(row, self._colors[row.name], is_share) for row in rows]
         self._is_filling = True
-        self.plot.set_curves(curves, "% of the largest" if is_share else _title(row for _, row in rows))
+        self.plot.set_curves(curves, "% of the largest" if is_share else _title(rows))
         self.plot.shown = self._drawn
         self._is_filling = False
         self._tell()
@@ -212,8 +216,7 @@ class CountersPanel(CurvePanel):
             return
         rows = self._listed()
         parts = [f"{len(self._drawn)} of {plural(len(rows), 'curve')}" if self._drawn else _NOTHING]
-        wrong = sum(row.error is not None for row in answer.derived.rows)
-        wrong += sum(len(read.errors) for read in answer.read.values())
+        wrong = len(answer.derived.mistakes)
         if wrong:
             parts.append(f"{plural(wrong, 'formula')} without a value: see Formulas…")
         if answer.derived.left_out:
