@@ -103,7 +103,11 @@ def steps(
         group = _group(getattr(events, by) if by else None, len(events))
         return _running(group, events.time, events.is_start, by == "se")
     lives = residencies(events)
-    group = _group(getattr(lives, by) if by else None, len(lives))
+    return resident(lives, _group(getattr(lives, by) if by else None, len(lives)))
+
+
+def resident(lives: Residencies, group: np.ndarray) -> dict[int, Steps]:
+    """Return how many of these waves are resident in each group; `group` int64 names the group of each."""
     time = np.concatenate([lives.begin, lives.end])
     is_start = np.repeat([True, False], len(lives))
     curves = _running(np.concatenate([group, group]), time, is_start, False)

@@ -71,6 +71,20 @@ class StallReason(IntEnum):
     SLEEPING = 9
 
 
+REASON_TEXT = {
+    StallReason.NONE: "none",
+    StallReason.FETCH: "instruction fetch",
+    StallReason.ALU_DEPENDENCY: "ALU dependency",
+    StallReason.WAITCNT: "wait count",
+    StallReason.INTERNAL: "internal instruction",
+    StallReason.BARRIER: "barrier",
+    StallReason.ARBITER_LOST: "lost arbitration",
+    StallReason.PIPE_STALLED: "pipe stalled",
+    StallReason.OTHER: "other wait",
+    StallReason.SLEEPING: "sleeping",
+}
+
+
 class EventKind(IntEnum):
     """Hardware events of an occupancy file of version 3.1."""
 

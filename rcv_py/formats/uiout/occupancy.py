@@ -20,7 +20,7 @@ from rcv_py.formats.uiout.shapes import number_rows, numbered, tell_skipped, tex
 from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents
 
 FILE = "occupancy.json"
-PANELS = ("global_timeline", "overview")
+PANELS = ("global_timeline", "overview", "occupancy", "dispatches")
 FIELDS = (
     "time",
     "cu",

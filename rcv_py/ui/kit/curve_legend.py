@@ -30,6 +30,7 @@ class CurveLegend(QScrollArea):
         self._theme = theme
         self._curves: tuple[Curve, ...] = ()
         self._buttons: list[QToolButton] = []
+        self._height = 0
         self._inside = QWidget()
         self._flow = FlowLayout()
         self._inside.setLayout(self._flow)
@@ -113,7 +114,7 @@ class CurveLegend(QScrollArea):
 
     def sizeHint(self) -> QSize:
         """As wide as there is room."""
-        return QSize(200, self.height())
+        return QSize(200, self._height)
 
     def minimumSizeHint(self) -> QSize:
         """Nothing has to be shown."""
@@ -122,7 +123,9 @@ class CurveLegend(QScrollArea):
     def _fit(self) -> None:
         line = max((button.sizeHint().height() for button in self._buttons), default=0) + 2
         wanted = self._flow.heightForWidth(max(1, self.viewport().width())) if self._buttons else 0
-        self.setFixedHeight(min(wanted, MOST_LINES * line))
+        self._height = min(wanted, MOST_LINES * line)
+        self.setFixedHeight(self._height)
+        self.updateGeometry()
 
     def _recolor(self) -> None:
         ratio = self.devicePixelRatioF()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollBar, QVBoxLayout, QWidget
 
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.curve_canvas import CurveCanvas
 from rcv_py.ui.kit.curve_legend import CurveLegend
 from rcv_py.ui.kit.curves import Curve, CurveSet, Stack
+from rcv_py.ui.kit.range_strip import RangeStrip
+from rcv_py.ui.kit.row_labels import WIDTH
 
 __all__ = ["Curve", "CurvePlot", "Stack"]
 
@@ -30,6 +32,7 @@ class CurvePlot(QWidget):
         self.canvas = CurveCanvas(ui)
         self.canvas.setAccessibleName(name)
         self.legend = CurveLegend(ui.theme)
+        self.strip = RangeStrip(ui)
         self._curves: tuple[Curve, ...] = ()
         self._hidden: set[str] = set()
         self._title = ""
@@ -45,11 +48,14 @@ class CurvePlot(QWidget):
         head = QHBoxLayout()
         head.setContentsMargins(8, 3, 8, 3)
         head.addWidget(self.legend, 1, Qt.AlignmentFlag.AlignTop)
-        body = QHBoxLayout()
+        body = QGridLayout()
+        body.setContentsMargins(0, 0, 0, 0)
         body.setSpacing(0)
-        body.addWidget(self.canvas, 1)
-        # As wide as a timeline's scroll bar, so that plots and timelines keep the same scale.
-        body.addSpacing(self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent))
+        body.addWidget(self.canvas, 0, 0, 1, 2)
+        body.addWidget(self.strip, 1, 1)
+        body.setColumnMinimumWidth(0, WIDTH)
+        body.setColumnStretch(1, 1)
+        body.addWidget(_scroll_bar_room(), 0, 2)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -110,4 +116,17 @@ class CurvePlot(QWidget):
 
     def _show(self) -> None:
         self.legend.show_curves(self._curves, self.shown)
-        self.canvas.show_set(CurveSet(self._curves, frozenset(self._hidden)), self._stack, self._title)
+        curves = CurveSet(self._curves, frozenset(self._hidden))
+        self.canvas.show_set(curves, self._stack, self._title)
+        stacked = self._stack is not Stack.LINES and bool(curves.shown)
+        self.strip.show_curves([curves.sum_shown] if stacked else [one.steps for one in curves.shown])
+
+
+def _scroll_bar_room() -> QWidget:
+    """As wide as a timeline's scroll bar, so that plots and timelines keep the same scale."""
+    bar = QScrollBar(Qt.Orientation.Vertical)
+    policy = bar.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    bar.setSizePolicy(policy)
+    bar.hide()
+    return bar

@@ -20,6 +20,7 @@ from rcv_py.ui.kit.time_overlay import soft
 MOST_FILLED = 2  # curves; more fills would hide each other
 FILL_ALPHA = 34
 NEAR_PX = 6
+LINE_PX = 1.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,7 @@ class CurvesItem(pg.GraphicsObject):
             return None
         best, found = float(NEAR_PX), None
         for curve in self.set.shown:
-            extent = curve.steps.extent(window)
+            extent = curve.extent(window)
             if extent is not None:
                 bottom, top = scale.y(np.array(extent)).tolist()
                 away = max(top - y, y - bottom, 0.0)
@@ -152,7 +153,7 @@ class CurvesItem(pg.GraphicsObject):
                     painter.drawPolygon(_closed(shape, ground))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for curve, shape in sorted(drawn, key=lambda one: one[0].name == self.bold):
-            width = 3.0 if curve.name == self.bold else 1.5
+            width = 3.0 if curve.name == self.bold else LINE_PX
             pen = QPen(curve_color(self._theme, curve.color), width)
             pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
             painter.setPen(pen)

@@ -75,7 +75,7 @@ def ticks(low: float, high: float, height_px: float, is_whole: bool) -> list[flo
     if is_whole:
         step = max(1.0, step)
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-    return (np.arange(first, last + 1) * step).tolist()
+    return (np.arange(first, last + 1) * step + 0.0).tolist()  # no -0
 
 
 def bounds(low: float, high: float, from_zero: bool) -> tuple[float, float]:

@@ -1,36 +1,126 @@
-"""How many waves were resident over time."""
+"""How many waves were resident over time: on the device, by shader engine, on the traced compute units."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout
+import numpy as np
 
-from rcv_py.analysis.occupancy import steps
+from rcv_py.analysis.occupancy import Steps
+from rcv_py.analysis.occupancy_curves import OccupancyCurve, occupancy_curves, occupancy_numbers
+from rcv_py.base.text import count, percent, plural
+from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.curve_plot import Curve, CurvePlot
-from rcv_py.ui.kit.panel import Panel, panel
+from rcv_py.ui.kit.curve_panel import CurvePanel
+from rcv_py.ui.kit.curve_plot import Curve, Stack
+from rcv_py.ui.kit.empty_state import reason
+from rcv_py.ui.kit.panel import panel
+
+NO_OCCUPANCY = (
+    "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
+    "Record again with occupancy enabled."
+)
+NO_TRACED = "No wave ran on the traced compute unit. Choose “All together” or “Shader engines”."
+NO_LIMIT = "How many waves a SIMD of this target can hold is not known, so there are no shares. Choose waves."
+GROUPS = (
+    ("Shader engines", "se", "A curve for each shader engine."),
+    ("All together", "all", "One curve of all traced shader engines."),
+    ("Traced compute units", "cu", "A curve for each compute unit whose instructions were traced."),
+    ("SIMDs of traced units", "simd", "A curve for each SIMD of the traced compute units."),
+)
+UNITS = (
+    ("waves", "waves", "Resident waves."),
+    ("% of wave slots", "share", "Share of the waves that the compute units in use can hold."),
+)
+STACKS = (
+    ("lines", Stack.LINES.value, "A line for each curve."),
+    ("stacked", Stack.AREAS.value, "Areas on top of each other; the outline is their sum."),
+)
 
 
 @panel(id="occupancy", title="Occupancy", area="top", order=40)
-class OccupancyPanel(Panel):
-    """How many waves were resident on each shader engine."""
+class OccupancyPanel(CurvePanel):
+    """Resident waves over time, by shader engine or place."""
 
     def __init__(self, ui: UiContext) -> None:
-        super().__init__(ui)
-        self.plot = CurvePlot(ui, "Occupancy over time")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.plot)
-        self.session.trace.watch(self._trace_changed)
-        self._trace_changed()
+        super().__init__(ui, "Occupancy: resident waves over time")
+        self.found: tuple[OccupancyCurve, ...] = ()
+        self.add_choice("group", "What a curve is", GROUPS, self._rebuild)
+        self.add_choice("unit", "Unit of the curves", UNITS, self._draw)
+        self.add_choice("stack", "How curves share the plot", STACKS, self._draw)
+        self.session.trace.watch(self._rebuild)
+        self.plot.shown_changed.connect(self._tell)
+        self._rebuild()
 
-    def _trace_changed(self) -> None:
+    def _rebuild(self) -> None:
+        trace, by = self.session.trace.value, self.chosen("group")
+        self.found = ()
+        empty = trace is None or not len(trace.occupancy)
+        self.page.say(reason(trace, "occupancy", NO_OCCUPANCY) if empty else "")
+        self.plot.set_curves((), "resident waves")
+        self.say("")
+        if trace is not None and not empty:
+            self.ui.tasks.run(self, lambda: occupancy_curves(trace, by), self._show)
+
+    def _show(self, found: tuple[OccupancyCurve, ...]) -> None:
+        self.found = found
+        self._draw()
+
+    def _draw(self) -> None:
         trace = self.session.trace.value
-        if trace is None:
+        if trace is None or not len(trace.occupancy):
             return
-        found = steps(trace.occupancy, "se")
-        self.plot.set_curves(
-            tuple(
-                Curve(f"SE{se}", one.time, one.waves, i, "waves") for i, (se, one) in enumerate(found.items())
-            ),
-            "resident waves",
-        )
+        is_share = self.chosen("unit") == "share"
+        has_limit = bool(self.found) and all(one.slots for one in self.found)
+        if not self.found:
+            self.page.say(NO_TRACED if self.chosen("group") in ("cu", "simd") else "")
+        else:
+            self.page.say(NO_LIMIT if is_share and not has_limit else "")
+        curves = [_curve(trace, one, number, is_share) for number, one in enumerate(self.found)]
+        self.plot.set_stack(Stack.LINES if is_share else Stack(self.chosen("stack")))
+        self.plot.set_curves(curves, "waves, % of slots" if is_share else "resident waves")
+        self._tell()
+
+    def _tell(self) -> None:
+        """Sum up the curves that are shown."""
+        shown = [one for one in self.found if one.name in self.plot.shown]
+        if len(shown) == 1:
+            self.say(numbers_text(shown[0].steps))
+            return
+        per_unit = {one.slots // one.units for one in shown if one.slots}
+        has_limit = len(per_unit) == 1 and self.chosen("group") != "simd"
+        limit = f" · {plural(per_unit.pop(), 'wave slot')} a compute unit" if has_limit else ""
+        self.say(_peaks_text(shown) + limit)
+
+
+def _peaks_text(shown: list[OccupancyCurve]) -> str:
+    if not shown:
+        return "No curve is shown."
+    peaks = {int(one.steps.waves.max()) for one in shown}
+    if len(peaks) == 1:
+        return f"at most {plural(peaks.pop(), 'wave')} at a time each"
+    return f"peaks between {min(peaks):,} and {max(peaks):,} waves"
+
+
+def numbers_text(steps: Steps) -> str:
+    """Mean, peak and tail of a step function of waves, in words."""
+    numbers = occupancy_numbers(steps)
+    return (
+        f"mean {numbers.mean:,.1f} of at most {plural(numbers.peak, 'wave')} · "
+        f"at most half of that for the last {percent(numbers.tail, 1)} of the time · "
+        f"launch took {count(numbers.ramp)} cycles"
+    )
+
+
+def _curve(trace: Trace, one: OccupancyCurve, number: int, is_share: bool) -> Curve:
+    """The curve with a zero where the trace begins, so that its rise is drawn."""
+    value = 100.0 * one.steps.waves / max(1, one.slots) if is_share else one.steps.waves
+    before = np.array([min(trace.span.begin, int(one.steps.time[0]) - 1)], np.int64)
+    slots = f"; its {plural(one.units, 'compute unit')} can hold {count(one.slots)}" if one.slots else ""
+    tip = f"{one.name}: {numbers_text(one.steps)}{slots}"
+    return Curve(
+        one.name,
+        np.concatenate([before, one.steps.time]),
+        np.concatenate([np.zeros(1, value.dtype), value]),
+        number,
+        "%" if is_share else "waves",
+        tip,
+    )

@@ -5,17 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QColor,
-    QImage,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QWheelEvent,
-)
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
 from rcv_py.analysis.occupancy import steps
@@ -24,10 +15,10 @@ from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
-from rcv_py.ui.kit.brush import Brush, Grip
+from rcv_py.ui.kit.brush import Brush
+from rcv_py.ui.kit.brush_strip import BrushStrip
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.pan_zoom import NOTCH, PER_NOTCH
 from rcv_py.ui.kit.panel import Panel, panel
 from rcv_py.ui.kit.wave_rows import wave_rows, waves_of_unit
 
@@ -35,11 +26,6 @@ HEIGHT = 44
 BAND_PX = 3  # the clock range, at the bottom
 REBUILD_MS = 300  # while waves arrive
 ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
-CURSORS = {
-    Grip.BEGIN: Qt.CursorShape.SizeHorCursor,
-    Grip.END: Qt.CursorShape.SizeHorCursor,
-    Grip.BODY: Qt.CursorShape.OpenHandCursor,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +53,7 @@ def strip(trace: Trace, store: WaveStore, outer: TimeWindow, width_px: int) -> S
 
 
 @panel(id="overview", title="Overview", area="top", order=0)
-class OverviewPanel(Panel):
+class OverviewPanel(BrushStrip, Panel):
     """All of the capture: what the waves were doing, and which part the timelines show."""
 
     def __init__(self, ui: UiContext) -> None:
@@ -148,25 +134,9 @@ class OverviewPanel(Panel):
                 painter.drawImage(QRectF(0, 0, self.width(), HEIGHT - BAND_PX), self._image)
             if self.session.trace.value is not None:
                 self._paint_range(painter)
-                self._paint_window(painter)
+                self.paint_window(painter, self.height() - BAND_PX)
                 self._paint_marks(painter)
             painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), self.ui.theme.role("line"))
-
-    def _paint_window(self, painter: QPainter) -> None:
-        theme, height = self.ui.theme, self.height() - BAND_PX
-        left, right = (
-            self.brush.x_of(time) for time in (self.session.view.value.begin, self.session.view.value.end)
-        )
-        right = max(right, left + 2)
-        veil = QColor(theme.role("window"))
-        veil.setAlpha(170)
-        painter.fillRect(QRectF(0, 0, left, height), veil)
-        painter.fillRect(QRectF(right, 0, self.width() - right, height), veil)
-        accent = theme.role("accent")
-        for x in (left, right - 1):
-            painter.fillRect(QRectF(x, 0, 1, height), accent)
-            painter.fillRect(QRectF(x - 1, height / 2 - 7, 3, 14), accent)
-        painter.fillRect(QRectF(left, 0, right - left, 1), accent)
 
     def _paint_range(self, painter: QPainter) -> None:
         window = self.session.clock_range.value
@@ -190,60 +160,7 @@ class OverviewPanel(Panel):
         if hover is not None and hover.time is not None:
             painter.fillRect(QRectF(self.brush.x_of(hover.time), 0, 1, self.height()), theme.role("muted"))
 
-    # -- gestures ---------------------------------------------------------------------------------------
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Sum again for the new width; the old picture is stretched meanwhile."""
         self.brush.width_px = max(1, self.width())
         self._rebuild.ask()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of the window, of an edge, or begin a new window."""
-        if event.button() == Qt.MouseButton.LeftButton and self.session.trace.value is not None:
-            self.brush.press(event.position().x(), self.session.view.value)
-            self._point(event.position())
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move what is held."""
-        x = event.position().x()
-        if self.brush.grip is Grip.NONE:
-            self._point(event.position())
-        elif not self.brush.is_click(x) or self.brush.grip is not Grip.NEW:
-            self.session.set_view(self.brush.drag(x), commit=False)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Choose the window; a click brings its middle here."""
-        if self.brush.grip is Grip.NONE:
-            return
-        x = event.position().x()
-        window = self.brush.centred(x) if self.brush.is_click(x) else self.brush.drag(x)
-        self.brush.grip = Grip.NONE
-        self.session.set_view(window)
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Show everything."""
-        self.brush.grip = Grip.NONE
-        self.session.fit_all()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom about the cursor."""
-        at = self.brush.time_at(event.position().x())
-        view = self.session.view.value
-        self.session.zoom(PER_NOTCH ** (event.angleDelta().y() / NOTCH), at if view.contains(at) else None)
-        event.accept()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pan with the arrows."""
-        step = {Qt.Key.Key_Left: -0.15, Qt.Key.Key_Right: 0.15}.get(Qt.Key(event.key()))
-        if step is None:
-            event.ignore()
-        else:
-            self.session.pan(step)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Nothing is pointed at."""
-        self.unsetCursor()
-
-    def _point(self, at: QPointF) -> None:
-        grip = self.brush.grip_at(at.x(), self.session.view.value)
-        self.setCursor(CURSORS.get(grip, Qt.CursorShape.CrossCursor))

@@ -1,0 +1,124 @@
+"""Which kernels were on the device: resident waves over time, a curve for each kernel name."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from rcv_py.analysis.dispatch_curves import KernelCurve, dispatch_curves
+from rcv_py.analysis.occupancy_curves import occupancy_numbers
+from rcv_py.base.text import count, plural, short_kernel
+from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.curve_panel import CurvePanel
+from rcv_py.ui.kit.curve_plot import Curve, Stack
+from rcv_py.ui.kit.empty_state import reason
+from rcv_py.ui.kit.event_lines import event_lines
+from rcv_py.ui.kit.panel import panel
+
+NO_KERNELS = (
+    "The capture does not say which kernels ran: its occupancy file is missing or empty. "
+    "Record again with occupancy enabled."
+)
+STACKS = (
+    ("lines", Stack.LINES.value, "A line for each kernel."),
+    ("stacked", Stack.AREAS.value, "Areas on top of each other; the outline is their sum."),
+    ("shares", Stack.SHARES.value, "Each kernel's share of the resident waves."),
+)
+HINT = "Click a curve to read about its kernel."
+
+
+@panel(id="dispatches", title="Kernels", area="top", order=50)
+class DispatchesPanel(CurvePanel):
+    """Resident waves of each kernel over time."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui, "Kernels: resident waves of each kernel over time")
+        self.kernels: dict[str, KernelCurve] = {}  # by the name of the curve
+        self.add_choice("stack", "How curves share the plot", STACKS, self._restack)
+        self.session.trace.watch(self._rebuild)
+        self.plot.clicked.connect(self._clicked)
+        self.plot.pointed.connect(self._pointed)
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        trace = self.session.trace.value
+        self.kernels = {}
+        empty = trace is None or not len(trace.occupancy)
+        self.page.say(reason(trace, "dispatches", NO_KERNELS) if empty else "")
+        self.plot.set_curves((), "resident waves")
+        self.plot.canvas.moments = () if trace is None else event_lines(trace)
+        self.say("")
+        if trace is not None and not empty:
+            self.ui.tasks.run(self, lambda: dispatch_curves(trace.occupancy, trace.dispatches), self._show)
+
+    def _show(self, found: tuple[KernelCurve, ...]) -> None:
+        trace = self.session.trace.value
+        if trace is None:
+            return
+        names = _names(found)
+        self.kernels = dict(zip(names, found, strict=True))
+        curves = [_curve(trace, name, one, i) for i, (name, one) in enumerate(self.kernels.items())]
+        self.plot.set_curves(curves, "resident waves")
+        self.say(about(names[0], found[0]) if len(found) == 1 else f"{plural(len(found), 'kernel')} · {HINT}")
+
+    def _restack(self) -> None:
+        self.plot.set_stack(Stack(self.chosen("stack")))
+
+    def _pointed(self, name: str) -> None:
+        if name in self.kernels:
+            self.say(about(name, self.kernels[name]))
+
+    def _clicked(self, name: str, time: int, is_double: bool) -> None:
+        """Tell about a kernel; a double click fits its waves."""
+        kernel = self.kernels.get(name)
+        if kernel is None:
+            return
+        self.say(about(name, kernel))
+        if is_double:
+            span = TimeWindow(int(kernel.steps.time[0]), int(kernel.steps.time[-1]))
+            self.session.set_view(span.padded(0.02))
+
+
+def about(name: str, kernel: KernelCurve) -> str:
+    """What is known of a kernel, in a line."""
+    ids = f"id {kernel.ids[0]}" if len(kernel.ids) == 1 else f"ids {', '.join(map(str, kernel.ids))}"
+    numbers = occupancy_numbers(kernel.steps)
+    launches = "dispatches not recorded"
+    if kernel.launches:
+        launches = plural(kernel.launches, "dispatch", "dispatches")
+    parts = [
+        name,
+        ids,
+        launches,
+        plural(kernel.waves, "wave"),
+        f"mean {numbers.mean:,.1f}, at most {numbers.peak:,} at a time",
+        f"cycles {count(numbers.begin)} … {count(numbers.end)}",
+    ]
+    if not kernel.is_whole:
+        parts.append("some waves began before or ended after the trace")
+    return " · ".join(parts)
+
+
+def _names(found: tuple[KernelCurve, ...]) -> list[str]:
+    """Short names, with the ids where two kernels would have the same one."""
+    short = [short_kernel(demangled(one.name)) if one.name else "kernel without a name" for one in found]
+    often = Counter(short)
+    return [
+        name if often[name] == 1 else f"{name} #{one.ids[0]}" for name, one in zip(short, found, strict=True)
+    ]
+
+
+def _curve(trace: Trace, name: str, kernel: KernelCurve, number: int) -> Curve:
+    before = np.array([min(trace.span.begin, int(kernel.steps.time[0]) - 1)], np.int64)
+    return Curve(
+        name,
+        np.concatenate([before, kernel.steps.time]),
+        np.concatenate([np.zeros(1, np.int32), kernel.steps.waves]),
+        number,
+        "waves",
+        f"{demangled(kernel.name) or name}\n{about(name, kernel)}",
+    )

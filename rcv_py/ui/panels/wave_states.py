@@ -1,0 +1,175 @@
+"""What all waves were doing over time: how many execute, wait, stall and idle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtGui import QPaintEvent
+
+from rcv_py.analysis.wave_states import LIVING, wave_states
+from rcv_py.base.text import count, percent, plural
+from rcv_py.model.kinds import WaveState
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.curve_panel import CurvePanel
+from rcv_py.ui.kit.curve_plot import Curve, Stack
+from rcv_py.ui.kit.empty_state import reason
+from rcv_py.ui.kit.panel import panel
+
+NO_WAVES = (
+    "No instruction detail: no wave ran on the traced compute unit, so the states of waves are unknown."
+)
+READING = "The waves are still being read."
+NO_STATES = "None of the waves could be read, so their states are unknown."
+REBUILD_MS = 500  # while waves arrive
+MEANING = {
+    WaveState.EXEC: "an instruction executes",
+    WaveState.WAIT: "at a wait or a barrier",
+    WaveState.STALL: "an instruction could not issue",
+    WaveState.IDLE: "nothing to issue",
+}
+STACKS = (
+    ("stacked", Stack.AREAS.value, "Areas on top of each other; the outline is all resident waves."),
+    ("shares", Stack.SHARES.value, "Each state's share of the resident waves."),
+    ("lines", Stack.LINES.value, "A line for each state."),
+)
+WAVES = (
+    ("All traced waves", "all", "The waves of all traced compute units."),
+    ("Selected wave's engine", "se", "The waves of the shader engine of the selected wave."),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Curves of states with where they come from."""
+
+    states: tuple[tuple[WaveState, np.ndarray, np.ndarray], ...]  # state, time, waves
+    shares: np.ndarray  # float64 [5]
+    read: int  # waves
+    is_writers: bool = False  # as the capture's own files say, clocks not aligned
+
+
+def counted(trace: Trace, batches: tuple[WaveBatch, ...], se: int | None, is_all: bool) -> Counted:
+    """Add up the loaded waves; without any, take what the writer counted."""
+    made = wave_states(batches, se)
+    if not made.waves and is_all and trace.state_curves and se is None:
+        return _writers(trace)
+    curves = tuple((state, made.time, made.count[state]) for state in LIVING)
+    return Counted(curves, made.shares, made.waves)
+
+
+def _writers(trace: Trace) -> Counted:
+    of = {curve.state: curve for curve in trace.state_curves if len(curve.time)}
+    curves = tuple((state, of[state].time, of[state].waves) for state in LIVING if state in of)
+    cycles = np.zeros(len(WaveState))
+    for state, time, waves in curves:
+        cycles[state] = (np.diff(time) * waves[:-1]).sum()
+    return Counted(curves, cycles / max(1.0, float(cycles.sum())), 0, is_writers=True)
+
+
+def state_curves(made: Counted) -> tuple[Curve, ...]:
+    """The curves to draw, EXEC at the bottom."""
+    return tuple(
+        Curve(
+            state.name,
+            time,
+            waves,
+            f"state:{state.name}",
+            "waves",
+            f"{state.name}: {MEANING[state]}, {percent(float(made.shares[state]), 1)} of the waves' time",
+        )
+        for state, time, waves in made.states
+    )
+
+
+@panel(id="wave_states", title="Wave states", area="top", order=60)
+class WaveStatesPanel(CurvePanel):
+    """How many traced waves execute, wait, stall or idle over time."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui, "Wave states: traced waves in each state over time")
+        self.made: Counted | None = None
+        self._se: int | None = None
+        self._is_stale = False
+        self.add_choice("waves", "Which waves count", WAVES, self._now)
+        self.add_choice("stack", "How curves share the plot", STACKS, self._restack)
+        self._restack()
+        self._rebuild = Coalesce(self, self._start, REBUILD_MS)
+        self.session.trace.watch(self._trace_changed)
+        self.session.loaded.watch(self._rebuild.ask)
+        self.session.selection.watch(self._selection_changed)
+        self._trace_changed()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Make up for what was not computed while nobody looked."""
+        super().paintEvent(event)
+        if self._is_stale:
+            self._is_stale = False
+            self._rebuild.now()
+
+    def _trace_changed(self) -> None:
+        trace = self.session.trace.value
+        self._rebuild.reset()
+        self.made = None
+        self.plot.set_curves((), "traced waves")
+        self.say("")
+        empty = trace is None or not len(trace.waves)
+        self.page.say(reason(trace, "wave_states", NO_WAVES) if empty else READING)
+        if not empty:
+            self._rebuild.ask()
+
+    def _selection_changed(self) -> None:
+        if self.chosen("waves") == "se" and self._engine() != self._se:
+            self._now()
+
+    def _engine(self) -> int | None:
+        wave = self.session.selection.value.wave
+        return wave.se if wave is not None and self.chosen("waves") == "se" else None
+
+    def _now(self) -> None:
+        if self.session.trace.value is not None:
+            self._rebuild.now()
+
+    def _restack(self) -> None:
+        self.plot.set_stack(Stack(self.chosen("stack")))
+
+    def _start(self) -> None:
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None:
+            return
+        self._is_stale = self.visibleRegion().isEmpty()
+        if self._is_stale:
+            return
+        batches, se, is_all = store.batches, self._engine(), store.is_complete
+        self._se = se
+
+        def show(made: Counted) -> None:
+            self._rebuild.finished()
+            self._show(made)
+
+        self._rebuild.started()
+        self.ui.tasks.run(self, lambda: counted(trace, batches, se, is_all), show)
+
+    def _show(self, made: Counted) -> None:
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None:
+            return
+        self.made = made
+        if not any(len(time) for _, time, _ in made.states):
+            self.page.say(reason(trace, "wave_states", NO_STATES) if store.is_complete else READING)
+            return
+        self.page.say("")
+        self.plot.set_curves(state_curves(made), "traced waves")
+        self.say(self._text(trace, made))
+
+    def _text(self, trace: Trace, made: Counted) -> str:
+        shares = ", ".join(f"{state.name} {percent(float(made.shares[state]), 1)}" for state in LIVING)
+        if made.is_writers:
+            return f"{shares} · as the writer of the capture counted; clocks are not aligned"
+        rows = len(trace.waves) if self._se is None else int(np.count_nonzero(trace.waves.se == self._se))
+        whose = "" if self._se is None else f" of SE{self._se}"
+        read = f"{count(made.read)} of {count(rows)} waves read"
+        return f"{shares} · {plural(rows, 'wave') if made.read >= rows else read}{whose}"

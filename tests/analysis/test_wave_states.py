@@ -1,0 +1,140 @@
+"""Waves in each state over time, against timelines added up cycle by cycle and the reference's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.analysis.wave_states import LIVING, STATES, StateCurves, wave_states
+from rcv_py.formats.files import try_json
+from rcv_py.formats.uiout.load import open_folder
+from rcv_py.model.ids import WaveId
+from rcv_py.model.kinds import WaveState
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+from tests.analysis import build
+from tests.support import captures, drawing
+
+
+def batch(*timelines: tuple[int, str]) -> WaveBatch:
+    """A wave a timeline: (begin, letters of states)."""
+    waves = []
+    for slot, (begin, text) in enumerate(timelines):
+        wave = build.wave("v" * max(1, len(text)), begin=begin, row=slot, place=(slot % 2, 0, slot, 0))
+        waves.append(replace(wave, states=drawing.states(text, base=begin)))
+    return build.batch(*waves)
+
+
+def at(curves: StateCurves, time: int) -> list[int]:
+    row = int(np.searchsorted(curves.time, time, "right")) - 1
+    return curves.count[:, row].tolist() if row >= 0 else [0] * STATES
+
+
+def test_two_waves_add_up() -> None:
+    curves = wave_states([batch((10, "EEWWI"), (12, "ESS"))])
+    assert curves.time.tolist() == [10, 12, 13, 14, 15]
+    assert curves.count[WaveState.EXEC].tolist() == [1, 1, 0, 0, 0]
+    assert curves.count[WaveState.WAIT].tolist() == [0, 1, 1, 0, 0]
+    assert curves.count[WaveState.STALL].tolist() == [0, 0, 1, 1, 0]
+    assert curves.count[WaveState.IDLE].tolist() == [0, 0, 0, 1, 0]
+    assert curves.cycles.tolist() == [0, 1, 3, 2, 2]
+    assert curves.shares.sum() == pytest.approx(1.0)
+
+
+def test_one_shader_engine() -> None:
+    made = batch((0, "EEE"), (0, "WWW"), (1, "S"))
+    assert wave_states([made], se=0).cycles.tolist() == [0, 0, 3, 0, 1]
+    assert wave_states([made], se=1).cycles.tolist() == [0, 0, 0, 3, 0]
+    assert wave_states([made], se=7).waves == 0
+
+
+def test_no_waves() -> None:
+    curves = wave_states([])
+    assert (len(curves), curves.waves, curves.cycles.tolist()) == (0, 0, [0] * STATES)
+    assert curves.shares.tolist() == [0.0] * STATES
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.text("IEWS", min_size=1, max_size=20)), max_size=6))
+def test_every_cycle_has_the_waves_that_are_in_a_state(timelines: list[tuple[int, str]]) -> None:
+    curves = wave_states([batch(*part) for part in (timelines[:2], timelines[2:]) if part])
+    letter = {"I": WaveState.IDLE, "E": WaveState.EXEC, "W": WaveState.WAIT, "S": WaveState.STALL}
+    for time in range(40):
+        expected = [0] * STATES
+        for begin, text in timelines:
+            if begin <= time < begin + len(text):
+                expected[letter[text[time - begin]]] += 1
+        assert at(curves, time) == expected
+    assert (np.diff(curves.time) > 0).all()
+
+
+def read(name: str) -> tuple[Trace, list[WaveBatch]]:
+    trace = open_folder(captures.trace_path(name))
+    rows = list(range(len(trace.waves)))
+    return trace, [trace.reader.read(rows[i : i + 64]) for i in range(0, len(rows), 64)]
+
+
+def unaligned(trace: Trace, batches: Sequence[WaveBatch]) -> WaveBatch:
+    """The waves on the clocks of their own shader engines."""
+    return build.batch(*(_moved(trace, wave) for one in batches for wave in one.waves))
+
+
+def _moved(trace: Trace, wave: Wave) -> Wave:
+    back = trace.clock.offsets.get(wave.id.se, 0)
+    return replace(wave, states=replace(wave.states, base=wave.states.base - back))
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_areas_are_the_sums_over_the_timelines_and_the_writer_s_curves(name: str) -> None:
+    trace, batches = read(name)
+    sums = np.zeros(STATES, np.int64)
+    for wave in (wave for one in batches for wave in one.waves):
+        sums += np.bincount(wave.states.state, wave.states.duration, STATES).astype(np.int64)
+    curves = wave_states(batches)
+    assert curves.waves == len(trace.waves)
+    assert curves.cycles.tolist() == sums.tolist()
+    apart = [wave_states(batches, int(se)).cycles for se in np.unique(trace.waves.se)]
+    assert np.sum(apart, axis=0).tolist() == sums.tolist()
+    raw = wave_states([unaligned(trace, batches)])
+    for state in LIVING:
+        written = try_json(captures.trace_path(name), f"wstates{int(state)}.json", [])
+        assert isinstance(written, dict)
+        times = np.array(written["time"], np.int64)
+        found = [at(raw, time)[state] for time in times.tolist()] if len(times) < 4000 else None
+        rows = np.searchsorted(raw.time, times, "right") - 1
+        assert raw.count[state][rows].tolist() == written["state"]
+        assert found is None or found == written["state"]
+        assert int((np.diff(times) * np.array(written["state"])[:-1]).sum()) == int(curves.cycles[state])
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_shares_and_peaks_are_the_reference_s(name: str) -> None:
+    trace, batches = read(name)
+    golden = captures.golden(f"beyond/{name}.json")
+    curves, raw = wave_states(batches), wave_states([unaligned(trace, batches)])
+    assert {s.name: int(curves.cycles[s]) for s in WaveState if s} == golden["state_cycles"]
+    for state in LIVING:
+        assert 100 * curves.shares[state] == pytest.approx(golden["state_pct"][state.name], abs=0.005)
+        file = golden["wstates_files"][str(int(state))]
+        assert (int(raw.cycles[state]), int(raw.count[state].max())) == (file["area"], file["peak"])
+
+
+def test_four_thousand_waves_take_a_moment() -> None:
+    _, batches = read("moe_reduce")
+    wave_states(batches)
+    start = perf_counter()
+    assert wave_states(batches).waves == 4112
+    assert perf_counter() - start < 0.15 * 4  # 20 ms when nothing else runs
+
+
+def test_an_unknown_state_is_no_state() -> None:
+    made = batch((0, "EEWW"))
+    wave = made.waves[0]
+    odd = np.where(wave.states.state == WaveState.WAIT, 9, wave.states.state).astype(np.uint8)
+    changed = build.batch(replace(wave, id=WaveId(0, 0, 0, 0), states=replace(wave.states, state=odd)))
+    assert wave_states([changed]).cycles.tolist() == [0, 0, 2, 0, 0]
