@@ -26,7 +26,6 @@ from rcv_py.analysis.flame_sandwich import joined_frames, sandwich
 from rcv_py.analysis.flame_text import folded, full_name, labels, source_text
 from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.analysis.introsort import introsorted
-from rcv_py.analysis.static_blocks import static_blocks
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
@@ -47,6 +46,10 @@ def by_path(tree: FlameTree) -> dict[tuple[int, ...], int]:
         tuple(tree.element[tree.ancestors(frame)].tolist()): int(tree.total[frame, 0])
         for frame in range(len(tree))
     }
+
+
+def named(trace: Trace, tree: FlameTree, frame: int) -> str:
+    return full_name(trace, tree, frame, labels(trace, tree)[frame])
 
 
 def stacks(paths: list[Path], cost: list[int]) -> Stacks:
@@ -85,8 +88,8 @@ def test_a_small_program_with_inlined_code() -> None:
         "<no source> / s_cbranch_scc1 65530": 50,
         "<no source> / s_endpgm": 10,
     }
-    assert full_name(small, tree, int(np.flatnonzero(tree.total[:, 0] == 2150)[0])) == "/src/kernels/attn.py"
-    assert full_name(small, tree, int(np.flatnonzero(tree.what == What.NO_SOURCE)[0])).startswith("instr")
+    assert named(small, tree, int(np.flatnonzero(tree.total[:, 0] == 2150)[0])) == "/src/kernels/attn.py"
+    assert named(small, tree, int(np.flatnonzero(tree.what == What.NO_SOURCE)[0])).startswith("instr")
     line = int(np.flatnonzero(tree.element == key(What.LINE, 1, 2))[0])
     assert source_text(small, tree, line) == "return a * b"
 
@@ -223,7 +226,7 @@ def test_code_without_sources_keeps_its_instructions() -> None:
 def test_a_file_without_a_copy_keeps_its_whole_name() -> None:
     small = trace(code_table(((("s_nop 0"), TokenKind.IMMED, 1, 4, 0, 0, ((2, 77),)),)))
     tree = source_flame(small.code, costs_of(small))
-    assert [full_name(small, tree, frame) for frame in (0, 1)] == ["/src/lib/lost.py", "/src/lib/lost.py:77"]
+    assert [named(small, tree, frame) for frame in (0, 1)] == ["/src/lib/lost.py", "/src/lib/lost.py:77"]
 
 
 def test_samples_are_costs_where_there_are_no_cycles() -> None:
@@ -256,24 +259,6 @@ def test_the_mix_of_kinds_is_that_of_the_instructions_on_a_frame() -> None:
         TokenKind.LDS: 300,
         TokenKind.MATRIX: 600,
     }
-
-
-def test_blocks_begin_at_labels_behind_branches_and_where_branches_lead() -> None:
-    texts = (
-        "; k",
-        "s_nop 0",
-        "v_mov_b32 v0, 0",
-        "s_cbranch_scc1 65533",
-        "s_nop 1",
-        "s_branch 1",
-        "s_nop 2",
-        "s_endpgm",
-    )
-    code = code_table(tuple((text, TokenKind.SALU, 1, 4, 0, 0, ()) for text in texts))
-    code = replace(code, address=np.array([0, 0, 4, 8, 12, 16, 20, 24], dtype=np.uint64))
-    # 65533 is -3: from behind the branch at 8 back to 0; `s_branch 1` skips the instruction behind it.
-    assert static_blocks(code).tolist() == [0, 1, 1, 1, 4, 4, 6, 7]
-    assert static_blocks(code_table(())).tolist() == []
 
 
 def test_nothing_makes_an_empty_tree() -> None:

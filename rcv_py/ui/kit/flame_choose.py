@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rcv_py.analysis.blocks import blocks
 from rcv_py.analysis.flame_paths import What, key
-from rcv_py.analysis.static_blocks import static_blocks
 from rcv_py.state.selection import Selection
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.flame_scene import FlameScene
@@ -30,8 +30,8 @@ def choose(session: Session, scene: FlameScene, frame: int) -> None:
         kernel = code.kernels[second]
         session.select_lines(kernel.first, kernel.stop)
     elif what == What.BLOCK:
-        block = static_blocks(code)
-        session.select_lines(second, int(np.searchsorted(block, second, side="right")))
+        table = blocks(code)
+        session.select_lines(second, int(table.stop[table.of_row[second]]))
 
 
 def place_of(session: Session) -> int:

@@ -62,9 +62,13 @@ class FlameScene:
     def search_texts(self) -> tuple[str, ...]:
         """What a search looks at, a frame: its label, its whole name, its source text."""
         return tuple(
-            "\n".join((label, full_name(self.trace, self.tree, at), source_text(self.trace, self.tree, at)))
+            "\n".join((label, self.full_name(at), source_text(self.trace, self.tree, at)))
             for at, label in enumerate(self.labels)
         )
+
+    def full_name(self, frame: int) -> str:
+        """The unabridged name of a frame."""
+        return full_name(self.trace, self.tree, frame, self.labels[frame])
 
     def children(self, frame: int) -> np.ndarray:
         """The visible frames on a frame, heaviest first."""

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.flame import Metric
 from rcv_py.analysis.flame_paths import What, key
-from rcv_py.analysis.flame_text import full_name
 from rcv_py.analysis.search import find
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import percent, plural
@@ -243,8 +242,8 @@ class FlamegraphPanel(Panel):
         sandwich = menu.addAction("Callers and callees", lambda: self._show_sandwich(frame))
         sandwich.setEnabled(scene.tree.what[frame] in (What.LINE, What.CODE))
         menu.addSeparator()
-        menu.addAction("Copy name", lambda: clipboard.setText(full_name(scene.trace, scene.tree, frame)))
-        way = "\n".join(full_name(scene.trace, scene.tree, one) for one in scene.tree.ancestors(frame))
+        menu.addAction("Copy name", lambda: clipboard.setText(scene.full_name(frame)))
+        way = "\n".join(scene.full_name(one) for one in scene.tree.ancestors(frame))
         menu.addAction("Copy stack", lambda: clipboard.setText(way))
         return menu
 
@@ -331,6 +330,6 @@ def _sheet_rows(scene: FlameScene) -> Iterator[tuple[Any, ...]]:
     for frame in np.lexsort((boxes.row, boxes.begin)).tolist():
         if boxes.width[frame]:
             total = int(boxes.width[frame])
-            name = full_name(scene.trace, tree, frame)
+            name = scene.full_name(frame)
             share = round(total / max(scene.boxes.whole, 1), 6)
             yield int(boxes.row[frame]), scene.labels[frame], name, int(tree.own[frame, at]), total, share
