@@ -24,7 +24,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import Selection
+from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.flame_jobs import Content
 from rcv_py.ui.kit.flame_paint import MATCH, QUIET, FlamePainter
@@ -227,12 +227,17 @@ def test_hovering_tells_everything(opened: FlamegraphPanel) -> None:
     hover(opened, LOAD)
     assert opened.view.hover_frame == frame(opened, LOAD)
     assert "300 cycles" in opened.told.text()
+    assert opened.session.hover.value == Hover(line=2)
     tip = opened.view.tip(frame(opened, LOAD))
     for part in (LOAD, "line 2", "9.6 % of all", "100.0 % of its parent", "stall 200", "executions 4"):
         assert part in tip, part
     tip = opened.view.tip(frame(opened, "lib/attn.py:2"))
     for part in ("/src/lib/attn.py:2", "return a * b", "matrix arithmetic: 66.7 %"):
         assert part in tip, part
+    hover(opened, "lib/attn.py:2")
+    assert opened.session.hover.value == Hover(source=(1, 2))
+    QApplication.sendEvent(opened.view, QEvent(QEvent.Type.Leave))
+    assert opened.session.hover.value is None
     event = QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 5), opened.view.mapToGlobal(QPoint(5, 5)))
     assert opened.view.viewportEvent(event)
 
@@ -414,6 +419,7 @@ def test_code_without_sources_shows_kernels_and_blocks(
     settled()
     assert "No source places" in flames.note.text()
     assert flames.view.scene.labels[0] == "my_kernel"
+    assert "lines 0 to 6" in flames.view.tip(frame(flames, "entry"))
     click(flames, "entry")
     assert ui.session.selection.value.lines == (0, 7)
     click(flames, "my_kernel")

@@ -55,6 +55,8 @@ def frame_tip(scene: FlameScene, frame: int) -> str:
         row = int(tree.second[frame])
         kind = KIND_TEXT[TokenKind(min(int(scene.trace.code.kind[row]), KIND_COUNT - 1))]
         lines.append(f"line {row}, {kind}")
+    elif rows := scene.code_rows(frame):
+        lines.append(f"lines {count(rows[0])} to {count(rows[1] - 1)}")
     elif text := source_text(scene.trace, tree, frame):
         lines.append(f"<code>{escape(elide_right(text, 90))}</code>")
     lines += _costs(scene, frame)

@@ -15,14 +15,14 @@ from rcv_py.analysis.flame_paths import What, key
 from rcv_py.analysis.search import find
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import percent, plural
-from rcv_py.state.selection import SearchQuery
+from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.flame_choices import FlameChoices
-from rcv_py.ui.kit.flame_choose import choose, place_of, selected_frames
+from rcv_py.ui.kit.flame_choose import choose, hover_of, place_of, selected_frames
 from rcv_py.ui.kit.flame_crumbs import FlameCrumbs
 from rcv_py.ui.kit.flame_jobs import OF_MARKERS, Content, Wanted, scene_job
 from rcv_py.ui.kit.flame_scene import FlameScene
@@ -63,6 +63,7 @@ class FlamegraphPanel(Panel):
         self.told = QuietLine(Qt.AlignmentFlag.AlignRight)
         self._element = -1
         self._is_own_choice = False
+        self._hovered: Hover | None = None
         self._matches = np.empty(0, dtype=np.int64)
         self._wanted = Coalesce(self, self._compute)
         self._stream = Coalesce(self, self._compute, STREAM_MS)
@@ -226,6 +227,14 @@ class FlamegraphPanel(Panel):
         text = self.view.told()
         self.told.setText(text)
         self.view.setAccessibleDescription(text)
+        self._point()
+
+    def _point(self) -> None:
+        """Tell the other views what the mouse is over."""
+        hovered = None if self.view.scene is None else hover_of(self.view.scene, self.view.hover_frame)
+        if hovered != self._hovered:
+            self._hovered = hovered
+            self.session.hover.set(hovered)
 
     def _open_menu(self, frame: int, at: QPoint) -> None:
         menu = self.menu_for(frame)
