@@ -1,0 +1,85 @@
+"""A flamegraph panel with a small trace, and gestures at its frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.flamegraph import FlamegraphPanel
+from tests.support.code_samples import trace, two_waves
+
+Settled = Callable[[], None]
+WAIT, LOAD, MFMA = "s_waitcnt lgkmcnt(0)", "ds_read_b128 v[0:3], v9", "v_mfma"
+
+
+@pytest.fixture
+def flames(ui: UiContext, qtbot: QtBot, settled: Settled) -> Iterator[FlamegraphPanel]:
+    panel = FlamegraphPanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(1000, 300)
+    panel.show()
+    yield panel
+    settled()
+
+
+@pytest.fixture
+def opened(flames: FlamegraphPanel, open_in: Callable, settled: Settled) -> FlamegraphPanel:
+    open_in(trace(), [two_waves()])
+    settled()
+    return flames
+
+
+def frame(panel: FlamegraphPanel, text: str) -> int:
+    """The first frame whose label begins with a text."""
+    return next(at for at, label in enumerate(panel.view.scene.labels) if label.startswith(text))
+
+
+def middle(panel: FlamegraphPanel, at: int) -> QPoint:
+    left, top, width, height = panel.view.box_of(at)
+    return QPoint(round(left + width / 2), round(top + height / 2))
+
+
+def click(panel: FlamegraphPanel, text: str) -> None:
+    QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=middle(panel, frame(panel, text)))
+
+
+def double_click(panel: FlamegraphPanel, text: str) -> None:
+    at = middle(panel, frame(panel, text))
+    QTest.mouseDClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def hover(panel: FlamegraphPanel, text: str) -> None:
+    QTest.mouseMove(panel.view.viewport(), middle(panel, frame(panel, text)))
+
+
+def wheel(panel: FlamegraphPanel, x: float, notches: float, held: Qt.KeyboardModifier) -> None:
+    at = QPointF(x, 10)
+    screen = QPointF(panel.view.mapToGlobal(at.toPoint()))
+    delta = QPoint(0, round(120 * notches))
+    event = QWheelEvent(
+        at, screen, QPoint(), delta, Qt.MouseButton.NoButton, held, Qt.ScrollPhase.NoScrollPhase, False
+    )
+    QApplication.sendEvent(panel.view.viewport(), event)
+
+
+def key(panel: FlamegraphPanel, code: Qt.Key) -> None:
+    QTest.keyClick(panel.view, code)
+
+
+def choose(panel: FlamegraphPanel, settled: Settled, **chosen: object) -> None:
+    for name, value in chosen.items():
+        combo = getattr(panel.choices, name)
+        combo.setCurrentIndex(combo.findData(value))
+    panel.choices.changed.emit()
+    settled()
+
+
+def way(panel: FlamegraphPanel) -> list[str]:
+    return [button.text() for button in panel.crumbs.buttons]
