@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.activity import activity
 from rcv_py.analysis.health import health, mapping
 from rcv_py.analysis.occupancy import residencies, steps
 from rcv_py.base.problems import Problem
@@ -25,9 +26,7 @@ class Pie:
 
 def pie(code: CodeTable) -> Pie:
     """Return the activity distribution over all traced waves."""
-    idle, stall, latency = (int(column.sum()) for column in (code.idle, code.stall, code.latency))
-    whole = max(idle + latency, 1)
-    return Pie(100 * idle / whole, 100 * stall / whole, 100 * (latency - stall) / whole)
+    return Pie(*activity(code).percent)
 
 
 def info(trace: Trace) -> dict[str, Any]:

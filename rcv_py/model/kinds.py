@@ -71,6 +71,20 @@ class StallReason(IntEnum):
     SLEEPING = 9
 
 
+REASON_TEXT = {
+    StallReason.NONE: "none",
+    StallReason.FETCH: "instruction fetch",
+    StallReason.ALU_DEPENDENCY: "ALU dependency",
+    StallReason.WAITCNT: "wait count",
+    StallReason.INTERNAL: "internal instruction",
+    StallReason.BARRIER: "barrier",
+    StallReason.ARBITER_LOST: "lost arbitration",
+    StallReason.PIPE_STALLED: "pipe stalled",
+    StallReason.OTHER: "other wait",
+    StallReason.SLEEPING: "sleeping",
+}
+
+
 class EventKind(IntEnum):
     """Hardware events of an occupancy file of version 3.1."""
 
@@ -92,3 +106,22 @@ class EventKind(IntEnum):
     RESERVED = 15
     GC_RINSE = 16
     SPM_SAMPLE = 17
+
+
+class MarkerKind(IntEnum):
+    """What a marker of an instrumented kernel stands for."""
+
+    FUNCTION = 0
+    KERNEL = 1
+    SCOPE = 2
+    POINT = 3
+    UNKNOWN = 4  # its code object has a dictionary, but no name for it
+
+
+MARKER_TEXT = {
+    MarkerKind.FUNCTION: "function",
+    MarkerKind.KERNEL: "kernel",
+    MarkerKind.SCOPE: "scope",
+    MarkerKind.POINT: "point",
+    MarkerKind.UNKNOWN: "unknown marker",
+}

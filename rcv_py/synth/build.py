@@ -72,10 +72,22 @@ def build(plan: Plan) -> Simulated:
                 run = _wave_run(plan, se, wave, wid, rows[wave.launch.index][0])
                 runs.append(run)
                 truths[run.key] = _wave_truth(wave, run, plan.hardware.generation)
-    truth = Truth(truths, lines, np.array(residencies, dtype=np.int64), dict(enumerate(plan.offsets)))
+    lives = np.array(residencies, dtype=np.int64)
+    truth = Truth(truths, lines, lives, dict(enumerate(plan.offsets)), _scopes(live))
     clock = realtime(residencies, truth.offset_of_se) if plan.has_realtime else {}
     capture = Capture(plan.hardware.generation, kernels, tuple(runs), truth, clock)
     return Simulated(capture, live)
+
+
+def _scopes(live: dict[int, list[LiveWave]]) -> np.ndarray:
+    """What the waves marked, by place and begin."""
+    rows = [
+        (se, wave.simd, wave.slot, *scope)
+        for se, waves in live.items()
+        for wave in waves
+        for scope in wave.scopes
+    ]
+    return np.array(sorted(rows), dtype=np.int64).reshape(len(rows), 8)
 
 
 def _row_of_instruction(kernels: Sequence[Kernel]) -> list[tuple[int, int]]:

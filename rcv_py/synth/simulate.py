@@ -170,7 +170,7 @@ class ComputeUnit:
         returned = self._send(wave, instruction, now, token)
         self._finish_registers(wave, instruction, now, token)
         if "marker" in instruction.notes:
-            wave.markers.append((now, int(instruction.notes["marker"], 0)))
+            wave.mark(now, int(instruction.notes["marker"], 0))
         self._record(wave, what.kind, now, busy, returned)
         self._advance(wave, wave.pc + 1, now + taken)
 

@@ -50,6 +50,9 @@ class Truth:
     )  # int64 [rows, 4]: hits, latency, stall, idle of each code row, counted while simulating
     residencies: np.ndarray  # int64 [n, 8]: se, cu, simd, slot, begin, end, kernel, workgroup
     offset_of_se: Mapping[int, int]  # cycles to add to put all shader engines on one clock
+    scopes: np.ndarray = field(
+        default_factory=lambda: np.zeros((0, 8), dtype=np.int64)
+    )  # int64 [n, 8]: se, simd, slot, begin, end, depth, marker, 1 for a point; of all SIMDs of the target CU
 
     def stalled_by(self) -> dict[str, int]:
         """Number of stalled tokens by cause."""
@@ -66,6 +69,7 @@ class Truth:
             "causes": [cause.name.lower() for cause in Cause],
             "lines": self.lines.tolist(),
             "residencies": self.residencies.tolist(),
+            "scopes": self.scopes.tolist(),
             "offset_of_se": {str(se): offset for se, offset in self.offset_of_se.items()},
             "waves": {"/".join(map(str, key)): _wave_json(wave) for key, wave in self.waves.items()},
         }

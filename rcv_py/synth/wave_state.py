@@ -69,6 +69,10 @@ class LiveWave:
     visits: dict[int, int] = field(default_factory=dict)  # branch: rounds so far
     rounds: dict[str, list[int]] = field(default_factory=dict)
     markers: list[tuple[int, int]] = field(default_factory=list)  # (cycle, value)
+    scopes: list[tuple[int, int, int, int, int]] = field(
+        default_factory=list
+    )  # closed scopes and points: begin, end, depth, marker, 1 for a point
+    open_scopes: list[tuple[int, int]] = field(default_factory=list)  # (begin, marker)
 
     @property
     def instruction(self) -> Instruction:
@@ -79,6 +83,17 @@ class LiveWave:
         """Remember the longest reason for the stall of the current instruction."""
         if cycles > self.blocked[0]:
             self.blocked = (cycles, int(cause), producer)
+
+    def mark(self, cycle: int, value: int) -> None:
+        """Write a marker into the trace, and do what it means."""
+        self.markers.append((cycle, value))
+        if value & 1 and self.open_scopes:
+            begin, marker = self.open_scopes.pop()
+            self.scopes.append((begin, cycle, len(self.open_scopes), marker, 0))
+        if value & 2:
+            self.open_scopes.append((cycle, value >> 2))
+        elif not value & 1:
+            self.scopes.append((cycle, cycle, len(self.open_scopes), value >> 2, 1))
 
     def takes_branch(self, instruction: Instruction, rng: random.Random) -> bool:
         """Decide a branch by its notes, and count the rounds of loops."""

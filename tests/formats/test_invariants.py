@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from rcv_py.analysis.wait_replay import replay
+from rcv_py.analysis.chosen import of_waves
+from rcv_py.analysis.waitcnt.replay import replay, waits
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.folder import listing
 from rcv_py.formats.uiout.wstates import read_state_curves
@@ -25,7 +26,6 @@ from tests.support.measured import MEASURED
 
 FAR = 1 << 44  # more cycles than any capture has: keeps waves apart where they are handled together
 BEFORE = -1 << 60
-MOST_REPLAYED = 48  # waves of a capture; a replay loops in Python
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,14 +175,12 @@ def test_state_curves_of_the_writer_are_steps_of_the_states(loaded):
 
 
 def test_waits_of_the_files_are_what_a_replay_finds(loaded):
-    step = -(-len(loaded.waves) // MOST_REPLAYED)
-    for wave in loaded.waves[::step]:
-        found = replay(wave.tokens, loaded.trace.code, 9)
-        assert wave.waits is not None or not len(found)
-        if wave.waits is not None:
-            assert wave.waits.line.tolist() == found.line.tolist(), wave.id
-            assert wave.waits.first.tolist() == found.first.tolist(), wave.id
-            assert wave.waits.depends_on.tolist() == found.depends_on.tolist(), wave.id
+    piece = of_waves(loaded.waves)
+    found = waits(replay(piece, loaded.trace.code, 9), piece.line)
+    listed = [wave.waits for wave in loaded.waves if wave.waits is not None]
+    assert found.line.tolist() == np.concatenate([one.line for one in listed]).tolist()
+    assert np.diff(found.first).tolist() == np.concatenate([np.diff(one.first) for one in listed]).tolist()
+    assert found.depends_on.tolist() == np.concatenate([one.depends_on for one in listed]).tolist()
 
 
 def test_waves_are_the_residents_of_the_traced_unit(loaded):

@@ -143,8 +143,6 @@ def test_the_file_wins_over_the_index_and_a_note_says_so(tmp_path):
         (b'{"wave":', "w.json is damaged: it is not JSON, or cut off (line 1, column 9)."),
         (b"[]", "w.json is damaged: it does not describe a wave."),
         (wave([[1, 2, 3]]), "w.json is damaged: its instructions are not rows of 5 whole numbers"),
-        (wave(timeline=[[1, 2.5]]), "w.json is damaged: its timeline are not rows of 2 whole numbers"),
-        (wave(waits=[[1, 2]]), "w.json is damaged: its waitcnt is not a list of waits and producers"),
         (
             wave(timeline=[[1, (1 << 60) - 1]] * 9),
             "w.json is damaged: its timeline is longer than any trace.",
@@ -158,6 +156,25 @@ def test_a_wave_that_cannot_be_read_is_listed_and_the_others_are_read(tmp_path, 
     assert row == 1
     assert text.startswith(reason.removesuffix("."))
     assert text.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "has_states"),
+    [
+        (wave(timeline=[[1, 2.5]]), "w.json is damaged: its timeline are not rows of 2 whole numbers", False),
+        (wave(waits=[[1, 2]]), "w.json is damaged: its waitcnt is not a list of waits and producers", True),
+        (wave(waits={"a": 1}), "w.json is damaged: its waitcnt is not a list of waits and producers", True),
+    ],
+)
+def test_states_or_waits_that_cannot_be_read_cost_only_themselves(tmp_path, content, reason, has_states):
+    batch = reader(tmp_path, {"w.json": content}).read([0])
+    assert not batch.missing
+    ((row, text),) = batch.notes
+    assert row == 0
+    assert text.startswith(reason)
+    assert len(batch.waves[0].tokens) == 4
+    assert bool(len(batch.waves[0].states)) == has_states
+    assert batch.waves[0].waits is None or not has_states
 
 
 def test_names_that_leave_the_folder_are_not_read(tmp_path):

@@ -58,7 +58,8 @@ class RawWave:
     facts: dict[str, Any]  # FACTS that are there, unchecked
     tokens: np.ndarray  # int32 or int64 [n, 5]; its columns are contiguous
     timeline: np.ndarray  # int32 or int64 [n, 2]
-    waits: RawWaits | None  # None: the file says nothing
+    waits: RawWaits | None  # None: the file says nothing, or nothing that can be used
+    doubts: tuple[str, ...] = ()  # what was left out, each fit for the end of a sentence
 
 
 def parse(data: bytes) -> RawWave:
@@ -238,15 +239,23 @@ def _wait_counts(shape: bytes) -> np.ndarray:
 
 
 def parse_exactly(data: bytes) -> RawWave:
-    """Return what orjson reads; ValueError, fit for a sentence, if it is not a wave."""
+    """Return what orjson reads; ValueError, fit for a sentence, if it is not a wave with instructions."""
     wave = _wave_object(data.removeprefix(BOM))
     tables = {name: wave.get(name) for name in _TABLES}
-    return RawWave(
-        {name: wave[name] for name in FACTS if name in wave},
-        _table(tables, "instructions", TOKEN_WIDTH),
-        _table(tables, "timeline", STATE_WIDTH),
-        _exact_waits(tables["waitcnt"]),
-    )
+    doubts: list[str] = []
+    try:
+        timeline = _table(tables, "timeline", STATE_WIDTH)
+    except ValueError as error:
+        timeline = np.zeros((0, STATE_WIDTH), dtype=np.int64)
+        doubts.append(f"{error}: the wave has no states")
+    try:
+        waits = _exact_waits(tables["waitcnt"])
+    except ValueError as error:
+        waits = None
+        doubts.append(f"{error}: what it waited for is worked out instead")
+    tokens = _table(tables, "instructions", TOKEN_WIDTH)
+    facts = {name: wave[name] for name in FACTS if name in wave}
+    return RawWave(facts, tokens, timeline, waits, tuple(doubts))
 
 
 def _wave_object(data: bytes) -> dict[str, Any]:

@@ -81,6 +81,7 @@ class WaveFiles:
             shift = int(self.offset_of_se.get(int(self.index.se[row]), 0))
             life, note = self._life(row, raw.facts, shift)
             notes += [(row, note)] if note else []
+            notes += [(row, f"{self.index.file[row]} is damaged: {doubt}.") for doubt in raw.doubts]
             base = tokens.base[i] + shift if len(raw.tokens) else life[0]
             waited = -1 if raw.waits is None else len(raw.waits.line)
             facts.append((*self._place(row, raw.facts, life), base, life[0], states.length[i], waited))

@@ -40,6 +40,11 @@ class Coalesce(QObject):
         passed = self._since.elapsed() if self._since.isValid() else self._pause_ms
         self._timer.start(max(0, self._pause_ms - passed))
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether a call was asked for that has not been made."""
+        return self._timer.isActive() or self._is_wanted
+
     def now(self) -> None:
         """Call at once, whatever is waiting."""
         self._timer.stop()

@@ -103,6 +103,7 @@ QPushButton[link="true"]:focus { text-decoration: underline; }
 QToolButton { background: transparent; color: $text; border: 1px solid transparent; border-radius: 3px;
     padding: 3px; }
 QToolButton:hover { background: $hover; }
+QToolButton#corner { padding: 0 3px; }
 QToolButton:pressed, QToolButton:checked { background: $accent_soft; }
 QToolButton:focus { border-color: $accent; }
 QToolButton:disabled { color: $muted; }
@@ -120,6 +121,8 @@ QProgressBar::chunk { background: $accent; border-radius: 3px; }
 """
 
 NAMED = """
+#card { background: $base; border: 1px solid $line; border-radius: 4px; }
+#card:focus { border-color: $accent; }
 QLabel[role="muted"] { color: $muted; }
 QLabel[role="heading"] { color: $text; font-weight: 600; }
 QLabel[role="error"] { color: $error; }

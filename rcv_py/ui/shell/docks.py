@@ -26,6 +26,7 @@ VERSION = 1  # of the saved layout: one of another version is ignored
 COMPACT_WIDTH = 1500  # px: below it columns are narrow and the bottom starts folded
 RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
 WAVE_PX = 344  # height of the first panel at the right: all it shows
+MOST_LEAST = QSize(600, 170)  # px: no panel may insist on more
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
 UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
 
@@ -68,7 +69,7 @@ class Dock(QDockWidget):
         self.panel = panel
         self.is_strip = info.id in STRIPS
         self.setObjectName(info.id)
-        self._body = QWidget()  # stays when the panel is folded away: a dock without a widget is no dock
+        self._body = _Body()  # stays when the panel is folded away: a dock without a widget is no dock
         around = QVBoxLayout(self._body)
         around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(panel)
@@ -300,6 +301,14 @@ class Workspace(QMainWindow):
             self.fold_bottom(False)
         elif at == bar.currentIndex():
             self.fold_bottom(True)
+
+
+class _Body(QWidget):
+    """What a dock holds: it can be low, whatever the tallest panel of its tabs asks for."""
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as the panel needs, but not as high."""
+        return super().minimumSizeHint().boundedTo(MOST_LEAST)
 
 
 class _Nothing(QWidget):

@@ -197,7 +197,8 @@ class MainWindow(QMainWindow):
     @property
     def idle(self) -> bool:
         """Whether nothing is being read, searched or computed."""
-        return self.loader.idle and self.ui.tasks.idle and not self.opener.is_searching
+        is_computed = self.ui.tasks.idle and self.ui.results.idle
+        return self.loader.idle and is_computed and not self.opener.is_searching
 
     # -- following -----------------------------------------------------------------------------------
 

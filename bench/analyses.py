@@ -1,0 +1,123 @@
+"""All analyses of a capture together: short enough for the real one with most waves, and linear in tokens."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from rcv_py.analysis.occupancy_numbers import occupancy_numbers
+
+from bench.folders import large_folder
+from bench.table import Options, Row, measure
+from rcv_py.analysis.activity import activity
+from rcv_py.analysis.blocks import blocks
+from rcv_py.analysis.branches import branches
+from rcv_py.analysis.cost_columns import cost_columns
+from rcv_py.analysis.dispatch_curves import dispatch_curves
+from rcv_py.analysis.distribution import line_hits, spread
+from rcv_py.analysis.flame import code_costs, source_flame
+from rcv_py.analysis.hidden_latency import hidden_latency
+from rcv_py.analysis.hotspot import counted_rows, hotspot
+from rcv_py.analysis.line_stats import all_lines
+from rcv_py.analysis.marker_spans import marker_spans
+from rcv_py.analysis.memory_latency import memory_latency
+from rcv_py.analysis.state_shares import state_shares
+from rcv_py.analysis.utilization import utilization
+from rcv_py.analysis.wait_summary import wait_summary
+from rcv_py.analysis.wave_states import wave_states
+from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.work.load import load_all
+
+ALL_S = 2.0  # seconds, all analyses of the capture with 4,112 waves
+LINEAR = 1.3  # times as long a token with ten times the tokens
+MEGABYTES = (16, 160)  # 1 M and 10 M tokens
+WORTH_A_ROW_S = 0.05
+MANY_WAVES = "moe_reduce"
+
+Batches = tuple[WaveBatch, ...]
+
+
+def _hotspot(trace: Trace, batches: Batches) -> object:
+    return hotspot(batches, len(trace.code), counted_rows(trace.waves, None, None))
+
+
+def _flame(trace: Trace, batches: Batches) -> object:
+    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    return source_flame(trace.code, code_costs(costs, True))
+
+
+def _blocks(trace: Trace, batches: Batches) -> object:
+    return blocks(trace.code, branches(batches, trace.code))
+
+
+def _utilization(trace: Trace, batches: Batches) -> object:
+    return utilization([wave for batch in batches for wave in batch.waves], trace)
+
+
+def _distribution(trace: Trace, batches: Batches) -> object:
+    hits = line_hits(batches, int(trace.code.hits.argmax()))
+    return spread(hits.latency)
+
+
+ANALYSES: dict[str, Callable[[Trace, Batches], Any]] = {
+    "costs by line": lambda trace, batches: all_lines(batches, len(trace.code)),
+    "hotspot": _hotspot,
+    "waits, their causes, and latency": wait_summary,
+    "hidden latency": hidden_latency,
+    "memory latency": memory_latency,
+    "blocks and branches": _blocks,
+    "wave states": lambda trace, batches: wave_states(batches),
+    "shares of states": lambda trace, batches: state_shares(batches),
+    "utilization": _utilization,
+    "distribution of a line": _distribution,
+    "flamegraph": _flame,
+    "markers": marker_spans,
+    "activity": lambda trace, batches: activity(trace.code),
+    "occupancy": lambda trace, batches: occupancy_numbers(trace.occupancy),
+    "kernels": lambda trace, batches: dispatch_curves(trace.occupancy, trace.dispatches),
+}
+
+
+@measure("analyses")
+def analyses(options: Options) -> Iterator[Row]:
+    """The capture with most waves, then how time grows with tokens."""
+    shared = Path(os.environ.get("RCV_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+    for folder in sorted((shared / "traces" / MANY_WAVES).glob("ui_output*")):
+        times = timed(folder)
+        for name, seconds in times[0].items():
+            yield Row(f"  {name}, {MANY_WAVES}", seconds * 1e3, None, "ms", 0)
+        yield Row(
+            f"all analyses, {MANY_WAVES}, {times[1] / 1e3:,.0f} k tokens", sum(times[0].values()), ALL_S, "s"
+        )
+    small, large = (large_times(megabytes) for megabytes in MEGABYTES)
+    for name, seconds in large[0].items():
+        if seconds > WORTH_A_ROW_S:
+            yield Row(f"  {name}, 10 M tokens", seconds * 1e3, None, "ms", 0)
+    ratio = (sum(large[0].values()) / large[1]) / (sum(small[0].values()) / small[1])
+    yield Row("all analyses, 10 M / 1 M tokens, a token", ratio, LINEAR, "×")
+
+
+def large_times(megabytes: int) -> tuple[dict[str, float], int]:
+    with large_folder(megabytes) as folder:
+        return timed(folder)
+
+
+def timed(folder: Path) -> tuple[dict[str, float], int]:
+    """Seconds of each analysis, the better of two runs, and how many tokens there were."""
+    trace = open_trace(folder)
+    batches = tuple(load_all(trace))
+    found = {}
+    for name, analysis in ANALYSES.items():
+        runs = []
+        for _ in range(2):
+            began = time.perf_counter()
+            analysis(trace, batches)
+            runs.append(time.perf_counter() - began)
+        found[name] = min(runs)
+    return found, sum(len(batch.stall) for batch in batches)

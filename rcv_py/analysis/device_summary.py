@@ -1,0 +1,284 @@
+"""A capture on one page: key numbers, and the tables behind them.
+
+Everything that needs no wave file is there at once; states and pipes are those of the waves given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.activity import Activity, activity
+from rcv_py.analysis.counter_summary import CounterSummary, counter_summary
+from rcv_py.analysis.occupancy import residencies, steps
+from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
+from rcv_py.analysis.pipe_use import PipeUse, pipe_use
+from rcv_py.analysis.stall_reasons import StallReasons, reason_name, stall_reasons
+from rcv_py.analysis.state_shares import StateShares, state_shares
+from rcv_py.analysis.unit_table import UnitTable, unit_table
+from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A key number: `text` is the value as shown, `of` says what it is a part of or counted over."""
+
+    id: str
+    name: str
+    value: int | float | str
+    text: str
+    of: str
+    meaning: str
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceSummary:
+    """Key numbers and their tables; None stands for what the capture does not hold."""
+
+    facts: tuple[Fact, ...]
+    activity: Activity | None
+    states: StateShares | None
+    pipes: PipeUse | None
+    occupancy: OccupancyNumbers | None  # over all compute units
+    units: UnitTable | None
+    counters: CounterSummary | None
+    reasons: StallReasons | None
+    read: int  # waves that `states` and `pipes` are about
+    waves: int  # traced waves
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to say but names."""
+        found = (self.activity, self.occupancy, self.reasons, self.states, self.counters)
+        return all(one is None for one in found)
+
+    def fact(self, name: str) -> Fact | None:
+        """The fact with that id, None if the capture does not tell."""
+        return next((fact for fact in self.facts if fact.id == name), None)
+
+
+def device_summary(trace: Trace, batches: Sequence[WaveBatch]) -> DeviceSummary:
+    """Return the summary of a capture with the given waves read."""
+    ran = activity(trace.code)
+    curve = steps(trace.occupancy).get(-1)
+    occupancy = None if curve is None or not curve.area else occupancy_numbers(curve)
+    states = state_shares(batches) if batches else None
+    pipes = pipe_use(batches) if batches else None
+    reasons = stall_reasons(trace.code) if trace.has_pc_samples else None
+    counted = counter_summary(trace)
+    facts = (
+        *_kernel(trace),
+        *_waves(trace),
+        *_occupancy(trace, occupancy),
+        *_pipes(pipes),
+        *_samples(reasons),
+        *_code(trace),
+    )
+    return DeviceSummary(
+        facts,
+        ran if ran.whole else None,
+        states if states is not None and states.whole else None,
+        pipes if pipes is not None and len(pipes) else None,
+        occupancy,
+        unit_table(trace, counted),
+        counted,
+        reasons if reasons is not None and reasons.samples else None,
+        sum(len(batch.waves) for batch in batches),
+        len(trace.waves),
+    )
+
+
+def _kernel(trace: Trace) -> tuple[Fact, ...]:
+    if not trace.kernel_name:
+        return ()
+    others = len(trace.code.kernels) - 1
+    of = f"and {plural(others, 'other kernel')}" if others else ""
+    name = short_kernel(trace.kernel_name)
+    return (Fact("kernel", "Kernel", trace.kernel_name, name, of, trace.kernel_name),)
+
+
+def _waves(trace: Trace) -> tuple[Fact, ...]:
+    index, lives = trace.waves, len(residencies(trace.occupancy))
+    if not len(index):
+        return ()
+    life = np.sort(index.end - index.begin)
+    median = int(life[(len(life) - 1) // 2])
+    seen = f"of {plural(lives, 'wave')} on the device" if lives else ""
+    return (
+        Fact(
+            "waves_traced",
+            "Waves traced",
+            len(index),
+            count(len(index)),
+            seen,
+            "Waves with instructions in the trace, of all waves whose start or end the trace saw.",
+        ),
+        Fact(
+            "wave_life",
+            "Wave life, median",
+            median,
+            f"{count(median)} cycles",
+            f"from {count(int(life[0]))} to {count(int(life[-1]))} cycles",
+            "Cycles from begin to end of a traced wave: the median, the shortest and the longest.",
+        ),
+    )
+
+
+def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> tuple[Fact, ...]:
+    if numbers is None:
+        return ()
+    span = numbers.end - numbers.begin
+    tail = round(numbers.tail * span)
+    seen = "On all compute units that the trace saw."
+    return (
+        Fact(
+            "duration",
+            "Duration",
+            span,
+            f"{count(span)} cycles",
+            _time(trace, span) or "first start to last end",
+            f"Cycles from the first start of a wave to the last end. {seen}",
+        ),
+        Fact(
+            "mean_waves",
+            "Resident waves, mean",
+            round(numbers.mean, 4),
+            f"{numbers.mean:,.1f}",
+            f"{percent(numbers.mean, numbers.peak)} of the peak",
+            f"Waves resident at a time, weighted by time, over the whole duration. {seen}",
+        ),
+        Fact(
+            "peak_waves",
+            "Resident waves, peak",
+            numbers.peak,
+            count(numbers.peak),
+            "at a time",
+            f"Most waves that were resident at a time. {seen}",
+        ),
+        Fact(
+            "ramp",
+            "Filling",
+            numbers.ramp,
+            percent(numbers.ramp, span),
+            f"of the duration, {_cycles(trace, numbers.ramp)}",
+            "From the first start until nine tenths of the peak were resident.",
+        ),
+        Fact(
+            "tail",
+            "Tail",
+            tail,
+            percent(tail, span),
+            f"of the duration, {_cycles(trace, tail)}",
+            "From the last moment with more than half of the peak resident to the end.",
+        ),
+    )
+
+
+def _pipes(pipes: PipeUse | None) -> tuple[Fact, ...]:
+    if pipes is None or not len(pipes):
+        return ()
+    resident = int(pipes.resident.sum())
+    return (
+        Fact(
+            "simd_busy",
+            "SIMD busy",
+            round(pipes.share(), 6),
+            percent(pipes.share(), 1),
+            f"of {count(resident)} SIMD-cycles",
+            "Cycles in which a traced wave issued or executed, of the cycles in which its SIMD had one.",
+        ),
+        Fact(
+            "simd_working",
+            "of it working",
+            round(pipes.share_of(pipes.working), 6),
+            percent(pipes.share_of(pipes.working), 1),
+            f"of {count(resident)} SIMD-cycles",
+            "The same without waits, barriers, branches and the end of the program.",
+        ),
+    )
+
+
+def _samples(reasons: StallReasons | None) -> tuple[Fact, ...]:
+    if reasons is None or not reasons.samples:
+        return ()
+    facts = [
+        Fact("samples", "PC samples", reasons.samples, count(reasons.samples), "", "Issued and stalled."),
+        Fact(
+            "issued",
+            "Issued",
+            reasons.issued,
+            count(reasons.issued),
+            f"{percent(reasons.issued, reasons.samples)} of the samples",
+            "Samples that met a wave as it issued.",
+        ),
+        Fact(
+            "stalled",
+            "Stalled",
+            reasons.stalled,
+            count(reasons.stalled),
+            f"{percent(reasons.stalled, reasons.samples)} of the samples",
+            "Samples that met a wave whose instruction could not issue.",
+        ),
+    ]
+    for reason, samples in reasons.ranked()[:1]:
+        share = f"{percent(samples, reasons.stalled)} of the stalled"
+        name = reason_name(reason)
+        meaning = "The reason of most stalled samples."
+        facts.append(Fact("main_reason", "Main stall reason", name, name, share, meaning))
+    return tuple(facts)
+
+
+def _code(trace: Trace) -> tuple[Fact, ...]:
+    code = trace.code
+    rows = int(np.count_nonzero(~code.is_label))
+    if not rows:
+        return ()
+    of = f"of {plural(rows, 'instruction')}"
+    facts = []
+    if trace.has_thread_trace:
+        ran = int(np.count_nonzero(code.hits > 0))
+        facts.append(
+            Fact(
+                "executed",
+                "Executed",
+                ran,
+                percent(ran, rows),
+                of,
+                "Instructions of the program that a traced wave ran at least once.",
+            )
+        )
+        hits = int(code.hits.sum())
+        facts.append(
+            Fact(
+                "hits",
+                "Executions",
+                hits,
+                count(hits),
+                "by traced waves",
+                "Instructions executed, each time.",
+            )
+        )
+    facts.append(
+        Fact(
+            "mapped",
+            "Mapped to source",
+            code.mapped_rows,
+            percent(code.mapped_rows, rows),
+            of,
+            "Instructions for which the debug information names a source line.",
+        )
+    )
+    return tuple(facts)
+
+
+def _time(trace: Trace, cycles: int) -> str:
+    ns = trace.clock.ns(cycles)
+    return "" if ns is None else nanoseconds(ns)
+
+
+def _cycles(trace: Trace, cycles: int) -> str:
+    return _time(trace, cycles) or f"{count(cycles)} cycles"

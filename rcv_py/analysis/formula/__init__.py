@@ -1,0 +1,1 @@
+"""The language of derived counters: `name := expression` over tensors of counters."""

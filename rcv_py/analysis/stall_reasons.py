@@ -1,0 +1,71 @@
+"""Why instructions did not issue, by PC samples: over the kernel or some of its lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import REASON_TEXT, StallReason
+
+REASON_MEANING = {
+    StallReason.NONE: "no reason was recorded",
+    StallReason.FETCH: "the next instruction had not been fetched",
+    StallReason.ALU_DEPENDENCY: "a result of an arithmetic instruction was not ready",
+    StallReason.WAITCNT: "it waited for a counter of outstanding memory operations",
+    StallReason.INTERNAL: "it was handled inside the sequencer",
+    StallReason.BARRIER: "it waited for the other waves of its workgroup",
+    StallReason.ARBITER_LOST: "another wave was chosen",
+    StallReason.PIPE_STALLED: "it was chosen, but its unit could not take it",
+    StallReason.OTHER: "it waited for something else",
+    StallReason.SLEEPING: "the wave slept",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class StallReasons:
+    """PC samples of some code lines."""
+
+    issued: int  # samples whose instruction issued
+    stalled: int  # samples whose instruction did not
+    count: np.ndarray  # int64 [k], stalled samples by reason; reasons beyond those known are kept
+
+    @property
+    def samples(self) -> int:
+        """All samples: what shares are taken of."""
+        return self.issued + self.stalled
+
+    @property
+    def unknown(self) -> int:
+        """Stalled samples without any entry in the table of reasons."""
+        return max(0, self.stalled - int(self.count.sum()))
+
+    def ranked(self) -> tuple[tuple[int, int], ...]:
+        """(reason, samples), the most frequent first, those that occur only."""
+        order = np.argsort(-self.count, kind="stable")
+        return tuple((int(reason), int(self.count[reason])) for reason in order if self.count[reason] > 0)
+
+
+def stall_reasons(code: CodeTable, rows: slice | None = None) -> StallReasons:
+    """Return the samples of the code rows (None: all); nothing but zeros where there are no samples."""
+    rows = slice(None) if rows is None else rows
+    table = code.stall_reasons
+    count = np.zeros(len(StallReason), dtype=np.int64) if table is None else table[rows].sum(axis=0)
+    return StallReasons(
+        _sum(code.samples_issued, rows), _sum(code.samples_stalled, rows), count.astype(np.int64)
+    )
+
+
+def reason_name(reason: int) -> str:
+    """Return the name of a reason; numbers beyond the known ones keep their number."""
+    return REASON_TEXT[StallReason(reason)] if 0 <= reason < len(StallReason) else f"reason {reason}"
+
+
+def reason_meaning(reason: int) -> str:
+    """Return what a reason means, "" for numbers beyond the known ones."""
+    return REASON_MEANING[StallReason(reason)] if 0 <= reason < len(StallReason) else ""
+
+
+def _sum(column: np.ndarray | None, rows: slice) -> int:
+    return 0 if column is None else int(column[rows].sum())

@@ -1,0 +1,140 @@
+"""`rcv line`: how long the hits of one instruction took, and which were the slowest."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.distribution import MEASURE_TEXT, MEASURES, NEVER, LineHits, Spread, line_hits, slowest
+from rcv_py.analysis.distribution_view import DistributionView, Wanted, distribution_view
+from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.opening import batches
+from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+
+_BARS = 16
+_BAR_CHARS = 40
+_HEAD = ("wave", "hit", "token", "start", *MEASURES)
+
+
+def run(arguments: Namespace) -> int:
+    """Print the distribution of a line as text, CSV or JSON."""
+    trace = open_trace(arguments.folder)
+    line = arguments.line
+    if line >= len(trace.code):
+        last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."
+        raise UsageError(f"The capture has no line {line}.", hint=last)
+    if trace.has_pc_samples and not len(trace.waves):
+        return _samples(arguments, trace)
+    hits = line_hits(batches(trace), line)
+    wanted = Wanted(arguments.by, _BARS, arguments.log)
+    view = distribution_view(hits, wanted, trace.base_clock)
+    rows = slowest(hits, arguments.by, arguments.top)
+    if arguments.csv:
+        sys.stdout.write(csv_text(_HEAD, [_values(trace, hits, int(row)) for row in rows]))
+    elif arguments.json:
+        print(json_text("rcv.line/1", _document(arguments, trace, view, rows)))
+    else:
+        _print(arguments, trace, view, rows)
+    return 0
+
+
+def _values(trace: Trace, hits: LineHits, row: int) -> list[Any]:
+    numbers = [getattr(hits, name)[row].item() for name in ("hit", "token", "start")]
+    measures = [hits.measure(name)[row].item() for name in MEASURES]
+    name = str(trace.waves.id(int(hits.wave[row])))
+    return [name, *numbers, *(None if value == NEVER else value for value in measures)]
+
+
+def _spreads(hits: LineHits) -> dict[str, Spread | None]:
+    return {name: distribution_view(hits, Wanted(name, 2)).spread for name in MEASURES}
+
+
+def _document(arguments: Namespace, trace: Trace, view: DistributionView, rows: np.ndarray) -> dict[str, Any]:
+    return {
+        "capture": trace.name,
+        "line": arguments.line,
+        "instruction": trace.code.text[arguments.line],
+        "by": arguments.by,
+        "hits": len(view.hits),
+        "measures": {
+            name: None if spread is None else asdict(spread) for name, spread in _spreads(view.hits).items()
+        },
+        "bins": {
+            "edges": view.histogram.edges.tolist(),
+            "counts": view.histogram.totals.tolist(),
+        },
+        "slowest": [dict(zip(_HEAD, _values(trace, view.hits, int(row)), strict=True)) for row in rows],
+    }
+
+
+def _print(arguments: Namespace, trace: Trace, view: DistributionView, rows: np.ndarray) -> None:
+    print(f"{arguments.line}  {trace.code.text[arguments.line]}")
+    if not len(view.hits):
+        print("No traced wave ran this instruction.")
+        return
+    head = ("measure", "hits", "min", "median", "p95", "max", "mean", "sum")
+    cells = [(name, *_cells(spread)) for name, spread in _spreads(view.hits).items()]
+    print_table((Column(head[0]), *(Column(name, True) for name in head[1:])), cells)
+    print(f"\n{arguments.by}: {MEASURE_TEXT[arguments.by]}, in cycles")
+    if view.spread is None:
+        print("No wave ran it twice.")
+        return
+    _print_bars(view)
+    print(f"\nThe slowest {plural(len(rows), 'hit')} by {arguments.by}")
+    listed = [_values(trace, view.hits, int(row)) for row in rows]
+    cells = [(row[0], *("" if value is None else count(value) for value in row[1:])) for row in listed]
+    print_table((Column("wave"), *(Column(name, True) for name in _HEAD[1:])), cells)
+
+
+def _cells(spread: Spread | None) -> tuple[str, ...]:
+    if spread is None:
+        return ("0", *[""] * 6)
+    whole = (spread.count, spread.least, spread.median, spread.p95, spread.most)
+    return (*map(count, whole), f"{spread.mean:,.1f}", count(spread.total))
+
+
+def _print_bars(view: DistributionView) -> None:
+    totals, edges = view.histogram.totals.tolist(), view.histogram.edges.tolist()
+    largest, whole = max(totals), sum(totals)
+    rows = [
+        (
+            count(low),
+            count(high - 1),
+            count(hits),
+            percent(hits, whole),
+            "█" * -(-hits * _BAR_CHARS // largest),
+        )
+        for low, high, hits in zip(edges, edges[1:], totals, strict=False)
+    ]
+    columns = (*(Column(name, True) for name in ("from", "to", "hits", "share")), Column("", elastic="right"))
+    print_table(columns, rows)
+
+
+def _samples(arguments: Namespace, trace: Trace) -> int:
+    """Say what PC samples tell of a line: how often, and why it stalled; they have no times."""
+    found = stall_reasons(trace.code, slice(arguments.line, arguments.line + 1))
+    named = {reason_name(reason): samples for reason, samples in found.ranked()}
+    if arguments.csv:
+        sys.stdout.write(csv_text(("reason", "samples"), [("issued", found.issued), *named.items()]))
+    elif arguments.json:
+        document = {
+            "capture": trace.name,
+            "line": arguments.line,
+            "instruction": trace.code.text[arguments.line],
+            "samples": {"issued": found.issued, "stalled": found.stalled, "reasons": named},
+        }
+        print(json_text("rcv.line/1", document))
+    else:
+        print(f"{arguments.line}  {trace.code.text[arguments.line]}")
+        facts = [("issued", found.issued), ("stalled", found.stalled), *named.items()]
+        print_facts([(name, f"{count(value)}  {percent(value, found.samples)}") for name, value in facts])
+        print("PC samples have no times, so there is no distribution.")
+    return 0

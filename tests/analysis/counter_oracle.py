@@ -1,0 +1,76 @@
+"""Counters replayed one instruction after the other, with a list a counter: slow, and plain to see right.
+
+It shares with the product which counters an instruction touches, and nothing of how waits are resolved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rcv_py.analysis.waitcnt.effects import UNORDERED, Effect
+from rcv_py.analysis.waitcnt.reference import flat_lists
+
+Rows = list[tuple[int, str, list[int]]]  # (position of the wait, counter, positions it released)
+
+
+def by_hardware(effects: Sequence[Effect]) -> Rows:
+    """What waits release where operations of one kind come back in order and others do not."""
+    queues: dict[str, list[tuple[int, str]]] = {}
+    returned: set[int] = set()
+    rows: Rows = []
+    for position, effect in enumerate(effects):
+        for counter, kind in effect.raises:
+            queues.setdefault(counter, []).append((position, kind))
+        for counter, left in sorted(effect.waits, key=lambda wait: wait[0] == "x"):
+            queue = queues.get(counter, [])
+            kinds = {kind for _, kind in queue}
+            if left and (len(kinds) > 1 or kinds & set(UNORDERED)):
+                continue
+            done = [item for item, _ in queue[: max(0, len(queue) - left)]]
+            del queue[: len(done)]
+            if counter == "x":
+                done = [item for item in done if item not in returned]
+            else:
+                returned.update(done)
+            if done:
+                rows.append((position, counter, list(dict.fromkeys(done))))
+    return rows
+
+
+def by_reference(effects: Sequence[Effect], gfxip: int) -> list[tuple[int, list[int]]]:  # noqa: C901 - plain on purpose
+    """What the reference says: flags instead of kinds, lists of FLAT operations beside the counters."""
+    lists = flat_lists(gfxip)
+    queues: dict[str, list[int]] = {}
+    flagged: set[str] = set()
+    flat: dict[str, list[int]] = {"load": [], "store": []}
+    rows: list[tuple[int, list[int]]] = []
+    for position, effect in enumerate(effects):
+        for counter, _ in effect.raises:
+            queues.setdefault(counter, []).append(position)
+        flagged.update(effect.unorders)
+        if effect.flat:
+            flat[effect.flat].append(position)
+        if effect.is_idle:
+            rows.append((position, sorted({item for queue in queues.values() for item in queue})))
+            queues.clear()
+            flagged.clear()
+            continue
+        for counter, left in effect.waits:
+            if not left:
+                flagged.discard(counter)
+            if counter in flagged:
+                continue
+            queue, names = queues.setdefault(counter, []), lists.get(counter, ())
+            done: list[int] = []
+            if names:
+                done += flat[names[0]]
+                flat[names[0]] = []
+            stop = max(0, len(queue) - left)
+            done += queue[:stop]
+            del queue[:stop]
+            if done and len(names) > 1:
+                done += flat[names[1]]
+                flat[names[1]] = []
+            if done:
+                rows.append((position, list(dict.fromkeys(done))))
+    return rows

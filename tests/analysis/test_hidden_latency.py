@@ -1,0 +1,251 @@
+"""Hidden latency: exactly the reference's by its rule; by ours, cycle for cycle what the definition says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rcv_py.analysis.busy_intervals import both, inside, merged, owned, queued
+from rcv_py.analysis.hidden_latency import HiddenLatency, hidden_latency
+from rcv_py.analysis.matrix_passes import matrix_passes
+from rcv_py.model.device import OtherSimd
+from rcv_py.model.ids import WaveId
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.tokens import Tokens
+from rcv_py.model.waves import Wave, WaveBatch
+from tests.analysis.conftest import Case
+from tests.support.code_samples import batch, code_table, trace
+from tests.support.drawing import states
+
+KINDS = (TokenKind.MATRIX, TokenKind.VALU, TokenKind.VMEM, TokenKind.LDS, TokenKind.SALU, TokenKind.IMMED)
+MATRIX_LINE = 4  # of the code sample: 32 cycles
+
+
+def test_the_reference_rule_is_exactly_the_reference(case: Case) -> None:
+    found = hidden_latency(case.trace, case.batches, ReferenceRule.REFERENCE)
+    code, golden = case.trace.code, case.golden
+    expected = np.zeros((3, len(code)), dtype=np.int64)
+    for number, parts in golden["hidden_by_line_idle_stall_issue"].items():
+        expected[:, code.row_of_number[int(number)]] = parts
+    for part, column in zip((found.idle, found.stall, found.issue), expected, strict=True):
+        np.testing.assert_array_equal(part, column)
+    assert expected.sum(axis=1).tolist() == golden["hidden_total"]
+    assert int(found.hidden(code).sum()) == golden["totals"]["hidden_clamped"]
+    assert int(found.nonhidden(code).sum()) == golden["totals"]["nonhidden"]
+
+
+def test_a_wave_that_is_alone_hides_nothing(case: Case) -> None:
+    found = hidden_latency(replace(case.trace, other_simd=()), case.batches)
+    alone = len({(wave.id.se, wave.id.simd) for wave in case.waves}) == len(case.waves)
+    assert (int(found.hidden(case.trace.code).sum()) == 0) == alone
+
+
+# -- our rule against the definition, cycle by cycle ---------------------------------------------------
+
+
+def tokens_of(rows: list[tuple[int, int, int, int, int]], begin: int) -> Tokens:
+    """Tokens from (gap in front, stall, busy, kind, step back): gaps may be negative."""
+    start, at = [], begin
+    for gap, stall, busy, _, back in rows:
+        at = max([begin, *start[-1:], at + gap - back])
+        start.append(at)
+        at += stall + busy
+    column = np.array(rows, dtype=np.int32).reshape(-1, 5).T
+    kinds = np.array([KINDS[kind] for kind in column[3]], dtype=np.uint8)
+    lines = np.where(kinds == TokenKind.MATRIX, MATRIX_LINE, column[3] + 1 + (column[3] >= MATRIX_LINE - 1))
+    offset = np.array(start, dtype=np.int32) - begin
+    return Tokens(begin, offset.astype(np.int32), column[1], column[2], kinds, lines.astype(np.int32))
+
+
+def wave_of(row: int, simd: int, tokens: Tokens) -> Wave:
+    return Wave(
+        row,
+        WaveId(0, simd, row, 0),
+        0,
+        tokens.base,
+        tokens.base + 500,
+        tokens,
+        states("E", tokens.base),
+        None,
+    )
+
+
+row = st.tuples(
+    st.integers(0, 6),
+    st.integers(0, 12),
+    st.integers(0, 9),
+    st.integers(0, len(KINDS) - 1),
+    st.integers(0, 9),
+)
+waves = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 40), st.lists(row, max_size=7)), min_size=1, max_size=4
+)
+
+
+def batch_from(drawn: list[tuple[int, int, list]]) -> WaveBatch:
+    return batch(*(wave_of(i, simd, tokens_of(rows, begin)) for i, (simd, begin, rows) in enumerate(drawn)))
+
+
+def by_cycle(loaded: WaveBatch, cycles: np.ndarray) -> np.ndarray:
+    """Hidden idle, stall and issue by code line, one cycle after the other."""
+    unit = {TokenKind.MATRIX: 0, TokenKind.VALU: 1, TokenKind.VMEM: 2, TokenKind.LDS: 2, TokenKind.SALU: 3}
+    busy: set[tuple[int, int, int, int]] = set()  # simd, wave, unit, cycle
+    for wave in loaded.waves:
+        table = wave.tokens
+        for start, stall, length, kind, line in zip(
+            table.start.tolist(),
+            table.stall.tolist(),
+            table.busy.tolist(),
+            table.kind.tolist(),
+            table.line.tolist(),
+            strict=True,
+        ):
+            if kind in unit:
+                work = max(length, int(cycles[line]) if kind == TokenKind.MATRIX else 0)
+                for cycle in range(start + stall, start + stall + work):
+                    busy.add((wave.id.simd, wave.row, unit[kind], cycle))
+    found = np.zeros((3, len(cycles)), dtype=np.int64)
+    for wave in loaded.waves:
+        latest, table = wave.begin, wave.tokens
+        for start, stall, length, kind, line in zip(
+            table.start.tolist(),
+            table.stall.tolist(),
+            table.busy.tolist(),
+            table.kind.tolist(),
+            table.line.tolist(),
+            strict=True,
+        ):
+            own = unit.get(kind, 4)
+            wait, issue = (1, 1, 2, 3, 3)[own], (-1, 0, 1, 2, 3)[own]
+            edges = (latest, start, start + stall, start + stall + length)
+            for part, ((begin, end), least) in enumerate(
+                zip(pairwise(edges), (wait, wait, issue), strict=True)
+            ):
+                found[part, line] += sum(
+                    any(
+                        (wave.id.simd, other.row, level, cycle) in busy
+                        for other in loaded.waves
+                        if other.row != wave.row
+                        for level in range(least + 1)
+                    )
+                    for cycle in range(begin, end)
+                )
+            latest = max(latest, start + stall + length)
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(waves)
+def test_our_rule_counts_the_cycles_that_others_cover(drawn: list) -> None:
+    loaded = batch_from(drawn)
+    capture = trace()
+    found = hidden_latency(capture, [loaded])
+    expected = by_cycle(loaded, matrix_passes(capture.code, capture.target).cycles)
+    np.testing.assert_array_equal(np.stack([found.idle, found.stall, found.issue]), expected)
+
+
+@settings(max_examples=30, deadline=None)
+@given(waves)
+def test_how_waves_are_batched_changes_nothing(drawn: list) -> None:
+    together = batch_from(drawn)
+    apart = [batch(wave) for wave in reversed(together.waves)]
+    for rule in ReferenceRule:
+        one, many = (hidden_latency(trace(), parts, rule) for parts in ([together], apart))
+        for name in ("idle", "stall", "issue"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
+
+
+def test_the_sibling_simd_covers_memory_stalls() -> None:
+    loaded = batch(wave_of(0, 0, tokens_of([(0, 10, 4, 2, 0)], 100)))  # vector memory: stalls from 100 to 110
+    records = OtherSimd(0, 0, 1, np.array([102, 104]), np.array([4, 4]), np.array([3, 3], dtype=np.uint8))
+    assert hidden_latency(trace(other_simd=(records,)), [loaded]).stall.sum() == 6
+    own = replace(records, simd=0)
+    assert hidden_latency(trace(other_simd=(own,)), [loaded]).stall.sum() == 0
+    assert hidden_latency(trace(other_simd=(records,)), [loaded], ReferenceRule.REFERENCE).stall.sum() == 0
+
+
+def test_nothing_loaded_hides_nothing_and_says_so() -> None:
+    for rule in ReferenceRule:
+        found = hidden_latency(trace(), [], rule)
+        assert not found.hidden(trace().code).any()
+        assert "Only 0 of 2 waves" in found.assumption
+
+
+def test_no_line_hides_more_than_it_has() -> None:
+    code = code_table()
+    much = np.full(len(code), 10**6, dtype=np.int64)
+    found = HiddenLatency(much, much, much, "")
+    np.testing.assert_array_equal(found.hidden(code), code.latency + code.idle)
+    np.testing.assert_array_equal(found.hidden(code, show_idle=False), code.latency)
+    assert not found.nonhidden(code).any()
+    np.testing.assert_array_equal(found.nonhidden(code, show_idle=False), 0 * code.latency)
+
+
+# -- intervals -----------------------------------------------------------------------------------------
+
+spans = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 12)), max_size=12)
+
+
+def arrays(drawn: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    table = np.array(drawn, dtype=np.int64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+def cells(begin: np.ndarray, end: np.ndarray) -> set[int]:
+    return {cycle for a, b in zip(begin.tolist(), end.tolist(), strict=True) for cycle in range(a, b)}
+
+
+@given(spans, spans, spans)
+def test_unions_and_their_overlap_with_spans(one: list, other: list, asked: list) -> None:
+    (a, a_len), (b, b_len), (q, q_len) = arrays(one), arrays(other), arrays(asked)
+    found = both(merged(a, a + a_len), merged(b, b + b_len))
+    covered = cells(a, a + a_len) | cells(b, b + b_len)
+    assert cells(found.begin, found.end) == covered
+    assert np.all(found.begin[1:] > found.end[:-1])
+    expected = [len(covered & set(range(x, x + n))) for x, n in asked]
+    assert inside(found, q, q + q_len).tolist() == expected
+
+
+@given(spans)
+def test_queued_work_keeps_all_its_length(drawn: list) -> None:
+    begin, length = arrays(drawn)
+    found = queued(begin, length)
+    stretches: list[list[int]] = []
+    for start, work in sorted(drawn, key=lambda span: span[0]):
+        if stretches and start <= stretches[-1][1]:
+            stretches[-1][1] += work
+        else:
+            stretches.append([start, start + work])
+    assert [list(pair) for pair in zip(found.begin.tolist(), found.end.tolist(), strict=True)] == stretches
+    assert int(found.before[-1]) == int(length.sum())
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9), st.integers(0, 3)), max_size=14))
+def test_time_is_told_apart_by_who_covers_it(drawn: list) -> None:
+    table = np.array(drawn, dtype=np.int64).reshape(-1, 3)
+    begin, length, owner = table.T
+    lane, stride = np.array([0, 0, 1, 0]), 64
+    found = owned(begin, begin + length, owner, stride, lane)
+    who: dict[int, set[int]] = {}
+    for start, work, by in drawn:
+        for cycle in range(start, start + work):
+            who.setdefault(int(lane[by]) * stride + cycle, set()).add(by)
+    assert cells(found.all.begin, found.all.end) == set(who)
+    alone = {next(iter(by)) * stride + cell % stride for cell, by in who.items() if len(by) == 1}
+    assert cells(found.alone.begin, found.alone.end) == alone
+
+
+@pytest.mark.parametrize("rule", list(ReferenceRule))
+def test_waves_of_two_simds_do_not_hide_each_other(rule: ReferenceRule) -> None:
+    busy = [(0, 0, 9, 1, 0)] * 3
+    waiting = [(0, 27, 1, 5, 0)]
+    apart = batch(wave_of(0, 0, tokens_of(busy, 0)), wave_of(1, 1, tokens_of(waiting, 0)))
+    together = batch(wave_of(0, 0, tokens_of(busy, 0)), wave_of(1, 0, tokens_of(waiting, 0)))
+    assert hidden_latency(trace(), [apart], rule).stall.sum() == 0
+    assert hidden_latency(trace(), [together], rule).stall.sum() == 27

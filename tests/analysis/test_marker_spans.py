@@ -1,0 +1,286 @@
+"""Scopes and points from shader data: drawings, the reference viewer, the simulator's truth, any values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.analysis.event_table import event_table
+from rcv_py.analysis.latest import latest
+from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
+from rcv_py.formats.open import open_trace
+from rcv_py.model.device import MarkerName, ShaderData
+from rcv_py.model.kinds import MarkerKind
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
+from rcv_py.synth.variants import SAMPLES
+from tests.analysis import build
+from tests.analysis.conftest import opened
+from tests.support import captures
+
+NAMES = (
+    MarkerName(1, 1, "kernel", "main", "a.py:1"),
+    MarkerName(1, 2, "function", "load"),
+    MarkerName(1, 3, "scope", "inner"),
+    MarkerName(1, 4, "point", "here"),
+)
+LEAVE = 1
+
+
+def enter(marker: int) -> int:
+    return marker << 2 | 2
+
+
+def change(marker: int) -> int:
+    return marker << 2 | 3
+
+
+def point(marker: int) -> int:
+    return marker << 2
+
+
+def data(rows: list[tuple[int, ...]], se: int = 0) -> ShaderData:
+    """Rows of (time, value) or (time, value, cu, simd, slot, flags)."""
+    full = np.array([(*row, 1, 0, 0, 0)[:6] if len(row) == 2 else row for row in rows], np.int64).reshape(
+        -1, 6
+    )
+    return ShaderData(
+        se, full[:, 0], full[:, 1].astype(np.uint32), *(full[:, i].astype(np.int16) for i in range(2, 6))
+    )
+
+
+def made(rows: list[tuple[int, ...]], lives: tuple[tuple[int, int], ...] = ((0, 100),), **more: Any) -> Trace:
+    """A trace of waves that lived one after the other in slot 0, with these values."""
+    table = build.code(["; k", "v_add", "s_endpgm"])
+    waves = [
+        build.wave("vV" + "." * (end - begin - 2), [1], row=row, begin=begin, place=(0, 0, 0, row))
+        for row, (begin, end) in enumerate(lives)
+    ]
+    trace = build.trace(table, waves)
+    return replace(trace, shader_data=(data(rows),), **({"markers": NAMES} | more))
+
+
+def told(spans: MarkerSpans) -> list[tuple[Any, ...]]:
+    """(name, begin, end, depth) and what is special about it."""
+    marks = [
+        "open" if is_open else "point" if is_point else ""
+        for is_open, is_point in zip(spans.is_open, spans.is_point, strict=True)
+    ]
+    names = [spans.names[row] for row in spans.name_id.tolist()]
+    rows = zip(names, spans.begin.tolist(), spans.end.tolist(), spans.depth.tolist(), marks, strict=True)
+    return list(rows)
+
+
+def read(trace: Trace) -> MarkerSpans:
+    batches = [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else []
+    return marker_spans(trace, batches)
+
+
+def test_scopes_nest_and_points_have_no_length() -> None:
+    rows = [(10, enter(1)), (20, enter(2)), (25, point(4)), (30, change(3)), (40, LEAVE), (90, LEAVE)]
+    assert told(read(made(rows))) == [
+        ("main", 10, 90, 0, ""),
+        ("load", 20, 30, 1, ""),
+        ("here", 25, 25, 2, "point"),
+        ("inner", 30, 40, 1, ""),
+    ]
+
+
+def test_a_scope_nobody_closed_ends_with_its_wave_and_not_in_the_next() -> None:
+    rows = [(10, enter(1)), (60, enter(2)), (70, LEAVE), (80, LEAVE)]
+    trace = made(rows, ((0, 50), (55, 100)))
+    ours = read(trace)
+    assert told(ours) == [("main", 10, 50, 0, "open"), ("load", 60, 70, 0, "")]
+    assert ours.wave.tolist() == [0, 1]
+    texts = [problem.text for problem in ours.problems]
+    assert any("1 marker closes a scope that was not open" in text and "at 80." in text for text in texts)
+    assert any("1 scope was still open when the wave ended: main" in text for text in texts)
+    batches = [trace.reader.read([0, 1])]
+    reference = marker_spans(trace, batches, ReferenceRule.REFERENCE)
+    assert told(reference) == [("main", 10, 80, 0, ""), ("load", 60, 70, 1, "")]
+
+
+def test_an_exit_with_nothing_open_changes_nothing() -> None:
+    spans = read(made([(5, LEAVE), (6, change(1)), (7, LEAVE), (8, LEAVE), (9, enter(2)), (12, LEAVE)]))
+    assert told(spans) == [("main", 6, 7, 0, ""), ("load", 9, 12, 0, "")]
+    assert int(spans.is_orphan.sum()) == 3
+
+
+def test_an_unknown_id_is_a_scope_of_its_own_and_a_sentence() -> None:
+    spans = read(made([(10, enter(77)), (20, LEAVE)]))
+    assert told(spans) == [("marker 77", 10, 20, 0, "")]
+    assert spans.kind.tolist() == [MarkerKind.UNKNOWN]
+    assert "1 marker has no name in the dictionary: id 77." in [problem.text for problem in spans.problems]
+
+
+def test_without_a_dictionary_values_stay_values() -> None:
+    spans = read(made([(10, enter(1)), (20, point(1)), (30, LEAVE)], markers=()))
+    assert (len(spans), len(spans.records)) == (0, 3)
+    assert [problem.severity for problem in spans.problems] == ["info"]
+    assert len(marker_spans(replace(made([]), shader_data=()), ())) == 0
+
+
+def test_data_words_behind_a_marker_are_no_markers() -> None:
+    payloads = ((1, 2, 2),)
+    rows = [(10, enter(2)), (10, LEAVE), (10, enter(2)), (20, LEAVE), (30, point(4))]
+    spans = read(made(rows, marker_payloads=payloads))
+    assert told(spans) == [("load", 10, 20, 0, ""), ("here", 30, 30, 0, "point")]
+    assert spans.records.is_data.tolist() == [False, True, True, False, False]
+
+
+def test_a_packed_clock_is_taken_out_of_unknown_ids_only() -> None:
+    packed = 5 << 20 << 2 | enter(2)  # ten bits of clock above twenty of id
+    layout = ((1, 10, 4),)
+    assert told(read(made([(10, packed), (20, LEAVE)], marker_layout=layout)))[0][0] == "load"
+    immediate = [(10, packed, 1, 0, 0, 1), (20, LEAVE, 1, 0, 0, 0)]
+    assert told(read(made(immediate, marker_layout=layout)))[0][0].startswith("marker ")
+
+
+def test_the_code_object_is_that_of_the_last_token_else_of_the_kernel() -> None:
+    names = (*NAMES, MarkerName(2, 1, "kernel", "other"))
+    table = build.code(["; k", "v_add", "; second", "v_sub"])
+    table = replace(table, codeobj=np.array([1, 1, 2, 2]))
+    waves = [build.wave("vV|vV" + "." * 40, [1, 3], row=0, begin=10)]
+    occupancy = build.events([(10, 1, 0, 1, 0, 0, 7), (54, 0, 0, 1, 0, 0, 7)], {7: "second"})
+    rows = [(10, enter(1)), (11, LEAVE), (12, enter(1)), (20, LEAVE)]
+    trace = build.trace(table, waves, occupancy=occupancy)
+    trace = replace(trace, markers=names, shader_data=(data(rows),))
+    assert [row[0] for row in told(read(trace))] == ["main", "other"]
+    unread = marker_spans(trace, ())
+    assert [row[0] for row in told(unread)] == ["other", "other"]
+    vague = replace(trace, occupancy=replace(occupancy, names={7: "k and k"}))
+    assert len(marker_spans(vague, ())) == 0
+
+
+def test_markers_equal_the_reference_viewer() -> None:
+    """Names apart from their arguments, which ours leaves out."""
+    golden = captures.golden("synthetic/markers_gfx12.rcv.json")["markers"]
+    trace, batches = opened(captures.synthetic_path("markers_gfx12"))
+    for rule in ReferenceRule:
+        spans = marker_spans(trace, batches, rule)
+        assert _buckets(spans) == {
+            place: [row | {"name": row["name"].partition("(")[0]} for row in rows]
+            for place, rows in golden["buckets"].items()
+        }
+        warned = [text for severity, text in golden["diags"] if severity]
+        rows = np.flatnonzero(spans.kind == MarkerKind.UNKNOWN)
+        where = [(spans.se[r], spans.cu[r], spans.simd[r], spans.slot[r], spans.begin[r]) for r in rows]
+        ids = spans.marker[rows].tolist()
+        assert warned == [
+            "unknown marker ID {} (enter) at se={},cu={},simd={},slot={},time={}".format(number, *place)
+            for number, place in zip(ids, where, strict=True)
+        ]
+        assert int(spans.is_open.sum()) == len(golden["diags"]) - len(warned)
+        assert not (spans.is_orphan & spans.records.is_named_object).any()
+
+
+def _buckets(spans: MarkerSpans) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for i in range(len(spans)):
+        place = f"se={spans.se[i]},cu={spans.cu[i]},simd={spans.simd[i]},slot={spans.slot[i]}"
+        is_unknown = spans.kind[i] == MarkerKind.UNKNOWN
+        found.setdefault(place, []).append(
+            {
+                "depth": int(spans.depth[i]),
+                "enter": int(spans.begin[i]),
+                "exit": -1 if spans.is_open[i] else int(spans.end[i]),
+                "id": int(spans.marker[i]),
+                "kind": int(spans.kind[i]),
+                "name": "" if is_unknown else spans.names[spans.name_id[i]],
+                "open": bool(spans.is_open[i]),
+                "point": bool(spans.is_point[i]),
+                "src": spans.sources[spans.name_id[i]],
+            }
+        )
+    return found
+
+
+@pytest.mark.parametrize("name", ["markers", "scripted_gfx12"])
+def test_markers_equal_what_the_simulated_kernel_did(tmp_path: Path, name: str) -> None:
+    truth = SAMPLES[name].write(tmp_path)
+    trace = open_trace(tmp_path)
+    spans = marker_spans(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    shift = np.array([truth.offset_of_se[se] for se in truth.scopes[:, 0].tolist()])
+    assert len(spans) == len(truth.scopes) > 100
+    assert not spans.problems
+    columns = (spans.se, spans.simd, spans.slot, spans.begin, spans.end, spans.depth, spans.marker)
+    expected = truth.scopes[:, :7].copy()
+    expected[:, 3:5] += shift[:, None]
+    np.testing.assert_array_equal(
+        np.array(sorted(np.column_stack(columns).tolist())), np.array(sorted(expected.tolist()))
+    )
+    lives = np.isin(spans.simd, trace.waves.simd)
+    assert ((spans.wave >= 0) == lives).all()
+    assert (trace.waves.begin[spans.wave[lives]] <= spans.begin[lives]).all()
+
+
+# -- any values -----------------------------------------------------------------------------------------
+
+
+def walked(values: list[tuple[int, int]]) -> list[tuple[Any, ...]]:
+    """The same with a stack: (marker, begin, end, depth)."""
+    stack: list[tuple[int, int]] = []
+    found = []
+    for time, value in values:
+        if value & 1 and stack:
+            begin, marker = stack.pop()
+            found.append((begin, time, len(stack), marker))
+        if value & 2:
+            stack.append((time, value >> 2))
+        elif not value & 1:
+            found.append((time, time, len(stack), value >> 2))
+    found += [(begin, 1000, depth, marker) for depth, (begin, marker) in enumerate(stack)]
+    return sorted(found)
+
+
+@given(st.lists(st.integers(0, 23), max_size=60))
+def test_matching_equals_a_walk_with_a_stack(values: list[int]) -> None:
+    rows = list(enumerate(values, start=1))
+    spans = read(made(rows, ((0, 1000),)))
+    columns = (spans.begin, spans.end, spans.depth, spans.marker)
+    assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == walked(rows)
+
+
+_ROWS = st.tuples(
+    st.integers(-(1 << 59), 1 << 59) | st.integers(0, 200),
+    st.integers(0, (1 << 32) - 1) | st.integers(0, 20),
+    st.integers(-1, 300),
+    st.integers(-1, 4),
+    st.integers(-1, 32767),
+    st.integers(-1, 32767),
+)
+
+
+@given(
+    st.lists(_ROWS, max_size=30),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 29), st.integers(0, 31)), max_size=3),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 1 << 40)), max_size=3),
+    st.sampled_from(ReferenceRule),
+)
+def test_no_values_ever_raise(rows: list, layout: list, payloads: list, rule: ReferenceRule) -> None:
+    trace = made(rows, marker_layout=tuple(layout), marker_payloads=tuple(payloads))
+    for batches in ([], [trace.reader.read([0])]):
+        spans = marker_spans(trace, batches, rule)
+        assert (spans.end >= spans.begin).all()
+        assert (spans.depth >= 0).all()
+        table = event_table(trace, spans)
+        assert len(table) == len(spans) + len(rows)
+        assert [table.cells(row)[0] for row in range(len(table))] == sorted(table.time.tolist())
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9))), st.tuples(st.integers(0, 3), st.integers(0, 9))
+)
+def test_latest_is_the_last_begin_at_a_place(rows: list, asked: tuple[int, int]) -> None:
+    table = np.array(rows, np.int64).reshape(-1, 2)
+    found = latest(table[:, 0], table[:, 1], np.array([asked[0]]), np.array([asked[1]]))
+    fits = [
+        (begin, row) for row, (place, begin) in enumerate(rows) if place == asked[0] and begin <= asked[1]
+    ]
+    assert found.tolist() == [max(fits)[1] if fits else -1]

@@ -1,0 +1,102 @@
+"""Cycles of matrix instructions by form and target, and how busy they keep the units."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.matrix_passes import UNKNOWN_CYCLES, matrix_cycles, matrix_passes, matrix_use
+from rcv_py.formats.open import open_trace
+from tests.support import captures
+from tests.support.code_samples import code_table
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "cycles"),
+    [
+        ("v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]", "gfx942", 16),
+        ("v_mfma_f32_32x32x8_bf16", "gfx942", 32),
+        ("v_mfma_f32_16x16x32_fp8_fp8", "gfx942", 16),
+        ("v_mfma_f32_32x32x16_bf8_fp8", "gfx950", 32),
+        ("v_mfma_f32_32x32x16_bf16", "gfx950", 32),
+        ("v_mfma_f32_16x16x32_f16", "gfx950", 16),
+        ("v_mfma_i32_16x16x64_i8", "gfx950", 16),
+        ("v_mfma_f32_16x16x4_f32", "gfx942", 32),
+        ("v_mfma_f32_32x32x2_f32", "gfx950", 64),
+        ("v_mfma_f32_32x32x4_xf32", "gfx942", 32),
+        ("v_mfma_f32_32x32x4_2b_f16", "gfx942", 64),
+        ("v_mfma_f32_4x4x4_16b_f16", "gfx942", 8),
+        ("v_mfma_f32_32x32x8f16", "gfx90a", 64),
+        ("v_mfma_f32_16x16x16bf16_1k", "gfx90a", 32),
+        ("v_mfma_f64_16x16x4f64", "gfx90a", 32),
+        ("v_mfma_f64_16x16x4_f64", "gfx942", 32),
+        ("v_mfma_f64_16x16x4_f64", "gfx950", 64),
+        ("v_smfmac_f32_16x16x32_f16", "gfx942", 16),
+        ("v_smfmac_f32_32x32x16_bf16", "gfx942", 32),
+        ("v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3] cbsz:4 blgp:4", "gfx950", 16),
+        ("v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3] cbsz:4 blgp:1", "gfx950", 32),
+        ("v_mfma_f32_16x16x128_f8f6f4 v[0:3]", "gfx950", 32),
+        ("v_mfma_scale_f32_32x32x64_f8f6f4 v[0:3] cbsz:2 blgp:4", "gfx950", 32),
+        ("v_mfma_f32_32x32x64_f8f6f4 v[0:3]", "gfx950", 64),
+        ("v_wmma_f32_16x16x16_f16 v[0:7]", "gfx1100", 32),
+        ("v_wmma_i32_16x16x16_iu4", "gfx1100", 16),
+        ("v_wmma_f32_16x16x16_f16 v[0:7]", "gfx1201", 16),
+        ("v_wmma_f32_16x16x16_fp8_bf8", "gfx1201", 8),
+        ("v_swmmac_f32_16x16x32_f16", "gfx1201", 16),
+    ],
+)
+def test_cycles_of_a_form(text: str, target: str, cycles: int) -> None:
+    assert matrix_cycles(text, target) == cycles
+
+
+@pytest.mark.parametrize(
+    ("text", "like"),
+    [
+        ("v_mfma_f32_32x32x8f16", "gfx90a"),
+        ("v_mfma_f32_32x32x8_f16", "gfx942"),
+        ("v_mfma_f32_32x32x16_bf16", "gfx950"),
+        ("v_mfma_f32_32x32x64_f8f6f4 cbsz:4 blgp:4", "gfx950"),
+    ],
+)
+def test_without_a_target_the_form_tells_the_generation(text: str, like: str) -> None:
+    assert matrix_cycles(text, "gfx9") == matrix_cycles(text, like) is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["v_add_f32 v0, v1, v2", "v_mfma_f32_7x7x7_f16", "v_wmma_f32_16x16x16_f16", ""]
+)
+def test_what_is_in_no_table_is_not_known(text: str) -> None:
+    assert matrix_cycles(text, "gfx942") is None
+
+
+def test_a_guess_is_named() -> None:
+    code = code_table()
+    known = matrix_passes(code, "gfx950")
+    assert (known.cycles[4], known.unknown) == (32, ())
+    assert "32 cycles" in known.assumption
+    odd = replace(code, text=tuple(text.replace("32x32x16_bf16", "7x7x7_f3") for text in code.text))
+    guessed = matrix_passes(odd, "gfx950")
+    assert guessed.cycles[4] == UNKNOWN_CYCLES
+    assert "guess for v_mfma_f32_7x7x7_f3" in guessed.assumption
+    assert not np.delete(known.cycles, 4).any()
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_matrix_units_are_as_busy_as_the_model_says(name: str) -> None:
+    golden = captures.golden(f"beyond/{name}.json")
+    trace = open_trace(captures.trace_path(name))
+    rows = list(range(len(trace.waves)))
+    use = matrix_use(trace, [trace.reader.read(rows[:2]), trace.reader.read(rows[2:])])
+    model = golden["mfma_model"]
+    assert use.busy == model["matrix_busy_cycles"]
+    assert use.resident == golden["simd_issue"]["resident"]
+    assert use.executions == sum(model["dynamic_counts"].values())
+    assert round(100 * use.share, 2) == model["pct_of_resident_simd_cycles"]
+
+
+def test_no_wave_keeps_no_unit_busy() -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    use = matrix_use(trace, [])
+    assert (use.busy, use.resident, use.share) == (0, 0, 0.0)

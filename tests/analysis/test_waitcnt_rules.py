@@ -1,0 +1,286 @@
+"""Which waits wait for what: lists of real files, vectors, drawn programs, and every place we know better."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.waitcnt.replay import replay, rules, waits, waits_of
+from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.tokens import Waits
+from tests.analysis import build
+from tests.analysis.test_waitcnt_machine import tokens
+from tests.support import captures
+
+Entries = list[tuple[int, list[int]]]
+OURS, REFERENCE = ReferenceRule.OURS, ReferenceRule.REFERENCE
+
+
+def entries(waits: Waits) -> Entries:
+    return [(int(waits.line[row]), waits.producers(row).tolist()) for row in range(len(waits))]
+
+
+def found(lines: list[int], texts: list[str], gfxip: int, rule: ReferenceRule = OURS) -> Entries:
+    batch = build.batch(build.of_tokens(tokens(lines)))
+    return entries(waits(replay(batch, build.code(texts), gfxip, rule=rule), batch.line))
+
+
+def run(program: str, gfxip: int, times: int = 1, rule: ReferenceRule = OURS) -> Entries:
+    """Entries of a program with an instruction a line, run from top to bottom."""
+    texts = [line.strip() for line in program.strip().splitlines()]
+    return found(list(range(len(texts))) * times, texts, gfxip, rule)
+
+
+@pytest.mark.parametrize("rule", [OURS, REFERENCE])
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_every_wave_of_every_capture_has_the_list_of_its_file(name: str, rule: ReferenceRule) -> None:
+    trace = open_trace(captures.trace_path(name))
+    batch = trace.reader.read(list(range(len(trace.waves))))
+    listed = [wave.waits for wave in batch.waves if wave.waits is not None]
+    made = waits(replay(batch, trace.code, trace.gfxip, trace.target, rule), batch.line)
+    assert np.array_equal(made.line, np.concatenate([one.line for one in listed]))
+    assert np.array_equal(np.diff(made.first), np.concatenate([np.diff(one.first) for one in listed]))
+    assert np.array_equal(made.depends_on, np.concatenate([one.depends_on for one in listed]))
+
+
+@pytest.mark.parametrize("rule", [OURS, REFERENCE])
+@pytest.mark.parametrize("case", range(3))
+def test_the_vectors_of_the_writer_hold(case: int, rule: ReferenceRule) -> None:
+    captures.need_shared()
+    vector = captures.golden("waitcnt_vectors.json")["cases"][case]
+    # `_bvh_` is the middle of a name that only the reference takes for an instruction.
+    texts = [text if rule is REFERENCE or text != "_bvh_" else "image_bvh_" for _, text in vector["program"]]
+    sets: dict[str, set[int]] = {}
+    for line, producers in found(
+        list(range(len(texts))) * vector["loops"], texts, int(vector["arch"].removeprefix("gfx")), rule
+    ):
+        sets.setdefault(str(line), set()).update(producers)
+    assert sets == {line: set(lines) for line, lines in vector["expected"].items()}
+
+
+# Where we know better, by what: (name, ours alone, the reference's alone).
+BETTER: dict[str, list[tuple[str, Entries, Entries]]] = {
+    "waitcnt_gfx9": [
+        ("scalar buffer load", [(3, [1, 2])], [(3, [1])]),
+        ("FLAT is in both of its counters", [(20, [15, 16])], [(20, [16])]),
+        ("immediate", [(24, [21, 22]), (31, [30])], [(31, [21, 22, 30])]),
+        ("caches thrown away are not counted", [(29, [26, 27])], [(29, [26, 27, 28])]),
+        ("image", [(33, [32])], []),
+    ],
+    "waitcnt_gfx11": [
+        ("number behind null", [(8, [5]), (9, [6])], [(8, [5, 6])]),
+        (
+            "atomic without return, number behind null",
+            [(11, [4]), (20, [16, 18, 19]), (21, [10, 19])],
+            [(11, [4, 10]), (20, [16, 19])],
+        ),
+        ("images; caches thrown away", [(25, [23, 24])], [(25, [22])]),
+    ],
+    "waitcnt_gfx12": [
+        ("scalar buffer load", [(3, [1, 2])], [(3, [1])]),
+        (
+            "two numbers in one",
+            [(15, [11]), (15, [13]), (16, [12]), (17, [14])],
+            [(15, [11, 12]), (17, [13, 14])],
+        ),
+        ("image", [(23, [22])], []),
+        ("export", [(30, [29])], []),
+        ("FLAT is in both of its counters", [(43, [39, 40])], [(43, [40])]),
+    ],
+    "markers_gfx12": [],
+    "counters_gfx9": [],
+}
+
+
+@pytest.mark.parametrize("name", list(BETTER))
+def test_we_differ_from_the_reference_only_where_it_is_wrong(name: str) -> None:
+    trace = open_trace(captures.synthetic_path(name))
+    wave = trace.reader.read([0]).waves[0]
+    theirs = [
+        (line, rows) for line, rows in captures.golden(f"synthetic/{name}.rcv.json")["main_wave_waitcnt"]
+    ]
+    batch = build.batch(wave)
+    by_reference = replay(batch, trace.code, trace.gfxip, trace.target, REFERENCE)
+    assert entries(waits(by_reference, batch.line)) == theirs
+    ours = entries(waits_of(wave, trace.code, trace.gfxip, trace.target))
+    better, worse = (sorted(row for rule in BETTER[name] for row in rule[side]) for side in (1, 2))
+    assert sorted(one for one in ours if one not in theirs) == better
+    assert sorted(one for one in theirs if one not in ours) == worse
+
+
+SMEM_AND_LDS = """
+    s_load_dword s0
+    ds_read_b32 v0
+    s_waitcnt lgkmcnt(0)
+    ds_read_b32 v0
+    s_sendmsg sendmsg(MSG_INTERRUPT)
+    s_waitcnt lgkmcnt(1)
+    s_waitcnt lgkmcnt(0)"""
+
+
+@pytest.mark.parametrize(
+    ("program", "gfxip", "ours", "theirs"),
+    [
+        (SMEM_AND_LDS, 9, [(2, [0, 1]), (6, [3, 4])], [(2, [0, 1]), (5, [3]), (6, [4])]),
+        ("exp mrt0 v0\nexp mrt1 v0\ns_waitcnt expcnt(1)", 9, [(2, [0])], []),
+        ("lds_direct_load v1\ns_waitcnt expcnt(0)", 11, [(1, [0])], []),
+        ("ds_add_u32 v0, v1 gds\ns_waitcnt expcnt(0)", 9, [(1, [0])], []),
+        ("flat_atomic_add v[0:1], v2\ns_waitcnt_vscnt null, 0x0", 10, [(1, [0])], []),
+        ("buffer_gl0_inv\ns_waitcnt vmcnt(0)", 10, [], [(1, [0])]),
+        ("global_inv scope:SCOPE_SYS\ns_wait_loadcnt 0x0", 12, [(1, [0])], [(1, [0])]),
+        ("global_prefetch_b8 v0\ns_wait_loadcnt 0x0", 12, [], []),
+        ("s_barrier_leave\ns_wait_kmcnt 0x0", 12, [(1, [0])], []),
+    ],
+)
+def test_each_rule_and_the_references(program: str, gfxip: int, ours: Entries, theirs: Entries) -> None:
+    assert run(program, gfxip) == ours
+    assert run(program, gfxip, rule=REFERENCE) == theirs
+
+
+def test_waiting_for_n_releases_all_but_the_newest_n() -> None:
+    program = """
+        global_load_dword v0
+        global_load_dword v1
+        global_load_dword v2
+        s_waitcnt vmcnt(2)
+        s_waitcnt vmcnt(2)
+        s_waitcnt vmcnt(0)"""
+    assert run(program, 9) == [(3, [0]), (5, [1, 2])]
+
+
+def test_operations_of_the_round_before_are_waited_for() -> None:
+    program = """
+        s_waitcnt vmcnt(1)
+        global_load_dword v0
+        global_load_dword v1"""
+    assert run(program, 9, times=3) == [(0, [1]), (0, [2, 1])]
+
+
+def test_links_name_the_very_execution() -> None:
+    texts = ["s_waitcnt vmcnt(1)", "global_load_dword v0"]
+    batch = build.batch(build.of_tokens(tokens([0, 1] * 3 + [0])), build.of_tokens(tokens([1, 1, 0]), row=1))
+    links = replay(batch, build.code(texts), 9)
+    assert links.token.tolist() == [4, 6, 9]
+    assert [links.of(row).tolist() for row in range(3)] == [[1], [3], [7]]
+    assert links.newest.tolist() == [1, 3, 7]
+    assert links.wave.tolist() == [0, 0, 1]
+    assert links.left.tolist() == [1, 1, 1]
+    assert links.is_ordered.all()
+
+
+def test_scalar_loads_come_back_in_any_order() -> None:
+    batch = build.batch(build.of_tokens(tokens([0, 0, 1])))
+    links = replay(batch, build.code(["s_load_dword s0", "s_waitcnt lgkmcnt(0)"]), 9)
+    assert links.is_ordered.tolist() == [False]
+
+
+def test_address_translation_names_only_what_has_not_come_back() -> None:
+    program = """
+        global_load_b32 v0
+        s_wait_loadcnt 0x0
+        global_store_b32 v0
+        global_store_b32 v1
+        s_wait_xcnt 0x1
+        s_load_b32 s0
+        s_wait_xcnt 0x1
+        s_wait_xcnt 0x0"""
+    assert run(program, 12) == [(1, [0]), (4, [2]), (7, [3, 5])]
+
+
+@pytest.mark.parametrize(
+    ("texts", "target", "name"),
+    [
+        (["s_wait_xcnt 0x0"], "gfx12", "gfx1250"),
+        (["global_load_b32 v0"], "gfx1250", "gfx1250"),
+        (["global_load_b32 v0"], "gfx1201", "gfx12"),
+    ],
+)
+def test_gfx1250_is_told_by_name_or_by_its_instructions(texts: list[str], target: str, name: str) -> None:
+    assert rules(build.code(texts), 12, target).name == name
+
+
+def test_a_list_of_the_file_is_kept_where_the_replay_knows_nothing() -> None:
+    from dataclasses import replace
+
+    listed = build.waits([(1, [0])])
+    wave = replace(build.of_tokens(tokens([0, 1])), waits=listed)
+    assert waits_of(wave, build.code(["strange_load v0", "strange_wait"]), 9) is listed
+
+
+@pytest.mark.parametrize(
+    ("text", "gfxip", "asked"),
+    [
+        ("s_waitcnt vmcnt(3) lgkmcnt(0x1)", 9, {"vm": 3, "lgkm": 1}),
+        ("s_waitcnt vmcnt(1) & expcnt(2)", 10, {"vm": 1, "exp": 2}),
+        ("s_waitcnt 0xc07f", 9, {"vm": 63, "exp": 7, "lgkm": 0}),
+        ("s_waitcnt 0x3f70", 10, {"vm": 0, "exp": 7, "lgkm": 63}),
+        ("s_waitcnt 0x0", 11, {"vm": 0, "exp": 0, "lgkm": 0}),
+        ("s_waitcnt 0x7f7", 11, {"vm": 1, "exp": 7, "lgkm": 63}),
+        ("s_waitcnt_vscnt null, 0x1", 11, {"vs": 1}),
+        ("s_waitcnt_vmcnt null, 0x2", 10, {"vm": 2}),
+        ("s_waitcnt_depctr 0xfff", 11, {}),
+        ("s_wait_loadcnt_dscnt 0x201", 12, {"load": 2, "ds": 1}),
+        ("s_wait_storecnt_dscnt 0x3f00", 12, {"store": 63, "ds": 0}),
+        ("s_wait_kmcnt 0x0", 12, {"km": 0}),
+        ("s_wait_asynccnt 0x2", 12, {"async": 2}),
+        ("s_wait_alu 0xfffe", 12, {}),
+        ("s_wait_event 0x1", 12, {}),
+        ("v_add_f32 v0, v1, v2", 12, {}),
+    ],
+)
+def test_what_a_wait_asks(text: str, gfxip: int, asked: dict[str, int]) -> None:
+    assert dict(rules(build.code([]), gfxip).effect(text).waits) == asked
+
+
+def test_waiting_for_idle_asks_every_counter() -> None:
+    asked = dict(rules(build.code([]), 12).effect("s_wait_idle").waits)
+    assert set(asked.values()) == {0}
+    assert {"load", "store", "ds", "km", "exp", "bvh", "sample"} <= set(asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "gfxip", "counters"),
+    [
+        ("buffer_store_dword v0, v1", 9, ["vm"]),
+        ("buffer_store_dword v0, v1", 10, ["vs"]),
+        ("buffer_load_dwordx4 v64, s[16:19], 0 offen sc0 lds", 9, ["vm"]),
+        ("buffer_wbl2 sc1", 9, ["vm"]),
+        ("buffer_wbinvl1_vol", 9, []),
+        ("s_buffer_load_dword s4, s[8:11], 0x0", 9, ["lgkm"]),
+        ("s_memtime s[0:1]", 9, ["lgkm"]),
+        ("global_atomic_add_u32 v[2:3], v4, off", 11, ["vs"]),
+        ("global_atomic_add_u32 v0, v[2:3], v4, off glc", 11, ["vm"]),
+        ("global_atomic_add_u32 v0, v[2:3], v4, off th:TH_ATOMIC_RETURN", 12, ["load"]),
+        ("global_atomic_add_u32 v[2:3], v4, off", 12, ["store"]),
+        ("flat_load_dword v0, v[2:3]", 9, ["vm", "lgkm"]),
+        ("flat_store_b32 v[2:3], v0", 12, ["store", "ds"]),
+        ("ds_add_u32 v0, v1 gds", 9, ["lgkm", "exp"]),
+        ("ds_read_b32 v0, v1", 9, ["lgkm"]),
+        ("exp mrt0 v0, v1, v2, v3 done", 10, ["exp"]),
+        ("export mrt0 v0, v1, v2, v3 done", 12, ["exp"]),
+        ("v_exp_f32 v0, v1", 10, []),
+        ("image_bvh_intersect_ray v[0:3]", 11, ["vm"]),
+        ("image_bvh8_intersect_ray v[0:9]", 12, ["bvh"]),
+        ("image_sample v[0:3]", 12, ["sample"]),
+        ("image_load v[0:3]", 12, ["load"]),
+        ("image_store v[0:3]", 11, ["vs"]),
+        ("s_sendmsg_rtn_b32 s0, sendmsg(1)", 11, ["lgkm", "lgkm"]),
+        ("s_get_barrier_state s0, -1", 12, ["km"]),
+        ("global_inv scope:SCOPE_SYS", 12, ["load"]),
+        ("global_wb scope:SCOPE_SYS", 12, ["store"]),
+        ("global_wbinv scope:SCOPE_SYS", 12, ["store"]),
+        ("buffer_gl0_inv", 11, []),
+        ("global_prefetch_b8 v[2:3], off", 12, []),
+        ("s_endpgm", 9, []),
+        ("s_load_b64 s[0:1], s[2:3], 0x0", 1250, ["km", "x"]),
+        ("global_store_b32 v[2:3], v0, off", 1250, ["store", "x"]),
+        ("global_load_async_to_lds_b32 v0, v[2:3], off", 1250, ["async", "x"]),
+        ("tensor_load_to_lds s[0:3], s[4:11]", 1250, ["tensor"]),
+        ("global_inv scope:SCOPE_SYS", 1250, ["load"]),
+        ("ds_load_b32 v0, v1", 1250, ["ds"]),
+    ],
+)
+def test_which_counters_an_instruction_raises(text: str, gfxip: int, counters: list[str]) -> None:
+    major, target = (12, "gfx1250") if gfxip == 1250 else (gfxip, "")
+    assert [counter for counter, _ in rules(build.code([]), major, target).effect(text).raises] == counters
