@@ -141,7 +141,7 @@ class CurvesItem(pg.GraphicsObject):
 
     @staticmethod
     def _join(painter: QPainter, points: QPolygonF, color: QColor, lines: int) -> None:
-        """Draw a polyline; a thicker one is several of a pixel, which Qt draws far faster than a broad pen."""
+        """Draw a polyline; a thicker one is several thin ones, far faster than a broad pen."""
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(color, 1))
         for line in range(lines):
