@@ -78,7 +78,7 @@ def test_kinds_have_the_colours_of_kinds(isa: IsaPanel, ui: UiContext, qtbot: ob
     assert "MATRIX" in isa.bar.legend.names
     assert lengths(isa, 4, ui.theme.kind(TokenKind.MATRIX)) > 10
     assert "MATRIX 12 (100.0 % of the row)" in isa.view.tip(4, "cost")
-    assert isa.view.table.columns[isa.view.table.column_of("cost")].title == "Kinds and idle · sqrt"
+    assert isa.view.table.columns[isa.view.table.column_of("cost")].title == "kinds · sqrt"
 
 
 def test_latency_above_stall(isa: IsaPanel, ui: UiContext, settled: Settled, qtbot: object) -> None:

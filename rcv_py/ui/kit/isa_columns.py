@@ -106,7 +106,7 @@ def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
         Column("share", "%", share, _share, True, width=46, tip=share_tip),
         Column(
             "cost",
-            f"{mode} · {bar_scale}",
+            f"{rows.bars.mode.heading} · {bar_scale}",
             lengths,
             _blank_zero,
             True,

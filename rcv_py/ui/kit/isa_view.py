@@ -159,19 +159,22 @@ class IsaView(FoldView):
         plain = bool(code.is_label[row]) or not self._ran(row) or not self.settings["isa.color_text"]
         kind = int(code.kind[row])
         self._text.draw(painter, at, text, kind=kind, room=room, char_px=self.char_px, plain=plain)
-        self._paint_note(painter, cell, len(text), self._note(row))
+        self._paint_note(painter, cell, len(text), *self.notes(row))
 
-    def _note(self, row: int) -> str:
+    def notes(self, row: int) -> tuple[str, ...]:
+        """What is written behind an instruction, the longest wording first."""
         assert self.rows is not None
         structure = self.rows.program
         branch = structure.branch_notes.get(row, "") if self.shows_branches else ""
         ring = structure.loop_notes.get(row, "")
-        return " · ".join(note for note in (ring, branch) if note)
+        both = (f"{ring} · {branch}",) if ring and branch else ()
+        return (*both, *(note for note in (branch, ring) if note))
 
-    def _paint_note(self, painter: QPainter, cell: QRect, used: int, note: str) -> None:
-        """Write a note at the right end of the cell, if it fits behind the text."""
+    def _paint_note(self, painter: QPainter, cell: QRect, used: int, *notes: str) -> None:
+        """Write the first note that fits at the right end of the cell, behind the text."""
         room = self.chars_in(cell.width() - 2 * PAD)
-        if not note or used + NOTE_GAP + len(note) > room:
+        note = next((note for note in notes if used + NOTE_GAP + len(note) <= room), "")
+        if not note:
             return
         ink = painter.pen().color()
         painter.setPen(self.theme.role("muted"))

@@ -65,6 +65,7 @@ class IsaPanel(Panel):
 
     def _lay_out(self) -> None:
         self.note.setObjectName("muted")
+        self.note.setWordWrap(True)
         self.note.setContentsMargins(8, 0, 8, 4)
         rows = QHBoxLayout()
         rows.setContentsMargins(0, 0, 0, 0)
