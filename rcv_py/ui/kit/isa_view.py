@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QToolTip
 
+from rcv_py.base.text import elide_right
 from rcv_py.model.kinds import StallReason
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit import arrow_gutter
@@ -28,6 +29,7 @@ from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.theme import Theme
 
 NOTE_GAP = 3  # characters between an instruction and the note behind it
+LEAST_NAME = 10  # characters of a block that its number of rows may not take
 
 
 class IsaView(FoldView):
@@ -150,7 +152,8 @@ class IsaView(FoldView):
         room = self.chars_in(cell.width() - 2 * PAD)
         if self.is_fold(row):
             name, rest = self.fold_title(row)
-            name = name if len(name) + len(rest) + 2 <= room else name[: max(1, room - len(rest) - 3)] + "…"
+            left = room - len(rest) - NOTE_GAP
+            name = elide_right(name, left if left >= LEAST_NAME else room)
             painter.drawText(at, name)
             self._paint_note(painter, cell, len(name), rest)
             return
@@ -260,7 +263,8 @@ class IsaView(FoldView):
             self._margin.paint_lines(painter, self.folds, rows, tops, self.viewport().width())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for loop, x, top, bottom in self.placed_loops():
-            self._margin.paint_bracket(painter, x, (top, bottom), loop == self._hovered_loop)
+            ran = self.rows is not None and self.rows.program.ran(loop)
+            self._margin.paint_bracket(painter, x, (top, bottom), ran, loop == self._hovered_loop)
         box = self.gutter_rect()
         if box.isEmpty() or not len(self.arrows):
             return
