@@ -246,6 +246,22 @@ def test_colours_can_be_switched_off_and_rows_that_never_ran_are_dim(isa: IsaPan
     assert ui.theme.role("text").rgb() in inks(4)
 
 
+def shown_width(panel: IsaPanel, column: str) -> int:
+    """How many pixels of a column are in sight."""
+    view = panel.view
+    at = view.table.column_of(column)
+    left = view.columnViewportPosition(at)
+    return min(view.columnWidth(at), view.viewport().width() - left)
+
+
+def test_bars_are_in_sight_when_there_is_little_room_and_wide_when_there_is_much(isa: IsaPanel) -> None:
+    isa.resize(545, 400)
+    assert shown_width(isa, "cost") >= 80
+    assert shown_width(isa, "instruction") >= 140
+    isa.resize(1400, 400)
+    assert shown_width(isa, "cost") >= 250
+
+
 def test_the_panel_fits_a_narrow_window(isa: IsaPanel) -> None:
     isa.resize(560, 400)
     for widget in (isa.bar.annotation, isa.bar.scale, isa.mode, isa.gutter, isa.bar.fold):

@@ -110,7 +110,7 @@ def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
             lengths,
             _blank_zero,
             True,
-            width=150,
+            width=88,
             is_left=True,
             tip=f"{mode} in {rows.bars.unit}: {rows.bars.of}. {bar_scale} scale; choose above the listing.",
         ),

@@ -57,7 +57,7 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: re.Pattern[str] | None = None
         self.setAccessibleName("Instructions")
-        self.widths.elastic = Elastic("instruction", "cost", 160, 460, yields=("stall",))
+        self.widths.elastic = Elastic("instruction", "cost", 140, 440, yields=("stall",), upto_most=300)
         self.header.fixed = frozenset({"instruction"})
         self.cell_painters = {
             "instruction": self._paint_instruction,
