@@ -108,6 +108,12 @@ ISSUED = Part("issued", "samples that did issue", "role", "idle")
 MEMORY = Part("memory", "from issue to return", "kind", int(TokenKind.VMEM))
 
 
+_NO_ROWS = {
+    Annotation.MEMORY: "No streamed level counters: record SQ_INST_LEVEL_VMEM or SQ_INST_LEVEL_LDS.",
+    Annotation.MEMORY_WAITS: "No wait in this capture tells when a memory operation came back.",
+}
+
+
 def why_not(mode: Annotation, has: Ingredients) -> str:
     """Return a sentence that says why a mode cannot be shown, "" if it can be."""
     code = has.code
@@ -127,11 +133,7 @@ def why_not(mode: Annotation, has: Ingredients) -> str:
     if value is None:
         return sentence
     if mode in (Annotation.MEMORY, Annotation.MEMORY_WAITS) and not len(value.line):
-        return (
-            "No streamed level counters: record SQ_INST_LEVEL_VMEM or SQ_INST_LEVEL_LDS."
-            if mode is Annotation.MEMORY
-            else "No wait in this capture tells when a memory operation came back."
-        )
+        return getattr(value, "reason", "") or _NO_ROWS[mode]
     return ""
 
 
@@ -257,7 +259,7 @@ def _memory_waits(has: Ingredients) -> Bars:
 def _spread(n: int, line: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Return values of some lines as a column of all lines, NaN elsewhere."""
     column = np.full(n, np.nan)
-    inside = (line >= 0) & (line < n)
+    inside = np.flatnonzero((line >= 0) & (line < n))[::-1]  # the first row of a line is the one that stays
     column[line[inside]] = value[inside]
     return column
 

@@ -27,7 +27,7 @@ class _Table:
     """What one of the three listings prints: columns, values by row, what is ranked by `--top`."""
 
     kind: str
-    unit: str
+    unit: tuple[str, str]  # one, several
     columns: tuple[Column, ...]
     rows: list[tuple[Any, ...]]
     weight: list[int]
@@ -60,7 +60,7 @@ def run(arguments: Namespace) -> int:
         print(json_text("rcv.isa/1", document))
     else:
         print_table(table.columns, [_cells(table.columns, row) for row in shown])
-        print(f"\n{count(len(shown))} of {plural(len(table.rows), table.unit)}.")
+        print(f"\n{count(len(shown))} of {plural(len(table.rows), *table.unit)}.")
     return 0
 
 
@@ -88,7 +88,7 @@ def _lines(trace: Trace, table: Blocks, costs: CostColumns) -> _Table:
             zip(table.of_row.tolist(), *(column.tolist() for column in numbers), strict=True)
         )
     ]
-    return _Table("lines", "row", columns, rows, cost.tolist())
+    return _Table("lines", ("row", "rows"), columns, rows, cost.tolist())
 
 
 def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> _Table:
@@ -104,7 +104,7 @@ def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> _Table:
         (block, *row, round(int(sums.cost[block]) / whole, 6), int(depth[block]), table.name[block])
         for block, row in enumerate(zip(*(column.tolist() for column in values), strict=True))
     ]
-    return _Table("blocks", "block", columns, rows, sums.cost.tolist())
+    return _Table("blocks", ("block", "blocks"), columns, rows, sums.cost.tolist())
 
 
 def _branches(trace: Trace, how: Flow, found: Branches | None) -> _Table:
@@ -119,7 +119,7 @@ def _branches(trace: Trace, how: Flow, found: Branches | None) -> _Table:
         (row, target, yes, no, round(yes / max(1, yes + no), 6), trace.code.text[row])
         for row, target, yes, no in values
     ]
-    return _Table("branches", "branch", columns, rows, (table.taken + table.not_taken).tolist())
+    return _Table("branches", ("branch", "branches"), columns, rows, (table.taken + table.not_taken).tolist())
 
 
 def _top(table: _Table, top: int) -> list[tuple[Any, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from rcv_py.analysis.events import GROUPS, dispatch_facts, dispatch_names, event_text, group_of
+from rcv_py.analysis.events import GROUPS, dispatch_facts, dispatch_names, event_text, group_of, lasting
 from rcv_py.base.text import count
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
@@ -44,13 +44,18 @@ def event_lines(
         types = np.unique(events.kind).tolist()
         shown = [kind for kind in types if kind not in skip and PREFIX + group_of(kind) not in hidden]
         chosen = np.flatnonzero(np.isin(events.kind, shown))[: 8 * MOST]
-        columns = (events.time[chosen], events.se[chosen], events.kind[chosen])
+        columns = (events.time[chosen], events.se[chosen], events.kind[chosen], lasting(events)[chosen])
         lines += [
-            Line(time, ROLES.get(kind, "muted"), f"SE {se}: {event_text(kind)} at {count(time)}")
-            for time, se, kind in zip(*(column.tolist() for column in columns), strict=True)
+            Line(time, ROLES.get(kind, "muted"), _text(time, se, kind, length), length)
+            for time, se, kind, length in zip(*(column.tolist() for column in columns), strict=True)
             if engines is None or se in engines
         ]
     return tuple(sorted(lines, key=lambda line: line.time)[:MOST])
+
+
+def _text(time: int, se: int, kind: int, length: int) -> str:
+    lasted = f", for {count(length)} cycles" if length > 0 else ""
+    return f"SE {se}: {event_text(kind)} at {count(time)}{lasted}"
 
 
 def _dispatch_lines(trace: Trace, engines: Collection[int] | None) -> list[Line]:

@@ -16,7 +16,6 @@ from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.theme import Theme
 
 _SUMS = ("latency", "stall", "idle", "share", "cost", "samples", "issued", "stalled")
-_BLANK = ("place", "reason")
 
 
 class FoldView(RowsView):
@@ -141,21 +140,27 @@ class FoldView(RowsView):
         return self.parts.name[section], f"{plural(lines, 'row')}{never}"
 
     def _folded_text(self, row: int, column: str) -> str | None:
+        """What a cell of a folded row says, or of a label; None where it says what it always does."""
         if self.rows is None or self._costs is None:
             return None
-        if not self.is_fold(row):
-            return "" if column == "hits" and self.rows.trace.code.is_label[row] else None
-        if column == "instruction":
-            return " · ".join(self.fold_title(row))
-        if column in _BLANK:
+        if self.is_fold(row):
+            return self._sum_text(row, column)
+        return "" if column == "hits" and self.rows.trace.code.is_label[row] else None
+
+    def _sum_text(self, row: int, column: str) -> str | None:
+        assert self.rows is not None
+        assert self._costs is not None
+        section, shown = self.folds.section(row), self.table.columns[self.table.column_of(column)]
+        fixed = {
+            "instruction": " · ".join(self.fold_title(row)),
+            "hits": f"{int(self._costs.hits[section]):,}",
+            "place": "",
+            "reason": "",
+        }
+        if column == "cost" and not self.rows.bars.is_sum:
             return ""
-        at = self.table.column_of(column)
-        shown = self.table.columns[at]
-        section = self.folds.section(row)
-        if column == "hits":
-            return shown.text(self._costs.hits[section])
-        if column not in _SUMS or (column == "cost" and not self.rows.bars.is_sum):
-            return None if column not in _SUMS else ""
+        if column not in _SUMS:
+            return fixed.get(column)
         part = slice(int(self.folds.first[section]), int(self.folds.stop[section]))
         real = ~self.rows.trace.code.is_label[part]
         return shown.text(np.asarray(shown.values[part])[real].sum())

@@ -74,7 +74,7 @@ class Program:
         at = int(self.blocks.of_row[row])
         first, stop = int(self.blocks.first[at]), int(self.blocks.stop[at])
         depth = int(self.loops.depth_of_block[at])
-        ring = f", {plural(depth, 'loop')} deep" if depth else ""
+        ring = f", in {plural(depth, 'loop')}" if depth else ""
         return f"{self.blocks.name[at]}: rows {count(first)} to {count(stop - 1)}{ring}"
 
     def _branches(self) -> list[tuple[int, ...]]:
@@ -95,10 +95,8 @@ class Program:
 def program(trace: Trace, found: Branches | None) -> Program:
     """Return the structure of a capture's code."""
     how, table = flow(trace.code), blocks(trace.code, found)
-    n = len(trace.code)
     empty = np.zeros(0, dtype=np.int32)
     seen = found if found is not None else Branches(empty, empty, empty, empty)
-    assert len(how.target) == n
     rows = branch_table(seen, how.is_branch, how.target)
     return Program(trace, table, by_label(table), loops(table, found), rows, found)
 

@@ -12,8 +12,8 @@ from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.analysis.kind_latency import kind_latency
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.memory_latency import memory_latency
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.analysis.wait_summary import wait_summary
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
