@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.context import UiContext
@@ -28,6 +28,7 @@ class CurvePanel(Panel):
         self.plot = CurvePlot(ui, name)
         self.note = ElidedLabel()
         self.note.setObjectName("muted")
+        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._choices: dict[str, QComboBox] = {}
         self._head = QHBoxLayout()
         self._head.setContentsMargins(8, 4, 8, 0)

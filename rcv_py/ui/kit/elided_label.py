@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy
+from PySide6.QtWidgets import QLabel
 
-NARROWEST = 10
+NARROWEST = 24
 
 
 class ElidedLabel(QLabel):
-    """Takes the room that is left, and asks for none."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.setMinimumWidth(NARROWEST)
+    """A label that can be as narrow as a few characters."""
 
     def minimumSizeHint(self) -> QSize:
         """Hardly anything."""
         return QSize(NARROWEST, super().minimumSizeHint().height())
 
     def setText(self, text: str) -> None:
-        """Show a text."""
+        """Show a text; it is the tooltip as well, unless somebody gave it another."""
+        if self.toolTip() == self.text():
+            self.setToolTip(text)
         super().setText(text)
-        self.setToolTip(text)
         self.setAccessibleName(text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint what fits."""
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
         with QPainter(self) as painter:
-            painter.setPen(self.palette().windowText().color())
-            text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+            painter.setPen(self.palette().color(self.foregroundRole()))
+            painter.drawText(self.rect(), self.alignment(), text)
