@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.cost_columns import CostColumns
+from rcv_py.analysis.kind_latency import KindLatency
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, StallReason, TokenKind
 from rcv_py.model.modes import ReferenceRule
@@ -52,14 +53,14 @@ class Ingredients:
     costs: CostColumns
     show_idle: bool = True
     hidden: Any = None
-    kinds: np.ndarray | None = None  # int64 [code rows, KIND_COUNT]
+    kinds: KindLatency | None = None
     memory: Any = None
     waits: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One colour of the bars; `table` is where it is from: a role, a kind, a reason, or the row's own kind."""
+    """One colour of the bars; `table` says where it is from."""
 
     name: str
     meaning: str
@@ -103,7 +104,14 @@ STALL = Part("stall", "waited to issue", "role", "stall")
 ISSUE = Part("issue", "issued or executed", "role", "issue")
 IDLE = Part("idle", "idle time in front of it", "role", "idle")
 HIDDEN = Part("hidden", "covered by other waves' work on the same SIMD; an estimate", "role", "hidden")
+ISSUED = Part("issued", "samples that did issue", "role", "idle")
 MEMORY = Part("memory", "from issue to return", "kind", int(TokenKind.VMEM))
+
+
+_NO_ROWS = {
+    Annotation.MEMORY: "No streamed level counters: record SQ_INST_LEVEL_VMEM or SQ_INST_LEVEL_LDS.",
+    Annotation.MEMORY_WAITS: "No wait in this capture tells when a memory operation came back.",
+}
 
 
 def why_not(mode: Annotation, has: Ingredients) -> str:
@@ -125,11 +133,7 @@ def why_not(mode: Annotation, has: Ingredients) -> str:
     if value is None:
         return sentence
     if mode in (Annotation.MEMORY, Annotation.MEMORY_WAITS) and not len(value.line):
-        return (
-            "No streamed level counters: record SQ_INST_LEVEL_VMEM or SQ_INST_LEVEL_LDS."
-            if mode is Annotation.MEMORY
-            else "No wait in this capture tells when a memory operation came back."
-        )
+        return getattr(value, "reason", "") or _NO_ROWS[mode]
     return ""
 
 
@@ -181,9 +185,9 @@ def _nonhidden(has: Ingredients) -> Bars:
 def _kinds(has: Ingredients) -> Bars:
     assert has.kinds is not None
     code, real = has.code, ~has.code.is_label
-    shown = [kind for kind in range(KIND_COUNT) if has.kinds[:, kind].any()]
+    shown = [kind for kind in range(KIND_COUNT) if has.kinds.cycles[:, kind].any()]
     parts = tuple(Part(TokenKind(kind).name, KIND_TEXT[TokenKind(kind)], "kind", kind) for kind in shown)
-    columns = [np.maximum(0, has.kinds[:, kind]) for kind in shown]
+    columns = [np.maximum(0, has.kinds.cycles[:, kind]) for kind in shown]
     if has.show_idle:
         parts, columns = (*parts, IDLE), [*columns, np.maximum(0, code.idle)]
     value = np.stack(columns) * real if columns else np.zeros((0, len(code)), dtype=np.int64)
@@ -197,7 +201,7 @@ def _reasons(has: Ingredients) -> Bars:
     parts = tuple(Part(_reason_name(at), "why it did not issue", "reason", at) for at in shown)
     columns = [code.stall_reasons[:, at].astype(np.int64) for at in shown]
     if code.samples_issued is not None:
-        parts, columns = (*parts, ISSUE), [*columns, code.samples_issued.astype(np.int64)]
+        parts, columns = (*parts, ISSUED), [*columns, code.samples_issued.astype(np.int64)]
     value = np.stack(columns) if columns else np.zeros((0, len(code)), dtype=np.int64)
     return Bars(Annotation.REASONS, parts, value, "samples", "PC samples")
 
@@ -255,7 +259,7 @@ def _memory_waits(has: Ingredients) -> Bars:
 def _spread(n: int, line: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Return values of some lines as a column of all lines, NaN elsewhere."""
     column = np.full(n, np.nan)
-    inside = (line >= 0) & (line < n)
+    inside = np.flatnonzero((line >= 0) & (line < n))[::-1]  # the first row of a line is the one that stays
     column[line[inside]] = value[inside]
     return column
 

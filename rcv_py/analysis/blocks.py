@@ -66,9 +66,9 @@ class BlockCosts:
 def blocks(code: CodeTable, found: Branches | None = None) -> Blocks:
     """Return the blocks of all kernels.
 
-    A block begins at a kernel, at a label, behind a branch or an end of the program, and wherever a jump goes
-    to: by the operand of a direct branch, else by the jumps that were seen (`found`).  A jump that was seen to
-    go elsewhere than its operand says (tokens are missing in the record) counts for nothing.
+    A block begins at a kernel, at a label, behind a branch or an end of the program, and wherever a jump
+    goes to: by the operand of a direct branch, else by the jumps that were seen (`found`).  A jump that was
+    seen to go elsewhere than its operand says (tokens are missing in the record) counts for nothing.
     """
     n = len(code)
     how = flow(code)
@@ -84,6 +84,25 @@ def blocks(code: CodeTable, found: Branches | None = None) -> Blocks:
     label = np.where(code.is_label[first], first, -1).astype(np.int32)
     names = _names(code, first, label)
     return Blocks(first, stop, names, label, _heads(code, first, stop), code.kernel[first], starts, *edges)
+
+
+def by_label(table: Blocks) -> Blocks:
+    """Return the blocks joined into sections: from each label or kernel to the next one; without edges."""
+    starts = np.flatnonzero((table.label >= 0) | table.is_entry | (np.arange(len(table)) == 0))
+    first = table.first[starts]
+    stop = np.append(first[1:], table.stop[-1:]).astype(np.int32)[: len(first)]
+    nothing = np.zeros(0, dtype=np.int32)
+    return Blocks(
+        first,
+        stop,
+        tuple(table.name[at] for at in starts.tolist()),
+        table.label[starts],
+        table.head[starts],
+        table.kernel[starts],
+        table.is_entry[starts],
+        nothing,
+        nothing,
+    )
 
 
 def block_costs(table: Blocks, code: CodeTable, costs: CodeTable | CostColumns) -> BlockCosts:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.activity import Activity, activity
-from rcv_py.analysis.occupancy_numbers import OccupancyNumbers, occupancy_numbers
+from rcv_py.analysis.counter_summary import CounterSummary, counter_summary
+from rcv_py.analysis.occupancy import residencies, steps
+from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.pipe_use import PipeUse, pipe_use
 from rcv_py.analysis.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.state_shares import StateShares, state_shares
@@ -41,8 +43,9 @@ class DeviceSummary:
     activity: Activity | None
     states: StateShares | None
     pipes: PipeUse | None
-    occupancy: OccupancyNumbers
+    occupancy: OccupancyNumbers | None  # over all compute units
     units: UnitTable | None
+    counters: CounterSummary | None
     reasons: StallReasons | None
     read: int  # waves that `states` and `pipes` are about
     waves: int  # traced waves
@@ -50,7 +53,8 @@ class DeviceSummary:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to say but names."""
-        return not (self.activity or self.occupancy.waves or self.reasons or self.states)
+        found = (self.activity, self.occupancy, self.reasons, self.states, self.counters)
+        return all(one is None for one in found)
 
     def fact(self, name: str) -> Fact | None:
         """The fact with that id, None if the capture does not tell."""
@@ -60,13 +64,15 @@ class DeviceSummary:
 def device_summary(trace: Trace, batches: Sequence[WaveBatch]) -> DeviceSummary:
     """Return the summary of a capture with the given waves read."""
     ran = activity(trace.code)
-    occupancy = occupancy_numbers(trace.occupancy)
+    curve = steps(trace.occupancy).get(-1)
+    occupancy = None if curve is None or not curve.area else occupancy_numbers(curve)
     states = state_shares(batches) if batches else None
     pipes = pipe_use(batches) if batches else None
     reasons = stall_reasons(trace.code) if trace.has_pc_samples else None
+    counted = counter_summary(trace)
     facts = (
         *_kernel(trace),
-        *_waves(trace, occupancy),
+        *_waves(trace),
         *_occupancy(trace, occupancy),
         *_pipes(pipes),
         *_samples(reasons),
@@ -78,7 +84,8 @@ def device_summary(trace: Trace, batches: Sequence[WaveBatch]) -> DeviceSummary:
         states if states is not None and states.whole else None,
         pipes if pipes is not None and len(pipes) else None,
         occupancy,
-        unit_table(trace),
+        unit_table(trace, counted),
+        counted,
         reasons if reasons is not None and reasons.samples else None,
         sum(len(batch.waves) for batch in batches),
         len(trace.waves),
@@ -94,13 +101,13 @@ def _kernel(trace: Trace) -> tuple[Fact, ...]:
     return (Fact("kernel", "Kernel", trace.kernel_name, name, of, trace.kernel_name),)
 
 
-def _waves(trace: Trace, occupancy: OccupancyNumbers) -> tuple[Fact, ...]:
-    index = trace.waves
+def _waves(trace: Trace) -> tuple[Fact, ...]:
+    index, lives = trace.waves, len(residencies(trace.occupancy))
     if not len(index):
         return ()
     life = np.sort(index.end - index.begin)
     median = int(life[(len(life) - 1) // 2])
-    seen = f"of {plural(occupancy.waves, 'wave')} on the device" if occupancy.waves else ""
+    seen = f"of {plural(lives, 'wave')} on the device" if lives else ""
     return (
         Fact(
             "waves_traced",
@@ -121,17 +128,19 @@ def _waves(trace: Trace, occupancy: OccupancyNumbers) -> tuple[Fact, ...]:
     )
 
 
-def _occupancy(trace: Trace, numbers: OccupancyNumbers) -> tuple[Fact, ...]:
-    if not numbers.span:
+def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> tuple[Fact, ...]:
+    if numbers is None:
         return ()
+    span = numbers.end - numbers.begin
+    tail = round(numbers.tail * span)
     seen = "On all compute units that the trace saw."
     return (
         Fact(
             "duration",
             "Duration",
-            numbers.span,
-            f"{count(numbers.span)} cycles",
-            _time(trace, numbers.span) or "first start to last end",
+            span,
+            f"{count(span)} cycles",
+            _time(trace, span) or "first start to last end",
             f"Cycles from the first start of a wave to the last end. {seen}",
         ),
         Fact(
@@ -139,7 +148,7 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers) -> tuple[Fact, ...]:
             "Resident waves, mean",
             round(numbers.mean, 4),
             f"{numbers.mean:,.1f}",
-            f"{percent(numbers.fill, 1)} of the peak",
+            f"{percent(numbers.mean, numbers.peak)} of the peak",
             f"Waves resident at a time, weighted by time, over the whole duration. {seen}",
         ),
         Fact(
@@ -154,17 +163,17 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers) -> tuple[Fact, ...]:
             "ramp",
             "Filling",
             numbers.ramp,
-            percent(numbers.ramp, numbers.span),
+            percent(numbers.ramp, span),
             f"of the duration, {_cycles(trace, numbers.ramp)}",
             "From the first start until nine tenths of the peak were resident.",
         ),
         Fact(
             "tail",
             "Tail",
-            numbers.tail,
-            percent(numbers.tail, numbers.span),
-            f"of the duration, {_cycles(trace, numbers.tail)}",
-            "After the peak was reached: time in which at most half of it was resident.",
+            tail,
+            percent(tail, span),
+            f"of the duration, {_cycles(trace, tail)}",
+            "From the last moment with more than half of the peak resident to the end.",
         ),
     )
 

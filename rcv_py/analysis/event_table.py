@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from rcv_py.analysis.events import dispatch_facts, dispatch_name, event_text
+from rcv_py.analysis.events import dispatch_facts, dispatch_names, event_text, lasting
 from rcv_py.analysis.marker_records import CLOSES, OPENS, MarkerRecords
 from rcv_py.analysis.marker_spans import MarkerSpans
 from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
@@ -112,7 +112,7 @@ def _none(n: int) -> np.ndarray:
 def _dispatches(trace: Trace) -> _Part:
     found, n = trace.dispatches, len(trace.dispatches)
     each = np.arange(n)
-    names = [dispatch_name(trace, one) for one in found]
+    names = dispatch_names(trace)
     places = [_queue(one.se, one.me, one.pipe) for one in found]
     details = [dispatch_facts(one) for one in found]
     time = np.array([one.time for one in found], dtype=np.int64)
@@ -137,7 +137,7 @@ def _events(trace: Trace) -> _Part:
         ([_queue(*one) for one in places], place),
         (texts, row),
     )
-    return _Part(EntryKind.EVENT, events.time, _none(n), _none(n).astype(np.int32), words)
+    return _Part(EntryKind.EVENT, events.time, lasting(events), _none(n).astype(np.int32), words)
 
 
 def _event_detail(flags: int, payload: int) -> str:
@@ -154,7 +154,7 @@ def _queue(se: int, me: int, pipe: int) -> str:
 
 
 def _markers(trace: Trace, spans: MarkerSpans) -> _Part:
-    places, place = _slots(spans)
+    places, place = _slots(trace, spans)
     details, detail = _unique(spans.kind, spans.depth, spans.is_open, spans.name_id)
     texts = [
         marker_facts(MarkerKind(kind), depth, bool(is_open), spans.sources[name])
@@ -175,7 +175,7 @@ def marker_facts(kind: MarkerKind, depth: int, is_open: bool, source: str) -> st
 
 def _values(trace: Trace, spans: MarkerSpans) -> _Part:
     records = spans.records
-    places, place = _slots(records)
+    places, place = _slots(trace, records)
     action = actions(spans)
     target = np.where(spans.span_of_record >= 0, spans.span_of_record, 0)
     name_id = spans.name_id[target] if len(spans) else np.zeros(len(records), dtype=np.int32)
@@ -229,10 +229,11 @@ def actions_of(spans: MarkerSpans, row: int) -> int:
     return (6, 3, 4, 5)[int(spans.records.value[row]) & (CLOSES | OPENS)]
 
 
-def _slots(table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:
+def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:
     unique, row = _unique(table.se, table.sa, table.cu, table.simd, table.slot)
+    unit = "CU" if trace.gfxip <= 9 else "WGP"
     texts = [
-        f"SE {se}{f' · SA {sa}' if sa else ''} · CU {cu} · SIMD {simd} · slot {slot}"
+        f"SE {se}{f' · SA {sa}' if sa else ''} · {unit} {cu} · SIMD {simd} · slot {slot}"
         for se, sa, cu, simd, slot in unique
     ]
     return texts, row

@@ -101,7 +101,7 @@ def costly(code: CodeTable, own: np.ndarray) -> np.ndarray:
 
 
 def joined(heads: Stacks, head: np.ndarray, tails: Stacks, tail: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return `first` and `element` of stacks made of the head `head[i]` and, behind it, the tail `tail[i]`."""
+    """Return `first` and `element` of stacks made of the head `head[i]` and the tail `tail[i]` on it."""
     long, more = np.diff(heads.first)[head], np.diff(tails.first)[tail]
     first = _firsts(long + more)
     element = np.empty(first[-1], dtype=np.int64)

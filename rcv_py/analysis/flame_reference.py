@@ -2,9 +2,9 @@
 
 It differs from ours in five ways.  Only files with a copy count as places; what is left is named after the
 source text, or `[Unassigned]`, and then has no instructions.  Instructions with equal text below one place
-are one frame.  They stand behind the places, in the order of the program.  Widths are shares in floating point.
-Colours are fixed.  Places of equal weight stand as the sort of its C++ library leaves them
-when they come in the order of their names.
+are one frame.  They stand behind the places, in the order of the program.  Widths are shares in floating
+point.  Colours are fixed.  Places of equal weight stand as the sort of its C++ library leaves them when they
+come in the order of their names.
 
 A source text longer than 32 characters was cut to its end before a name is taken from it.  The text is put
 together again from the chain here; a chain that spelled its unknown line otherwise than `?` cannot be.

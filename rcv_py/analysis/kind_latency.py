@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,8 +12,15 @@ from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.waves import WaveBatch
 
 
-def kind_latency(batches: Iterable[WaveBatch], n: int) -> np.ndarray:
-    """Return the latency of each of `n` code lines by TokenKind, int64 [n, KIND_COUNT], of loaded waves.
+@dataclass(frozen=True, eq=False)
+class KindLatency:
+    """Sums over tokens."""
+
+    cycles: np.ndarray  # int64 [code rows, KIND_COUNT], stall and busy
+
+
+def kind_latency(batches: Iterable[WaveBatch], n: int) -> KindLatency:
+    """Return the latency of each of `n` code lines by TokenKind.
 
     A branch is of two kinds: taken and not taken.  Kinds without a name count as NONE.
     """
@@ -23,4 +31,4 @@ def kind_latency(batches: Iterable[WaveBatch], n: int) -> np.ndarray:
         place = piece.line[known].astype(np.int64) * KIND_COUNT + kind
         weights = piece.duration[known].astype(np.float64)
         total += np.bincount(place, weights, minlength=len(total)).astype(np.int64)
-    return total.reshape(n, KIND_COUNT)
+    return KindLatency(total.reshape(n, KIND_COUNT))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import colorsys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -33,6 +35,7 @@ ROLES = {
     "stall": Pair("#c92a2a", "#ff6b6b"),
     "issue": Pair("#2b8a3e", "#51cf66"),
     "idle": Pair("#868e96", "#868e96"),
+    "hidden": Pair("#3b8ec2", "#6cb8e6"),
     "search": Pair("#b35900", "#ffd43b"),
 }
 
@@ -88,6 +91,16 @@ KERNELS = (
     Pair("#7a4b2a", "#d9a37c"),
     Pair("#3d6673", "#93c3d2"),
 )
+
+# What markers of instrumented kernels stand for; names of one kind differ by a turn of the hue.
+MARKERS = {
+    "FUNCTION": Pair("#3264aa", "#6f9fe0"),
+    "KERNEL": Pair("#783ca0", "#b98ad6"),
+    "SCOPE": Pair("#96701e", "#d8b052"),
+    "POINT": Pair("#2f8a47", "#6fd083"),
+    "UNKNOWN": Pair("#6c757d", "#949ba3"),
+}
+MARKER_TURNS = (0, -22, 22, -44, 44)  # degrees
 
 ARROWS = (
     Pair("#0b7a3b", "#4cd07d"),
@@ -157,6 +170,26 @@ def mixed(color: str, other: str, share: float) -> str:
     """Return `color` with `share` of it replaced by `other`, channel by channel."""
     channels = (round(a + (b - a) * share) for a, b in zip(rgb(color), rgb(other), strict=True))
     return "#" + "".join(f"{channel:02x}" for channel in channels)
+
+
+def readable(color: str, text: str, backgrounds: Sequence[str], ratio: float = 4.5) -> str:
+    """Return `color`, mixed with `text` only as far as it takes to be read on all backgrounds."""
+    for step in range(0, 21):
+        candidate = mixed(color, text, step / 20)
+        if all(contrast(candidate, background) >= ratio for background in backgrounds):
+            return candidate
+    return text
+
+
+def turned(color: str, degrees: float) -> str:
+    """Return `color` with its hue turned, as light as before."""
+    red, green, blue = (channel / 255 for channel in rgb(color))
+    hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
+    channels = colorsys.hls_to_rgb((hue + degrees / 360) % 1.0, light, saturation)
+    made = "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
+    wanted, limit = luminance(color), "#000000" if luminance(made) > luminance(color) else "#ffffff"
+    shares = (mixed(made, limit, step / 20) for step in range(20))
+    return min(shares, key=lambda one: abs(luminance(one) - wanted))
 
 
 def luminance(color: str) -> float:

@@ -1,21 +1,18 @@
-"""Every command and what it takes.  Nothing here imports what a command needs to run."""
+"""From words on the command line to a command and its arguments.
+
+Nothing here, nor in the tables of commands, imports what a command needs to run.
+"""
 
 from __future__ import annotations
 
 import argparse
 import difflib
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from rcv_py import __version__
 from rcv_py.base.errors import UsageError
-
-RANKED_BY = ("line", "source", "kind")
-MEASURED = ("latency", "stall", "idle", "since")
-ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
-SORTED_BY = ("latency", "stall", "idle", "hits")
+from rcv_py.cli.analysis_commands import ANALYSIS_COMMANDS
+from rcv_py.cli.capture_commands import CAPTURE_COMMANDS
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
 _CODES = """\
@@ -25,158 +22,12 @@ exit codes:
   2  something to put right: the sentence says what
 """
 
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """`rcv NAME`: one line of help, its arguments, and the module in `rcv_py.cli.commands` that has `run`."""
-
-    name: str
-    help: str
-    add: Callable[[argparse.ArgumentParser], None]
-    example: str
-
-
-def _view(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "folder", type=Path, nargs="?", metavar="FOLDER", help="a capture, or several of them"
-    )
-
-
-def _info(parser: argparse.ArgumentParser) -> None:
-    _folder(parser)
-    parser.add_argument("--check", action="store_true", help="read every wave and look for contradictions")
-    parser.add_argument("--json", action="store_true", help="for programs: schema rcv.info or rcv.captures")
-
-
-def _hotspot(parser: argparse.ArgumentParser) -> None:
-    _folder(parser)
-    parser.add_argument("--top", type=_count, default=20, metavar="N", help="rows; 0 for all (default 20)")
-    parser.add_argument("--by", choices=RANKED_BY, default="line", help="what a row is (default line)")
-    parser.add_argument(
-        "--sort", choices=SORTED_BY, default="latency", help="largest first (default latency)"
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="for programs: schema rcv.hotspot")
-    form.add_argument("--csv", action="store_true", help="for spreadsheets")
-
-
-def _waits(parser: argparse.ArgumentParser) -> None:
-    _folder(parser)
-    parser.add_argument("--top", type=_count, default=20, metavar="N", help="waits; 0 for all (default 20)")
-    parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
-    parser.add_argument(
-        "--latency", action="store_true", help="the memory latency of each instruction instead"
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="for programs: schema rcv.waits")
-    form.add_argument("--csv", action="store_true", help="for spreadsheets")
-
-
-def _summary(parser: argparse.ArgumentParser) -> None:
-    _folder(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="for programs: schema rcv.summary")
-    form.add_argument("--csv", action="store_true", help="for spreadsheets: one number a row")
-
-
-def _line(parser: argparse.ArgumentParser) -> None:
-    _folder(parser)
-    parser.add_argument(
-        "line", type=_count, metavar="LINE", help="row of the program, as rcv hotspot names it"
-    )
-    parser.add_argument(
-        "--by", choices=MEASURED, default="latency", help="what is measured of a hit (default latency)"
-    )
-    parser.add_argument("--top", type=_count, default=10, metavar="N", help="hits; 0 for all (default 10)")
-    parser.add_argument("--log", action="store_true", help="bars that grow by a constant factor")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="for programs: schema rcv.line")
-    form.add_argument("--csv", action="store_true", help="for spreadsheets: the slowest hits")
-
-
-def _events(parser: argparse.ArgumentParser) -> None:
-    _folder(parser)
-    parser.add_argument(
-        "--kind",
-        type=_kinds,
-        metavar="KINDS",
-        help=f"of {', '.join(ENTRY_KINDS)}, joined by commas (default: all that mean something)",
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="for programs: schema rcv.events")
-    form.add_argument("--csv", action="store_true", help="for spreadsheets")
-
-
-def _shot(parser: argparse.ArgumentParser) -> None:
-    _folder(parser)
-    parser.add_argument(
-        "--panel", required=True, metavar="NAME", help="a panel, e.g. isa, or `window` for all of it"
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="a .png, .svg or .csv file to write"
-    )
-    parser.add_argument("--size", type=_size, metavar="WxH", help="in pixels before scaling")
-    parser.add_argument("--theme", choices=("light", "dark"), default="light")
-    parser.add_argument("--scale", type=int, choices=(1, 2, 3), default=1, help="device pixels a pixel")
-    parser.add_argument("--wave", metavar="ID", help="select a wave, e.g. se0/simd2/slot1/wv0")
-    parser.add_argument("--line", type=_count, metavar="N", help="select a code line")
-    parser.add_argument("--range", type=_range, metavar="A:B", help="show the cycles from A to B")
-
-
-def _synth(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="NAME", help="samples to write; none: list them")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("sample_traces"),
-        metavar="FOLDER",
-        help="where (default sample_traces)",
-    )
-    parser.add_argument("--all", action="store_true", help="write every sample")
-    parser.add_argument("--seed", type=_count, default=0, metavar="N", help="the same seed, the same bytes")
-
-
-COMMANDS = (
-    Command("view", "open the window (what `rcv FOLDER` does)", _view, "rcv ui_output_agent_1_dispatch_2"),
-    Command("info", "tell what a capture holds, or list the captures below a folder", _info, "rcv info ."),
-    Command(
-        "hotspot",
-        "rank instructions, source lines or kinds by cost",
-        _hotspot,
-        "rcv hotspot FOLDER --by source --sort stall",
-    ),
-    Command(
-        "waits",
-        "tell what waits waited for, and how long memory took",
-        _waits,
-        "rcv waits FOLDER --top 5",
-    ),
-    Command(
-        "summary",
-        "sum a capture up: activity, states, occupancy, busy pipes, compute units",
-        _summary,
-        "rcv summary FOLDER --json",
-    ),
-    Command(
-        "line",
-        "show how long the hits of an instruction took, and the slowest",
-        _line,
-        "rcv line FOLDER 62 --by stall --top 5",
-    ),
-    Command(
-        "events",
-        "list dispatches, hardware events, markers and shader data by time",
-        _events,
-        "rcv events FOLDER --kind dispatch,marker",
-    ),
-    Command(
-        "shot",
-        "draw a panel or the window into a picture",
-        _shot,
-        "rcv shot FOLDER --panel isa --out isa.png --size 900x600",
-    ),
-    Command("synth", "write made-up sample captures", _synth, "rcv synth --all --out samples"),
-)
+ORDER = (
+    "view", "info", "summary", "hotspot", "isa", "line", "waits", "latency", "flame", "occupancy", "counters",
+    "events", "shot", "synth",
+)  # fmt: skip
+_ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
+COMMANDS = tuple(_ALL[name] for name in ORDER)
 NAMES = tuple(command.name for command in COMMANDS)
 
 
@@ -224,36 +75,3 @@ def _guess(word: str) -> None:
     near = difflib.get_close_matches(word, NAMES, 1)
     hint = f"Did you mean `rcv {near[0]}`?" if near else f"Commands: {', '.join(NAMES)}."
     raise UsageError(f"{word} is neither a command nor a folder.", hint=hint)
-
-
-def _folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "folder", type=Path, metavar="FOLDER", help="a ui_output_* folder, or a file inside it"
-    )
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
-    return int(text)
-
-
-def _kinds(text: str) -> tuple[str, ...]:
-    kinds = tuple(text.split(","))
-    if not set(kinds) <= set(ENTRY_KINDS):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of {', '.join(ENTRY_KINDS)}")
-    return kinds
-
-
-def _size(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d{2,5})x(\d{2,5})", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1200x800")
-    return int(match[1]), int(match[2])
-
-
-def _range(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(-?\d{1,18}):(-?\d{1,18})", text)
-    if match is None or int(match[1]) >= int(match[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1000:2000")
-    return int(match[1]), int(match[2])

@@ -81,8 +81,9 @@ class SpmSeries:
     counter: str
     se: int
     instance: int
-    time: np.ndarray  # int64
+    time: np.ndarray  # int64, as in the file: not aligned, and of an unknown clock
     value: np.ndarray  # float64
+    is_xcc: bool = False  # `se` is the number of a die, the counter one of all of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

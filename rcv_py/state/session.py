@@ -47,6 +47,7 @@ class Session:
         self.visited = Cell(0)  # grows by one when the history changes
         self.store: WaveStore | None = None
         self.history = History()
+        self._reported: dict[str, tuple[Problem, ...]] = {}
 
     # -- opening ------------------------------------------------------------------------------------
 
@@ -63,6 +64,7 @@ class Session:
         self.trace.value = None  # the cells below are about the new trace: nobody may read the old one
         self.selection.value = Selection(wave=first)
         self.view.value = self.window.value = self.outer(trace)
+        self._reported = {}
         self.problems.set(trace.problems)
         self.loaded.value = 0
         self.trace.set(trace)
@@ -80,6 +82,15 @@ class Session:
     def wave_loaded(self) -> None:
         """Tell that the store has more waves."""
         self.loaded.set(self.loaded.value + 1)
+
+    def report(self, analysis: str = "", problems: tuple[Problem, ...] = ()) -> None:
+        """Tell what an analysis found wrong, in place of what it told before, behind trace and waves."""
+        if self.trace.value is None or self.store is None:
+            return
+        if analysis:
+            self._reported[analysis] = problems
+        found = (problem for part in self._reported.values() for problem in part)
+        self.problems.set((*self.trace.value.problems, *self.store.problems, *found))
 
     # -- asking -------------------------------------------------------------------------------------
 

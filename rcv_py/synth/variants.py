@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.registry import Registry
-from rcv_py.synth import plans, samplers
+from rcv_py.synth import monitors, plans, samplers
 from rcv_py.synth.build import Plan, Simulated, build
 from rcv_py.synth.capture import Capture
 from rcv_py.synth.kernels_rdna import MARKERS
@@ -65,6 +65,16 @@ def _with_counters(simulated: Simulated) -> Capture:
     capture = simulated.capture
     tables = {se: samplers.counters(capture, se) for se in simulated.live}
     return replace(capture, counter_names=samplers.COUNTERS, counters=tables)
+
+
+def _with_units(simulated: Simulated) -> Capture:
+    capture = simulated.capture
+    tables = {se: monitors.unit_counters(capture, se) for se in simulated.live}
+    return replace(capture, counter_names=samplers.COUNTERS, counters=tables)
+
+
+def _with_shader_monitors(simulated: Simulated) -> Capture:
+    return replace(simulated.capture, spm=monitors.shader_monitors(simulated.capture))
 
 
 def _with_monitors(simulated: Simulated) -> Capture:
@@ -164,6 +174,10 @@ _plain("gfx11", "Matrix product on gfx11: cycle resolution, overlapping tokens, 
 _plain("gfx12", "Matrix product on gfx12: a counter a kind of memory.", plans.gfx12_plan)
 _variant("counters", "Streamed counters of both banks.", plans.small_plan, _with_counters)
 _variant("spm", "Streamed performance monitors.", plans.small_plan, _with_monitors)
+_variant(
+    "counters_units", "Streamed counters of three compute units an engine.", plans.small_plan, _with_units
+)
+_variant("spm_gfx12", "Streamed performance monitors of gfx12.", plans.gfx12_plan, _with_shader_monitors)
 _variant("markers", "Markers written with s_ttracedata, and their names.", plans.gfx12_plan, _with_markers)
 _variant("other_simd", "Memory instructions of the sibling SIMD.", plans.gfx11_plan, _with_sibling)
 _variant(

@@ -18,7 +18,7 @@ from rcv_py.analysis.annotations import (
     why_not,
 )
 from rcv_py.analysis.cost_columns import cost_columns
-from rcv_py.analysis.kind_latency import kind_latency
+from rcv_py.analysis.kind_latency import KindLatency, kind_latency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from tests.analysis import build
@@ -78,7 +78,7 @@ def test_what_is_hidden_is_drawn_apart_and_the_bar_keeps_its_length() -> None:
 def test_kinds_show_those_that_occur() -> None:
     kinds = np.zeros((4, KIND_COUNT), dtype=np.int64)
     kinds[1, TokenKind.VALU], kinds[3, TokenKind.SALU] = 100, 40
-    bars = annotation(Annotation.KINDS, Ingredients(CODE, costs(), kinds=kinds))
+    bars = annotation(Annotation.KINDS, Ingredients(CODE, costs(), kinds=KindLatency(kinds)))
     assert named(bars) == {"SALU": [0, 0, 0, 40], "VALU": [0, 100, 0, 0], "idle": [0, 10, 0, 0]}
     assert {part.table for part in bars.parts} == {"kind", "role"}
 
@@ -126,7 +126,7 @@ def test_samples_have_reasons_and_no_cycles() -> None:
     )
     has = Ingredients(code, costs(code))
     bars = annotation(Annotation.REASONS, has)
-    assert named(bars) == {"waitcnt": [0, 5, 0, 0], "barrier": [0, 0, 2, 0], "issue": [0, 1, 1, 1]}
+    assert named(bars) == {"waitcnt": [0, 5, 0, 0], "barrier": [0, 0, 2, 0], "issued": [0, 1, 1, 1]}
     assert bars.unit == annotation(Annotation.TOTAL, has).unit == "samples"
     assert bars.total.tolist() == annotation(Annotation.TOTAL, has).total.tolist() == [0, 6, 3, 1]
     assert "no cycles" in why_not(Annotation.KINDS, has)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.blocks import Blocks, block_costs, blocks
+from rcv_py.analysis.blocks import Blocks, block_costs, blocks, by_label
 from rcv_py.analysis.branches import branch_table, branches
 from rcv_py.analysis.flow import flow
 from rcv_py.analysis.kind_latency import kind_latency
@@ -53,11 +53,13 @@ def test_operands_tell_where_a_branch_goes() -> None:
 
 def test_a_label_is_a_target_by_name_and_by_address() -> None:
     code = words(["; k", "s_branch .L1", "s_nop 0", "; .L1:", "s_cbranch_vccz 65534 // 000", "s_endpgm"])
-    code = replace(code, is_label=np.array([line.startswith(";") for line in code.text]))
+    code = replace(code, kernels=code.kernels[:1])
     assert flow(code).target[[1, 4]].tolist() == [3, 2]
     assert spans(blocks(code)) == [(0, 2), (2, 3), (3, 5), (5, 6)]
     assert blocks(code).name == ("k", "block 1", ".L1", "block 3")
     assert blocks(code).head.tolist() == [1, 2, 4, 5]
+    sections = by_label(blocks(code))
+    assert (spans(sections), sections.name) == ([(0, 3), (3, 6)], ("k", ".L1"))
 
 
 def test_operands_that_lead_nowhere_are_unknown() -> None:
@@ -190,7 +192,7 @@ def test_the_loop_of_a_real_kernel(name: str, first: int, stop: int, rounds: int
 
 def test_cycles_by_kind_add_up(case: Case) -> None:
     code = case.trace.code
-    kinds = kind_latency(case.batches, len(code))
+    kinds = kind_latency(case.batches, len(code)).cycles
     np.testing.assert_array_equal(kinds.sum(axis=1), code.latency)
     total = np.zeros(16, dtype=np.int64)
     for row in case.golden["waves"]:

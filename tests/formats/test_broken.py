@@ -11,6 +11,7 @@ from rcv_py.formats.open import find_captures, open_trace
 from tests.support.folders import GOOD, WAVE, code, one_wave, row, waves, write
 
 PANELS = {
+    "counters",
     "overview",
     "global_timeline",
     "compute_unit",

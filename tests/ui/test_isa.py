@@ -253,14 +253,19 @@ def test_the_gutter_says_where_its_arrows_are_from(
     assert "program order" in isa.view.tip(1, "gutter")
 
 
-def test_branches_are_the_other_arrows(isa: IsaPanel, open_in: Callable, settled: Settled) -> None:
+def test_branches_are_the_other_arrows(
+    isa: IsaPanel, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
     open_in(trace(), [two_waves()])
     isa.gutter.setCurrentIndex(isa.gutter.findData("branches"))
     isa.gutter.activated.emit(1)
+    qtbot.waitUntil(lambda: len(isa.view.arrows) == 1)  # type: ignore[attr-defined]
     settled()
     assert isa.view.arrows.source.tolist() == [6]
     assert isa.view.arrows.target.tolist() == [2]
-    assert "1 time" in isa.view.arrow_tips[0]
+    assert "jumped 2 times (50.0 %)" in isa.view.arrow_tips[0]
+    assert "not taken 2 times" in isa.view.arrow_tips[0]
+    assert "of these 1 in se0/simd0/slot0/wv0" in isa.view.arrow_tips[0]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -280,7 +285,7 @@ def test_bars_kinds_and_selection_have_the_colours_of_the_theme(
     assert not has_color(image, never, ui.theme.role("issue")), "zero draws nothing"
     assert image.pixelColor(1, bar.center().y()).rgb() == ui.theme.role("accent").rgb()
     mnemonic = isa.view.cell_rect(4, "instruction")
-    assert has_color(image, mnemonic, ui.theme.kind(TokenKind.MATRIX))
+    assert has_color(image, mnemonic, ui.theme.kind_text(TokenKind.MATRIX))
     gutter = isa.view.cell_rect(3, "gutter")
     assert has_color(image, gutter, ui.theme.arrow(0))
 

@@ -40,6 +40,12 @@ TABLES: dict[str, Pair] = {
     **{f"kind {name}": pair for name, pair in colors.TOKEN_KINDS.items()},
     **{f"state {name}": pair for name, pair in colors.WAVE_STATES.items() if name not in NO_MEANING},
     **{f"reason {name}": pair for name, pair in colors.STALL_REASONS.items()},
+    **{f"marker {name}": pair for name, pair in colors.MARKERS.items()},
+    **{
+        f"marker {name} turned by {turn}": Pair(*(colors.turned(color, turn) for color in pair))
+        for name, pair in colors.MARKERS.items()
+        for turn in colors.MARKER_TURNS
+    },
     **{f"kernel {at}": pair for at, pair in enumerate(colors.KERNELS)},
     **{f"arrow {at}": pair for at, pair in enumerate(colors.ARROWS)},
 }

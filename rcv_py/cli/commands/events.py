@@ -26,6 +26,12 @@ _COLUMNS = (
     Column("place"),
     Column("detail", elastic="right"),
 )
+_PLURALS = {
+    "dispatch": ("dispatch", "dispatches"),
+    "event": ("event",),
+    "marker": ("marker",),
+    "shader": ("shader value",),
+}
 _NOTHING = (
     "The capture has no events, dispatches or shader data. Events and dispatches come with format 3.1, "
     "markers with an instrumented kernel."
@@ -80,7 +86,7 @@ def _print(trace: Trace, spans: MarkerSpans, table: EventTable, cells: list[tupl
     shown = [(count(time), "" if length is None else count(length), *words) for time, length, *words in cells]
     print_table(_COLUMNS, shown)
     numbers = Counter(row[2] for row in cells)
-    parts = [plural(numbers[text], text) for text in ENTRY_TEXT.values() if numbers[text]]
+    parts = [plural(numbers[text], *words) for text, words in _PLURALS.items() if numbers[text]]
     print(f"\n{', '.join(parts) or 'Nothing of that kind'}; {count(len(table))} entries in all.")
     for problem in spans.problems:
         print(f"note: {problem}")

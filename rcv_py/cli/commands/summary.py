@@ -39,15 +39,16 @@ def run(arguments: Namespace) -> int:
 
 def _values(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
     """Every number in one long table: what it belongs to, its name, its value, what it is a part of."""
-    for fact in found.facts:
-        yield "capture", fact.name, fact.value, fact.of
+    yield from (("capture", fact.name, fact.value, fact.of) for fact in found.facts)
     for title, rows in _parts(found):
         whole = sum(value for _, value in rows)
-        for name, value in rows:
-            yield title, name, value, whole
+        yield from ((title, name, value, whole) for name, value in rows)
     if found.pipes is not None:
         for place, resident, columns in _pipe_rows(found.pipes):
             yield from ((place, f"{name} cycles", cycles, resident) for name, cycles in columns.items())
+    if found.counters is not None:
+        bars = found.counters.bars
+        yield from (("counters", f"{bar.name} %", round(bar.value, 4), "busy time") for bar in bars)
     if found.units is not None:
         yield from _unit_values(found.units)
 
@@ -112,6 +113,8 @@ def _document(found: DeviceSummary) -> dict[str, Any]:
             {"place": place, "resident": resident, **columns}
             for place, resident, columns in _pipe_rows(found.pipes)
         ]
+    if found.counters is not None:
+        document["counters"] = {bar.name: round(bar.value, 4) for bar in found.counters.bars}
     if found.units is not None:
         document["units"] = [
             {column.id: _plain(column.values[row]) for column in found.units.columns}
@@ -140,6 +143,9 @@ def _print(name: str, found: DeviceSummary) -> None:
         print_table((Column(""), Column("count", True), Column("share", True)), cells)
     if found.pipes is not None:
         _print_pipes(found.pipes)
+    if found.counters is not None and found.counters.bars:
+        print("\nHardware counters, share of the busy time; peaks: at the moment of the largest value")
+        print_facts([(bar.name, f"{bar.value:.1f} %") for bar in found.counters.bars])
     if found.units is not None:
         _print_units(found.units)
 
@@ -167,4 +173,4 @@ def _cell(value: np.generic) -> str:
     plain = _plain(value)
     if plain is None:
         return ""
-    return f"{plain:,.1f}" if isinstance(plain, float) else count(plain)
+    return f"{plain:,.1f}".removesuffix(".0") if isinstance(plain, float) else count(plain)

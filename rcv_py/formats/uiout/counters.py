@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.base.problems import Problem
+from rcv_py.base.problems import Problem, Severity
 from rcv_py.formats.columns import frozen
 from rcv_py.formats.files import try_json
 from rcv_py.formats.uiout.folder import Listing
@@ -17,6 +17,7 @@ from rcv_py.model.device import CounterSamples, SpmSeries
 
 NAME = re.compile(r"se(\d{1,4})_perfcounter\.json")
 SPM = "spm.json"
+PANELS = ("counters",)  # whose emptiness a broken file explains
 _COLUMNS = 7  # time, four values, cu, bank
 
 
@@ -26,10 +27,12 @@ def read_counters(
     """Return the samples of every shader engine that has a file, sorted by engine; times are aligned."""
     found = []
     for match in listing.matching(NAME):
-        data = try_json(folder, match.group(), problems)
+        data = try_json(folder, match.group(), problems, PANELS)
         table, skipped = number_rows(data.get("data") if isinstance(data, dict) else data, _COLUMNS, _COLUMNS)
         tell_skipped(problems, match.group(), skipped, "sample")
-        if len(table):
+        if not len(table) and data is not None:
+            _tell_none(problems, match.group())
+        elif len(table):
             se = int(match[1])
             found.append(_samples(se, table, offsets.get(se, 0)))
     return tuple(sorted(found, key=lambda samples: samples.se))
@@ -49,23 +52,33 @@ def read_spm(folder: Path, listing: Listing, problems: list[Problem]) -> tuple[S
     """Return the series of spm.json in file order; the time deltas are summed up, not aligned."""
     if SPM not in listing:
         return ()
-    data = try_json(folder, SPM, problems)
+    data = try_json(folder, SPM, problems, PANELS)
     series, skipped = [], 0
-    for counter, place, instance, rows in _places(data):
+    for counter, place, instance, rows, is_xcc in _places(data):
         table, bad = number_rows(rows, 2, 2)
         skipped += bad
         if len(table):
             time, value = np.cumsum(table[:, 0]), table[:, 1].astype(np.float64)
-            series.append(SpmSeries(counter, place, instance, frozen(time), frozen(value)))
+            series.append(SpmSeries(counter, place, instance, frozen(time), frozen(value), is_xcc))
+    if not series and data is not None:
+        _tell_none(problems, SPM)
     tell_skipped(problems, SPM, skipped, "sample")
     return tuple(series)
 
 
-def _places(data: object) -> Iterator[tuple[str, int, int, object]]:
+def _tell_none(problems: list[Problem], name: str) -> None:
+    hint = "Nothing was counted, or recording was cut short; record the trace again."
+    text = f"{name} holds no counter sample that can be used."
+    problems.append(Problem(Severity.INFO, name, text, hint, PANELS))
+
+
+def _places(data: object) -> Iterator[tuple[str, int, int, object, bool]]:
     if not isinstance(data, dict):
         return
     for counter, about in data.items():
         values = about.get("values") if isinstance(about, dict) else None
+        names = about.get("dimensions") if isinstance(about, dict) else None
+        is_xcc = isinstance(names, list) and names[:1] == ["XCC"]
         for place, instances in numbered(values):
             for instance, rows in numbered(instances):
-                yield counter, place, instance, rows
+                yield counter, place, instance, rows, is_xcc

@@ -15,7 +15,8 @@ from rcv_py.model.kinds import EventKind
 from rcv_py.model.waves import WaveIndex
 
 TIMELINES = ("compute_unit", "utilization", "wave_states")
-_OF_WAVES = (*TIMELINES, "hotspot", "wave_picker", "token_details")
+_OF_TIMES = (*TIMELINES, "hotspot", "wave_picker", "distribution", "waits", "latency")
+_OF_WAVES = (*_OF_TIMES, "token_details")
 _OF_CODE = ("isa", "explorer", "top_lines", "source", "labels", "search")
 _LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
 
@@ -57,8 +58,8 @@ def _no_waves(code: CodeTable, waves: WaveIndex, is_sampled: bool) -> list[Probl
                 Severity.INFO,
                 INDEX,
                 "This capture holds PC samples and no thread trace: there are no waves and no times.",
-                "Read the ISA listing and the sources; record with --att for timelines.",
-                (*_OF_WAVES, "global_timeline", "overview", "occupancy", "dispatches"),
+                "Read the ISA listing, the sources and the summary; record with --att for timelines.",
+                (*_OF_TIMES, "global_timeline", "overview", "occupancy", "dispatches"),
             )
         ]
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _LENGTH = re.compile(r"\d{1,4}")
+_NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for one kind of reference
 _LITERAL = re.compile(r"L[a-z]n?\d+E")
 
 
@@ -14,8 +15,9 @@ def demangled(symbol: str) -> str:
         return symbol
     body = symbol[2:].removeprefix("L")
     parts: list[str] = []
-    is_nested = body.startswith("N")
-    at = 1 if is_nested else 0
+    nested = _NESTED.match(body)
+    is_nested = nested is not None
+    at = nested.end() if nested else 0
     while at < len(body):
         at = _past_template(body, at) if body[at] == "I" and parts else at
         match = _LENGTH.match(body, at)

@@ -27,7 +27,7 @@ class ArrowRows:
 
     source: np.ndarray  # int64, where it starts
     target: np.ndarray  # int64, where its head is
-    slot: np.ndarray  # int64, how far from the code it runs
+    slot: np.ndarray  # int64, how far from the code it runs; from -1 down: how far from the left edge
     color: np.ndarray  # int64, number for `theme.arrow`
     group: np.ndarray  # int64, data row that isolates it
 
@@ -71,12 +71,14 @@ def place(
 ) -> Placed:
     """Return where the arrows that cross the viewport run; `box` is the gutter, as high as the viewport.
 
+    `view_rows` is the row each data row is shown at.
     Arrows with a hidden end, and all but the isolated ones if there is an isolated row, are left out.
     """
     if not len(arrows):
         return Placed(*(np.empty(0) for _ in range(4)), box.right())
     source, target = view_rows[arrows.source], view_rows[arrows.target]
     keep = (source >= 0) & (target >= 0)
+    keep &= (source != target) | (arrows.source == arrows.target)  # else both ends are folded into one row
     if isolated is not None:
         keep &= arrows.group == isolated
     y_source = source * row_height - scroll + row_height / 2

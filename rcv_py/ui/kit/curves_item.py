@@ -109,7 +109,7 @@ class CurvesItem(pg.GraphicsObject):
             return None
         best, found = float(NEAR_PX), None
         for curve in self.set.shown:
-            extent = curve.steps.extent(window)
+            extent = curve.extent(window)
             if extent is not None:
                 bottom, top = scale.y(np.array(extent)).tolist()
                 away = max(top - y, y - bottom, 0.0)

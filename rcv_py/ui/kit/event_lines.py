@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from rcv_py.base.text import count, short_kernel
+from collections.abc import Collection
+
+import numpy as np
+
+from rcv_py.analysis.events import GROUPS, dispatch_facts, dispatch_names, event_text, group_of, lasting
+from rcv_py.base.text import count
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
+from rcv_py.ui.kit.filter_menu import Choice
 from rcv_py.ui.kit.overlay import Line
 
 MOST = 4000  # lines a trace
-EVENT_TEXT = {
-    EventKind.CS_PARTIAL_FLUSH: "compute flush",
-    EventKind.BOTTOM_OF_PIPE_TS: "bottom-of-pipe timestamp",
-    EventKind.SAVE_CONTEXT: "context saved",
-    EventKind.DISPATCH_END: "dispatch ended",
-    EventKind.CACHE_FLUSH: "cache flush",
-    EventKind.PACKET_LOSS: "packets were lost: what follows is incomplete",
-    EventKind.CODE_OBJECT_LOAD: "code object loaded",
-    EventKind.CODE_OBJECT_UNLOAD: "code object unloaded",
-    EventKind.TT_STALL_BEGIN: "the trace began to stall the shaders",
-    EventKind.TT_STALL_END: "the trace stopped stalling the shaders",
-    EventKind.TT_FLUSH: "trace buffer flushed",
-    EventKind.DIDT_STALL_BEGIN: "power throttling began",
-    EventKind.DIDT_STALL_END: "power throttling ended",
-    EventKind.CLUSTER_BARRIER: "cluster barrier",
-}
+PREFIX = "event:"  # of the ids of groups in a menu
 ROLES = {
     EventKind.PACKET_LOSS: "error",
     EventKind.TT_STALL_BEGIN: "warning",
@@ -34,22 +25,59 @@ ROLES = {
 }
 
 
-def event_lines(trace: Trace) -> tuple[Line, ...]:
-    """Return the lines of a trace in order of time; events we have no words for are left out."""
-    lines = [
-        Line(one.time, "accent", f"SE {one.se}: {short_kernel(one.name)} dispatched at {count(one.time)}")
-        for one in trace.dispatches
-    ]
+def event_lines(
+    trace: Trace,
+    hidden: Collection[str] | None = None,
+    skip: Collection[EventKind] = (),
+    engines: Collection[int] | None = None,
+) -> tuple[Line, ...]:
+    """Return the lines of a trace in order of time.
+
+    `hidden` holds ids of groups (with PREFIX) that are left out, by default those that are off by default;
+    `skip` leaves out single types; only the shader engines in `engines` are told of, all for None.
+    """
+    if hidden is None:
+        hidden = {PREFIX + group.id for group in GROUPS if not group.is_on}
+    lines = [] if f"{PREFIX}dispatch" in hidden else _dispatch_lines(trace, engines)
     events = trace.events
     if events is not None:
-        rows = zip(events.time.tolist(), events.se.tolist(), events.kind.tolist(), strict=True)
+        types = np.unique(events.kind).tolist()
+        shown = [kind for kind in types if kind not in skip and PREFIX + group_of(kind) not in hidden]
+        chosen = np.flatnonzero(np.isin(events.kind, shown))[: 8 * MOST]
+        columns = (events.time[chosen], events.se[chosen], events.kind[chosen], lasting(events)[chosen])
         lines += [
-            Line(
-                time,
-                ROLES.get(EventKind(kind), "muted"),
-                f"SE {se}: {EVENT_TEXT[EventKind(kind)]} at {count(time)}",
-            )
-            for time, se, kind in rows
-            if kind in EVENT_TEXT
+            Line(time, ROLES.get(kind, "muted"), _text(time, se, kind, length), length)
+            for time, se, kind, length in zip(*(column.tolist() for column in columns), strict=True)
+            if engines is None or se in engines
         ]
     return tuple(sorted(lines, key=lambda line: line.time)[:MOST])
+
+
+def _text(time: int, se: int, kind: int, length: int) -> str:
+    lasted = f", for {count(length)} cycles" if length > 0 else ""
+    return f"SE {se}: {event_text(kind)} at {count(time)}{lasted}"
+
+
+def _dispatch_lines(trace: Trace, engines: Collection[int] | None) -> list[Line]:
+    found = []
+    for one, name in zip(trace.dispatches, dispatch_names(trace), strict=True):
+        if engines is None or one.se in engines:
+            facts = dispatch_facts(one)
+            text = f"SE {one.se}: {name} dispatched at {count(one.time)}" + (f" ({facts})" if facts else "")
+            found.append(Line(one.time, "accent", text))
+    return found
+
+
+def event_choices(trace: Trace | None, skip: Collection[EventKind] = ()) -> list[Choice]:
+    """Return the groups that occur in a trace, for a menu."""
+    if trace is None:
+        return []
+    kinds = [] if trace.events is None else np.unique(trace.events.kind).tolist()
+    there = {group_of(kind) for kind in kinds if kind not in skip}
+    if trace.dispatches:
+        there.add("dispatch")
+    return [
+        Choice(PREFIX + group.id, group.title, group.is_on, group.tip)
+        for group in GROUPS
+        if group.id in there
+    ]

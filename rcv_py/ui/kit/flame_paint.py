@@ -26,9 +26,8 @@ LEAST_TEXT_PX = 26
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is told apart: frames that a search matched (None: no search), that are selected, and two frames."""
+    """What is told apart: frames that are selected, and those under the mouse and with the focus."""
 
-    matched: np.ndarray | None = None  # bool
     selected: np.ndarray | None = None  # bool
     hover: int = -1
     focus: int = -1

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.analysis.flame import FlameTree, Metric
 from rcv_py.analysis.flame_layout import FlameLayout
+from rcv_py.analysis.flame_text import full_name, source_text
 from rcv_py.model.trace import Trace
 
 ROW_PX = 20
@@ -45,7 +47,15 @@ class FlameScene:
         order = np.lexsort((self.boxes.begin, self.boxes.row))
         order = order[self.boxes.width[order] > 0]
         ends = np.searchsorted(self.boxes.row[order], np.arange(self.low, self.low + self.rows + 1))
-        return [order[first:stop] for first, stop in zip(ends[:-1], ends[1:], strict=True)]
+        return [order[first:stop] for first, stop in pairwise(ends)]
+
+    @cached_property
+    def search_texts(self) -> tuple[str, ...]:
+        """What a search looks at, a frame: its label, its whole name, its source text."""
+        return tuple(
+            "\n".join((label, full_name(self.trace, self.tree, at), source_text(self.trace, self.tree, at)))
+            for at, label in enumerate(self.labels)
+        )
 
     def children(self, frame: int) -> np.ndarray:
         """The visible frames on a frame, heaviest first."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent
@@ -16,12 +18,16 @@ MARK_PX = 5  # width of a search mark, at the left edge
 
 
 class HeatStrip(QWidget):
-    """Costs of the rows of a view, in the order in which it shows them.  A click scrolls there."""
+    """Costs of the rows of a view, in the order in which it shows them.  A click scrolls there.
+
+    `places` gives the view row of each data row, by default that of the model.
+    """
 
     clicked = Signal(int)  # data row
 
-    def __init__(self, view: RowsView) -> None:
+    def __init__(self, view: RowsView, places: Callable[[], np.ndarray] | None = None) -> None:
         super().__init__()
+        self._places = places or (lambda: view.table.view_rows)
         self._view, self._theme = view, view.theme
         self._cost = np.empty(0, dtype=np.int64)
         self._marks = np.empty(0, dtype=np.int64)
@@ -108,11 +114,12 @@ class HeatStrip(QWidget):
         painter.drawRect(0, top, self.width() - 1, max(6, page * area.height() // total))
 
     def _paint_marks(self, painter: QPainter) -> None:
-        shown = self._view.table.view_rows
+        shown = self._places()
         marks = self._marks[self._marks < len(shown)]
         for y in sorted({self.y_of(int(row)) for row in shown[marks] if row >= 0}):
             painter.fillRect(0, y - 1, MARK_PX, 2, self._theme.role("search"))
-        current = self._view.table.view_row(self._view.current)
+        known = 0 <= self._view.current < len(shown)
+        current = int(shown[self._view.current]) if known else -1
         if current >= 0:
             painter.fillRect(0, self.y_of(current) - 1, self.width(), 3, self._theme.role("accent"))
 

@@ -1,19 +1,21 @@
-"""What the instruction table says about each code row, as columns and as a tooltip."""
+"""What the instruction table says about each code row, as columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
+from rcv_py.analysis.annotations import Annotation, Bars, Ingredients, annotation
+from rcv_py.analysis.blocks import BlockCosts, Blocks, block_costs
 from rcv_py.analysis.cost_columns import CostColumns
 from rcv_py.analysis.labels import labels
-from rcv_py.base.text import percent
-from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
+from rcv_py.model.kinds import REASON_TEXT, StallReason
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.costs import charged, unit_of
-from rcv_py.ui.kit.places import leaf_texts, place_text
+from rcv_py.ui.kit.isa_margin import width_of
+from rcv_py.ui.kit.isa_program import Program
+from rcv_py.ui.kit.places import leaf_texts
 from rcv_py.ui.kit.table_model import Column, grouped
 
 
@@ -29,6 +31,12 @@ class IsaRows:
     reason: np.ndarray  # int64, most frequent stall reason of the samples, -1 if there is none
     largest: int  # of the rows that are no labels
     total: int  # of the rows that are no labels
+    bars: Bars  # what the bars show
+    program: Program
+
+    def section_costs(self, parts: Blocks) -> BlockCosts:
+        """What blocks or sections cost."""
+        return block_costs(parts, self.trace.code, self.costs)
 
     @property
     def samples_only(self) -> bool:
@@ -36,17 +44,29 @@ class IsaRows:
         return not self.trace.has_thread_trace
 
 
-def isa_rows(trace: Trace, costs: CostColumns, show_idle: bool) -> IsaRows:
-    """Return what the table draws for the given costs."""
-    code = trace.code
-    cost = np.where(code.is_label, 0, charged(costs, show_idle))
+def isa_rows(
+    trace: Trace, has: Ingredients, structure: Program, mode: Annotation = Annotation.TOTAL
+) -> IsaRows:
+    """Return what the table draws for the costs in `has`, with bars of a mode."""
+    code, costs = trace.code, has.costs
+    cost = np.where(code.is_label, 0, charged(costs, has.show_idle))
+    bars = annotation(mode, has)
     largest, total = int(cost.max(initial=0)), int(cost.sum())
     text = list(code.text)
     for label in labels(code, cost):
         text[label.row] = label.name
         cost[label.row] = label.cost
     return IsaRows(
-        trace, costs, tuple(text), leaf_texts(code, trace.sources), cost, _reasons(trace), largest, total
+        trace,
+        costs,
+        tuple(text),
+        leaf_texts(code, trace.sources),
+        cost,
+        _reasons(trace),
+        largest,
+        total,
+        bars,
+        structure,
     )
 
 
@@ -70,12 +90,15 @@ def _hex(value: int) -> str:
 
 
 def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
-    """Return the columns of the table, for a thread trace or for PC samples."""
+    """Return the columns of the table, for a thread trace or for PC samples; `bar_scale` names the scale."""
     code, unit = rows.trace.code, unit_of(rows.trace)
+    lengths = np.rint(np.where(code.is_label, rows.cost * rows.bars.is_sum, rows.bars.total)).astype(np.int64)
+    mode = rows.bars.mode.value
     share = 100.0 * rows.cost / max(1, rows.total)
     share_tip = f"Share of all {grouped(rows.total)} {unit} in this table; for a label, of its block."
     return (
         Column("gutter", "", (), has_values=False, width=42, tip="What waits for what; branch targets."),
+        Column("fold", "", (), has_values=False, width=width_of(rows.program), tip="Blocks to fold; loops."),
         Column("row", "#", np.arange(len(code)), str, True, width=44, tip="Row of the program."),
         Column("instruction", "instruction", rows.text, width=330, tip="The instruction."),
         *(_sample_columns(rows) if rows.trace.has_pc_samples else ()),
@@ -83,13 +106,13 @@ def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
         Column("share", "%", share, _share, True, width=46, tip=share_tip),
         Column(
             "cost",
-            f"cost · {bar_scale}",
-            rows.cost,
+            f"{mode} · {bar_scale}",
+            lengths,
             _blank_zero,
             True,
-            width=84,
+            width=150,
             is_left=True,
-            tip=f"Bar of {unit}, {bar_scale} scale; choose the scale in this header's menu.",
+            tip=f"{mode} in {rows.bars.unit}: {rows.bars.of}. {bar_scale} scale; choose above the listing.",
         ),
         *(_idle_columns(rows) if rows.trace.has_thread_trace else ()),
         *(_place_columns(rows) if any(rows.place) else ()),
@@ -149,36 +172,3 @@ def _reason_text(table: np.ndarray | None, row: int, reason: int) -> str:
         return ""
     name = REASON_TEXT.get(StallReason(reason), "") if reason < len(StallReason) else f"reason {reason}"
     return f"{name} {100.0 * table[row, reason] / table[row].sum():.0f} %"
-
-
-def isa_tip(rows: IsaRows, row: int) -> str:
-    """Return the tooltip of a code row as rich text: instruction, kind, cost split, inline chain."""
-    code, costs = rows.trace.code, rows.costs
-    if code.is_label[row]:
-        share = percent(int(rows.cost[row]), rows.total)
-        return f"<b>{escape(rows.text[row])}</b><br>{grouped(rows.cost[row])} {unit_of(rows.trace)}, {share}"
-    kind = int(code.kind[row])
-    about = KIND_TEXT[TokenKind(kind)] if kind < KIND_COUNT else f"kind {kind}"
-    lines = [f"<tt>{escape(rows.text[row])}</tt>", f"row {row}, {about}"]
-    if rows.trace.has_thread_trace:
-        hits, latency, stall, idle = (
-            int(c[row]) for c in (costs.hits, costs.latency, costs.stall, costs.idle)
-        )
-        lines.append(
-            f"{grouped(hits)} hits · latency {grouped(latency)} = stall {grouped(stall)}"
-            f" + issue {grouped(latency - stall)} · idle before {grouped(idle)}"
-        )
-    if rows.total and rows.cost[row]:
-        lines.append(f"{percent(int(rows.cost[row]), rows.total)} of all {unit_of(rows.trace)}")
-    lines += _chain_lines(rows.trace, row)
-    return "<br>".join(lines)
-
-
-def _chain_lines(trace: Trace, row: int) -> list[str]:
-    lines = []
-    for file, line in trace.code.chain(row):
-        source = trace.sources[file].lines if 0 <= file < len(trace.sources) else None
-        text = source[line - 1].strip() if source is not None and 1 <= line <= len(source) else ""
-        place = escape(place_text(trace.sources, file, line))
-        lines.append(f"{place} <tt>{escape(text[:120])}</tt>")
-    return lines

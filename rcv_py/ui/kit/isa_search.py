@@ -64,13 +64,12 @@ class IsaSearch(QObject):
         """Hide what does not match, if the user wants that."""
         text = self._session.query.value.text
         is_on = self._bar.filter.isChecked() and bool(text) and not self._problem
-        self._view.table.set_filter(self.found if is_on else None)
-        self._view.set_current(self._view.current)
+        self._view.set_only(self.found if is_on else None)
 
     def say(self) -> None:
         """Show how many there are, and which of them is selected."""
         total = len(self.found)
-        at = np.flatnonzero(self.found == self._view.current)
+        at = np.flatnonzero(self.found == self._session.selection.value.line)
         text = f"{int(at[0]) + 1:,} of {total:,}" if len(at) else f"{total:,} found"
         self._bar.say(text if self._session.query.value.text else "", total, self._problem)
 
@@ -84,9 +83,13 @@ class IsaSearch(QObject):
         shown = self._view.table.view_rows
         if not len(self.found) or len(shown) <= self.found[-1]:
             return
+        if self._view.is_folding:  # in program order, through what is folded away
+            shown = np.arange(len(shown))
         places = np.sort(shown[self.found][shown[self.found] >= 0])
-        here = self._view.table.view_row(self._view.current)
+        line = self._session.selection.value.line
+        here = int(shown[line]) if line is not None and line < len(shown) else -1
         side = "right" if direction > 0 else "left"
         at = int(np.searchsorted(places, here, side=side)) - (direction < 0)
         if len(places):
-            self._session.select_line(self._view.table.data_row(int(places[at % len(places)])))
+            place = int(places[at % len(places)])
+            self._session.select_line(place if self._view.is_folding else self._view.table.data_row(place))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
@@ -14,16 +15,22 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit import arrow_gutter
 from rcv_py.ui.kit.arrow_gutter import ArrowRows, Emphasis, Placed
 from rcv_py.ui.kit.column_widths import PAD, Elastic
-from rcv_py.ui.kit.cost_bars import draw_bar, mix
-from rcv_py.ui.kit.isa_columns import IsaRows, isa_columns, isa_tip
-from rcv_py.ui.kit.rows_view import Look, RowsView
+from rcv_py.ui.kit.cost_bars import mix
+from rcv_py.ui.kit.isa_bars import BarInk, scale_text
+from rcv_py.ui.kit.isa_branch_arrows import BRANCH_COLOR
+from rcv_py.ui.kit.isa_columns import IsaRows, isa_columns
+from rcv_py.ui.kit.isa_fold_view import FoldView
+from rcv_py.ui.kit.isa_margin import MarginInk
+from rcv_py.ui.kit.isa_text import TextInk
+from rcv_py.ui.kit.isa_tips import fold_tip, isa_tip
+from rcv_py.ui.kit.rows_view import Look
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.theme import Theme
 
-BAR_INSET = 5  # px above and below a cost bar
+NOTE_GAP = 3  # characters between an instruction and the note behind it
 
 
-class IsaView(RowsView):
+class IsaView(FoldView):
     """Rows of the code table.  The panel says what is tinted, found, isolated; mouse and keys come out."""
 
     isolated = Signal(int)  # group of the clicked arrow
@@ -32,15 +39,19 @@ class IsaView(RowsView):
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme, settings)
-        self.rows: IsaRows | None = None
         self.same_source = np.empty(0, dtype=bool)  # rows from the selected source line
         self.hovered_source = np.empty(0, dtype=bool)
         self.marked: tuple[int, int] | None = None  # range of rows [first, stop)
         self.arrows = ArrowRows.none()
         self.arrow_tips: tuple[str, ...] = ()
         self.gutter_note = ""  # why there are no arrows
+        self.shows_branches = False  # whether branch counts are written beside the rows
         self.isolated_row: int | None = None
+        self.hits_of: Callable[[int], str] = lambda row: ""  # executions of a row in the selected wave
+        self.bars = BarInk(theme, settings)
+        self._text, self._margin = TextInk(theme), MarginInk(theme)
         self._hovered_arrow = -1
+        self._hovered_loop = -1
         self._found = np.empty(0, dtype=bool)
         self._pattern: re.Pattern[str] | None = None
         self.setAccessibleName("Instructions")
@@ -50,18 +61,25 @@ class IsaView(RowsView):
             "instruction": self._paint_instruction,
             "cost": self._paint_cost,
             "reason": self._paint_reason,
+            "fold": self._paint_fold,
         }
 
     # -- what to show -------------------------------------------------------------------------------
 
     def show_rows(self, rows: IsaRows) -> None:
-        """Show these rows; order, selection and scroll position stay if it is the same program."""
+        """Show these rows; order, folds, selection and scroll position stay if it is the same program."""
+        if self.rows is not None and self.rows.trace is not rows.trace:
+            self.folds.forget()
+            self._found_only = None
+            self.set_arrows(ArrowRows.none(), (), "")
         self.rows = rows
         count = len(rows.text)
         for name in ("same_source", "hovered_source", "_found"):
             if len(getattr(self, name)) != count:
                 setattr(self, name, np.zeros(count, dtype=bool))
-        self.show_columns(isa_columns(rows, self.settings["isa.bar_scale"]))
+        self.bars.show(rows.bars, rows.trace.code, rows.program.blocks)
+        self.show_columns(isa_columns(rows, scale_text(self.settings)))
+        self.divide()
 
     def set_found(self, rows: np.ndarray, query: SearchQuery) -> None:
         """Highlight what a search found."""
@@ -81,12 +99,16 @@ class IsaView(RowsView):
     def look(self, row: int) -> Look:
         """Labels are headings, rows that never ran are muted, related rows are tinted."""
         assert self.rows is not None
-        code = self.rows.trace.code
         role = self.theme.role
-        if code.is_label[row]:
+        if self.rows.trace.code.is_label[row]:
             return Look(role("text"), role("raised"), True)
-        ink = role("text") if self.rows.cost[row] or self.rows.costs.hits[row] else role("muted")
-        return Look(ink, self._band(row))
+        if self.is_fold(row):
+            return Look(role("text"), role("alternate"))
+        return Look(role("text") if self._ran(row) else role("muted"), self._band(row))
+
+    def _ran(self, row: int) -> bool:
+        assert self.rows is not None
+        return bool(self.rows.cost[row] or self.rows.costs.hits[row])
 
     def _band(self, row: int) -> QColor | None:
         role = self.theme.role
@@ -99,14 +121,18 @@ class IsaView(RowsView):
         return None
 
     def tip(self, row: int, column: str) -> str:
-        """Explain a row, or the gutter."""
+        """Explain a row, a fold, a loop, or the gutter."""
         if self.rows is None:
             return ""
         if column == "gutter":
             return self._gutter_tip()
+        if column == "fold" and self._hovered_loop >= 0:
+            return self.rows.program.loop_tip(self._hovered_loop)
+        if self.is_fold(row) and self.parts is not None:
+            return fold_tip(self.rows, self.parts, self.folds.section(row))
         if column == "place":
             return self.rows.place[row]
-        return isa_tip(self.rows, row)
+        return isa_tip(self.rows, row, self.bars.tip(row), self.hits_of(row))
 
     def _gutter_tip(self) -> str:
         if 0 <= self._hovered_arrow < len(self.arrow_tips):
@@ -120,22 +146,38 @@ class IsaView(RowsView):
     def _paint_instruction(self, painter: QPainter, cell: QRect, row: int) -> None:
         assert self.rows is not None
         text, code = self.rows.text[row], self.rows.trace.code
-        base, left = cell.top() + self.baseline, cell.left() + PAD
+        at = QPointF(cell.left() + PAD, cell.top() + self.baseline)
         room = self.chars_in(cell.width() - 2 * PAD)
+        if self.is_fold(row):
+            name, rest = self.fold_title(row)
+            name = name if len(name) + len(rest) + 2 <= room else name[: max(1, room - len(rest) - 3)] + "…"
+            painter.drawText(at, name)
+            self._paint_note(painter, cell, len(name), rest)
+            return
         if self._found[row]:
             self._paint_found(painter, cell, text, room)
-        if len(text) > room:
-            text = text[: room - 1] + "…"
-        if code.is_label[row]:
-            painter.drawText(left, base, text)
+        plain = bool(code.is_label[row]) or not self._ran(row) or not self.settings["isa.color_text"]
+        kind = int(code.kind[row])
+        self._text.draw(painter, at, text, kind=kind, room=room, char_px=self.char_px, plain=plain)
+        self._paint_note(painter, cell, len(text), self._note(row))
+
+    def _note(self, row: int) -> str:
+        assert self.rows is not None
+        structure = self.rows.program
+        branch = structure.branch_notes.get(row, "") if self.shows_branches else ""
+        ring = structure.loop_notes.get(row, "")
+        return " · ".join(note for note in (ring, branch) if note)
+
+    def _paint_note(self, painter: QPainter, cell: QRect, used: int, note: str) -> None:
+        """Write a note at the right end of the cell, if it fits behind the text."""
+        room = self.chars_in(cell.width() - 2 * PAD)
+        if not note or used + NOTE_GAP + len(note) > room:
             return
-        word = text.find(" ")
-        word = len(text) if word < 0 else word
         ink = painter.pen().color()
-        painter.setPen(self.theme.kind(int(code.kind[row])))
-        painter.drawText(left, base, text[:word])
+        painter.setPen(self.theme.role("muted"))
+        left = cell.right() - PAD - len(note) * self.char_px
+        painter.drawText(QPointF(left, cell.top() + self.baseline), note)
         painter.setPen(ink)
-        painter.drawText(QPointF(left + word * self.char_px, base), text[word:])
 
     def _paint_found(self, painter: QPainter, cell: QRect, text: str, room: int) -> None:
         if self._pattern is None:
@@ -149,59 +191,78 @@ class IsaView(RowsView):
                 painter.fillRect(box, color)
 
     def _paint_cost(self, painter: QPainter, cell: QRect, row: int) -> None:
-        rows = self.rows
-        if rows is None or rows.trace.code.is_label[row] or not rows.cost[row]:
-            return
-        latency, stall = int(rows.costs.latency[row]), int(rows.costs.stall[row])
-        stall = min(max(0, stall), latency)
-        role = self.theme.role
-        parts = (
-            (stall, role("stall")),
-            (latency - stall, role("issue")),
-            (int(rows.cost[row]) - latency, role("idle")),
-        )
-        box = QRectF(cell).adjusted(PAD, BAR_INSET, -PAD, -BAR_INSET)
-        draw_bar(painter, box, parts, rows.largest, self.settings["isa.bar_scale"])
+        if self.is_fold(row) and self.parts is not None:
+            self.bars.paint_section(painter, cell, self.parts, self.folds.section(row))
+        else:
+            self.bars.paint(painter, cell, row)
+
+    def _paint_fold(self, painter: QPainter, cell: QRect, row: int) -> None:
+        section = self.folds.begins(row) if self.is_folding else -1
+        if section >= 0 and self.folds.foldable[section]:
+            self._margin.paint_triangle(painter, cell, bool(self.folds.folded[section]))
 
     def _paint_reason(self, painter: QPainter, cell: QRect, row: int) -> None:
         assert self.rows is not None
         reason = int(self.rows.reason[row])
-        if reason < 0:
+        if reason < 0 or self.is_fold(row):
             return
         mark = QRect(cell.left() + PAD, cell.top() + (cell.height() - 10) // 2, 10, 10)
         painter.fillRect(mark, self.theme.reason(reason if reason < len(StallReason) else 0))
         at = self.table.column_of("reason")
         self.draw_text(painter, cell.adjusted(14, 0, 0, 0), self.table.text(row, at), self.table.columns[at])
 
-    # -- arrows -------------------------------------------------------------------------------------
+    # -- arrows, loops ------------------------------------------------------------------------------
 
-    def gutter_rect(self) -> QRect:
-        """The gutter in the viewport; empty if it is hidden."""
-        at = self.table.column_of("gutter")
+    def column_rect(self, name: str) -> QRect:
+        """A column in the viewport, as high as the viewport; empty if it is hidden."""
+        at = self.table.column_of(name)
         if at < 0 or self.isColumnHidden(at):
             return QRect()
         return QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), self.viewport().height())
+
+    def gutter_rect(self) -> QRect:
+        """The gutter in the viewport; empty if it is hidden."""
+        return self.column_rect("gutter")
 
     def placed_arrows(self) -> Placed:
         """The arrows that cross the viewport; none while rows are sorted."""
         arrows = self.arrows if self.table.sorting is None else ArrowRows.none()
         return arrow_gutter.place(
             arrows,
-            self.table.view_rows,
+            self.places(),
             self.gutter_rect(),
             row_height=self.row_height,
             scroll=self.verticalScrollBar().value(),
             isolated=self.isolated_row,
         )
 
+    def placed_loops(self) -> list[tuple[int, float, float, float]]:
+        """(loop, x, top, bottom) of the brackets that cross the viewport."""
+        box = self.column_rect("fold")
+        if self.rows is None or box.isEmpty() or self.table.sorting is not None or not self.is_folding:
+            return []
+        shown, height, found = self.places(), self.row_height, []
+        for loop, first, last, x in self._margin.brackets(self.rows.program, box):
+            top = self.row_top(int(shown[first])) + 3
+            bottom = self.row_top(int(shown[last])) + height - 4
+            if bottom >= 0 and top <= box.height():
+                found.append((loop, x, float(top), float(bottom)))
+        return found
+
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
-        """Paint the arrows."""
+        """Paint lines between blocks, loops, and the arrows."""
+        if self.is_folding:
+            rows = self.table.data_rows[first : last + 1].tolist()
+            tops = [self.row_top(first + at) for at in range(len(rows))]
+            self._margin.paint_lines(painter, self.folds, rows, tops, self.viewport().width())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for loop, x, top, bottom in self.placed_loops():
+            self._margin.paint_bracket(painter, x, (top, bottom), loop == self._hovered_loop)
         box = self.gutter_rect()
         if box.isEmpty() or not len(self.arrows):
             return
         painter.setClipRect(box)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colors = [self.theme.arrow(number) for number in range(13)]
+        colors = [self.theme.arrow(number) for number in range(BRANCH_COLOR)] + [self.theme.role("text")]
         emphasis = Emphasis(self.isolated_row, self.current, self._hovered_arrow)
         arrow_gutter.paint(painter, self.arrows, self.placed_arrows(), colors, emphasis)
 
@@ -211,10 +272,28 @@ class IsaView(RowsView):
             return -1
         return arrow_gutter.hit(self.placed_arrows(), position.x(), position.y())
 
+    def loop_at(self, position: QPoint) -> int:
+        """The loop whose bracket is at a place of the viewport, -1 if there is none."""
+        if not self.column_rect("fold").contains(position):
+            return -1
+        near = [
+            (abs(x - position.x()), loop)
+            for loop, x, top, bottom in self.placed_loops()
+            if top <= position.y() <= bottom and abs(x - position.x()) <= 3
+        ]
+        return min(near)[1] if near else -1
+
+    # -- events -------------------------------------------------------------------------------------
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow arrows as well as rows."""
+        """Follow arrows, loops and triangles as well as rows."""
         super().mouseMoveEvent(event)
-        self._set_arrow(self.arrow_at(event.position().toPoint()))
+        position = event.position().toPoint()
+        self._point_at(self.arrow_at(position), self.loop_at(position))
+        pointing = self._hovered_arrow >= 0 or self.section_at(position) >= 0
+        self.viewport().setCursor(
+            Qt.CursorShape.PointingHandCursor if pointing else Qt.CursorShape.ArrowCursor
+        )
 
     def event(self, event: QEvent) -> bool:
         """Claim Escape while a wait is isolated, before the window's own shortcut takes it."""
@@ -229,7 +308,7 @@ class IsaView(RowsView):
     def viewportEvent(self, event: QEvent) -> bool:
         """Let go of the arrow when the mouse leaves."""
         if event.type() == QEvent.Type.Leave:
-            self._set_arrow(-1)
+            self._point_at(-1, -1)
         return super().viewportEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -257,14 +336,10 @@ class IsaView(RowsView):
         else:
             super()._show_tip(event)
 
-    def _set_arrow(self, number: int) -> None:
-        if number != self._hovered_arrow:
-            self._hovered_arrow = number
-            pointing = number >= 0
-            self.viewport().setCursor(
-                Qt.CursorShape.PointingHandCursor if pointing else Qt.CursorShape.ArrowCursor
-            )
-            self.viewport().update(self.gutter_rect())
+    def _point_at(self, arrow: int, loop: int) -> None:
+        if (arrow, loop) != (self._hovered_arrow, self._hovered_loop):
+            self._hovered_arrow, self._hovered_loop = arrow, loop
+            self.viewport().update()
 
 
 def _pattern(query: SearchQuery) -> re.Pattern[str] | None:

@@ -124,7 +124,7 @@ class Loader(QObject):
         session = self._session
         if session is None or session.store is None or session.trace.value is None:
             return
-        session.problems.set((*session.trace.value.problems, *session.store.problems))
+        session.report()
         session.wave_loaded()
 
     def _show_stage(self, stage: Stage | None) -> None:

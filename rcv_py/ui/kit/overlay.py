@@ -44,7 +44,11 @@ class Overlay(TimeOverlay):
         source = self._rows.source
         if source is None:
             return
-        places = [(row, sorted({round(self.x_of(time)) for time in times.tolist()})) for row, times in ticks]
+        window, width = self._rows.shown, self._box.width()
+        places = [
+            (row, np.unique(np.round((times - window.begin) * (width / window.width))).tolist())
+            for row, times in ticks
+        ]
         if sum(len(at) for _, at in places) > FEW_TICKS:
             return
         color = self._theme.role(role)
@@ -58,8 +62,8 @@ class Overlay(TimeOverlay):
         if source is None or not place.span.overlaps(self._rows.shown.begin, self._rows.shown.end):
             return
         left, right = self.x_of(place.span.begin), self.x_of(place.span.end)
-        top = place.row * source.shape.pitch - self._rows.scroll_px
-        rect = QRectF(left, top, max(2.0, right - left), source.shape.spans)
+        top = place.row * source.shape.pitch - self._rows.scroll_px + place.below
+        rect = QRectF(left, top, max(2.0, right - left), place.height or source.shape.spans)
         pen = QPen(color, width)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)

@@ -14,7 +14,8 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.raster import Pixels
-from rcv_py.model.kinds import WaveState
+from rcv_py.base.colors import MARKER_TURNS
+from rcv_py.model.kinds import MarkerKind, WaveState
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.theme import Theme
 
@@ -24,6 +25,8 @@ STRIP = 0x28  # plus the place of a state in STRIP_ORDER; what is behind the las
 STRIP_ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
 KERNELS, FAINT_KERNELS = 0x40, 0x60  # plus the number of a kernel, modulo KERNEL_COLORS
 KERNEL_COLORS = 12
+MARKERS = 0x80  # plus MARKER_COLORS times the kind of a marker, plus the number of its name
+MARKER_COLORS = len(MARKER_TURNS)
 FAINT = 0.55  # share of the background in a box that has no detail
 
 
@@ -38,21 +41,30 @@ def color_table(theme: Theme) -> list[int]:
     for number in range(KERNEL_COLORS):
         table[KERNELS + number] = theme.kernel(number).rgba()
         table[FAINT_KERNELS + number] = theme.soft(theme.kernel(number), FAINT).rgba()
+    for kind in MarkerKind:
+        for name in range(MARKER_COLORS):
+            table[MARKERS + kind * MARKER_COLORS + name] = theme.marker(kind, name).rgba()
     return table.tolist()
+
+
+def marker_codes(kind: np.ndarray, name: np.ndarray) -> np.ndarray:
+    """The pixel codes of markers by kind and name, uint8."""
+    return (MARKERS + kind.astype(np.int64) * MARKER_COLORS + name % MARKER_COLORS).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
 class RowShape:
-    """Heights of a row, in logical pixels: its spans, the strip of states below, and the gap to the next."""
+    """Heights of a row, in logical pixels: spans, strip of states, band of markers, gap to the next row."""
 
     spans: int = 18
     strip: int = 5
     gap: int = 3
+    band: int = 0
 
     @property
     def pitch(self) -> int:
         """From one row to the next."""
-        return self.spans + self.strip + self.gap
+        return self.spans + self.strip + self.band + self.gap
 
 
 @dataclass(frozen=True, eq=False)

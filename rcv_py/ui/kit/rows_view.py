@@ -282,7 +282,7 @@ class RowsView(QTableView):
     ) -> None:
         painter.save()
         painter.setClipRect(QRect(box.left(), 0, box.width(), self.viewport().height()))
-        special = self.cell_painters.get(column.id)
+        special, at_column = self.cell_painters.get(column.id), self.table.column_of(column.id)
         is_bold = None
         for at, (row, look) in enumerate(zip(rows, looks, strict=True)):
             cell = QRect(box.left(), self.row_top(first + at), box.width(), box.height())
@@ -293,7 +293,7 @@ class RowsView(QTableView):
             if special is not None:
                 special(painter, cell, row)
             elif column.has_values:
-                self.draw_text(painter, cell, column.text(column.values[row]), column)
+                self.draw_text(painter, cell, self.table.text(row, at_column), column)
         painter.restore()
 
     def draw_text(self, painter: QPainter, cell: QRect, text: str, column: Column) -> None:

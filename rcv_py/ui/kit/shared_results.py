@@ -7,9 +7,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
+from rcv_py.analysis.branches import branches
 from rcv_py.analysis.hidden_latency import hidden_latency
+from rcv_py.analysis.kind_latency import kind_latency
 from rcv_py.analysis.marker_spans import marker_spans
+from rcv_py.analysis.memory_latency import memory_latency
 from rcv_py.analysis.wait_summary import wait_summary
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
@@ -22,7 +26,12 @@ STREAM_MS = 800
 Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
 
 JOBS: dict[str, Job] = {
+    "branches": lambda trace, batches: branches(batches, trace.code),
     "hidden": hidden_latency,
+    "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
+    "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
+    "memory": memory_latency,
+    "memory_reference": lambda trace, batches: memory_latency(trace, batches, ReferenceRule.REFERENCE),
     "markers": marker_spans,
     "waits": wait_summary,
 }
@@ -37,7 +46,8 @@ class SharedResults(QObject):
     def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
         super().__init__()
         self._results = {
-            name: _Result(self, session, tasks, job) for name, job in (JOBS if jobs is None else jobs).items()
+            name: _Result(self, name, session, tasks, job)
+            for name, job in (JOBS if jobs is None else jobs).items()
         }
 
     def cell(self, name: str) -> Cell[Any]:
@@ -57,10 +67,10 @@ class SharedResults(QObject):
 class _Result(QObject):
     """One analysis: whether anybody wants it, and of which waves its answer is."""
 
-    def __init__(self, parent: QObject, session: Session, tasks: Tasks, job: Job) -> None:
+    def __init__(self, parent: QObject, name: str, session: Session, tasks: Tasks, job: Job) -> None:
         super().__init__(parent)
         self.cell: Cell[Any] = Cell(None)
-        self._session, self._tasks, self._job = session, tasks, job
+        self._name, self._session, self._tasks, self._job = name, session, tasks, job
         self._is_wanted = False
         self._of: tuple[WaveBatch, ...] | None = None
         self._stream = Coalesce(self, self._compute, STREAM_MS)
@@ -99,6 +109,7 @@ class _Result(QObject):
 
         def take(answer: Any) -> None:
             if self._session.trace.value is trace:
+                self._session.report(self._name, getattr(answer, "problems", ()))
                 self.cell.set(answer)
                 self._stream.finished()
 

@@ -9,15 +9,19 @@ from PySide6.QtGui import QColor
 
 from rcv_py.analysis import activity as activities
 from rcv_py.analysis.activity import Activity
+from rcv_py.analysis.counter_summary import CounterSummary
 from rcv_py.analysis.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
 from rcv_py.analysis.stall_reasons import StallReasons, reason_meaning, reason_name
 from rcv_py.analysis.state_shares import MEANING, SHOWN, StateShares
 from rcv_py.analysis.unit_table import UnitColumn, UnitTable
+from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.kit.meters import Meter
 from rcv_py.ui.kit.share_bar import Share
 from rcv_py.ui.kit.table_model import Column, grouped
 from rcv_py.ui.kit.theme import Theme
 
+MEAN = "Of the busy time of all sampled compute units, over all samples. Above 100 %: two issues a step."
+PEAK = "At the moment of its largest value, of what was busy then, over all sampled compute units."
 LISTED = 16  # SIMDs that a tooltip names one by one
 
 
@@ -101,6 +105,19 @@ def pipe_meters(pipes: PipeUse, is_gfx9: bool) -> tuple[Meter, ...]:
     return tuple(meters)
 
 
+def counter_meters(found: CounterSummary) -> tuple[Meter, ...]:
+    """The shares that the hardware counted; those of pipes that may issue twice can exceed 100 %."""
+    return tuple(
+        Meter(
+            bar.name,
+            bar.value,
+            lambda theme, kind=TokenKind[bar.kind]: theme.kind(kind),
+            PEAK if bar.name.endswith("Peak") else MEAN,
+        )
+        for bar in found.bars
+    )
+
+
 def _pipe_heading(is_gfx9: bool) -> str:
     if is_gfx9:
         return "On this generation a trace records the cycles of issue, not how long a pipe goes on working."
@@ -141,5 +158,5 @@ def unit_columns(table: UnitTable) -> tuple[Column, ...]:
 def _text_of(column: UnitColumn) -> Callable[[object], str]:
     if column.values.dtype.kind != "f":
         return grouped
-    unit = " %" if column.is_percent else ""
-    return lambda value: "" if np.isnan(value) else f"{value:,.1f}{unit}"
+    digits = 0 if (np.nan_to_num(column.values) % 1 == 0).all() and not column.is_percent else 1
+    return lambda value: "" if np.isnan(value) else f"{value:,.{digits}f}"

@@ -55,6 +55,8 @@ class TableModel(QAbstractTableModel):
         self._filter: np.ndarray | None = None
         self._sort: tuple[str, Qt.SortOrder] | None = None
         self._view_row = np.empty(0, dtype=np.int64)  # of each data row, -1 if it is filtered out
+        # What a cell shows instead of its value, None for the value: (data row, column id).
+        self.instead: Callable[[int, str], str | None] | None = None
 
     # -- changing -----------------------------------------------------------------------------------
 
@@ -129,6 +131,9 @@ class TableModel(QAbstractTableModel):
     def text(self, data_row: int, column: int) -> str:
         """What a cell shows."""
         shown = self.columns[column]
+        other = None if self.instead is None else self.instead(data_row, shown.id)
+        if other is not None:
+            return other
         return shown.text(shown.values[data_row]) if shown.has_values else ""
 
     def table(self, data_rows: Sequence[int] | None = None) -> Iterator[tuple[Any, ...]]:

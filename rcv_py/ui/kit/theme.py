@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from rcv_py.base import colors
 from rcv_py.base.colors import Pair
-from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
+from rcv_py.model.kinds import KIND_COUNT, MarkerKind, TokenKind, WaveState
 from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.ui.kit.icon_files import IconFiles
 from rcv_py.ui.kit.settings_store import Settings
@@ -45,6 +45,10 @@ class Theme(QObject):
         """The colour of a token kind; unknown numbers look like NONE."""
         return self._kinds[kind] if 0 <= kind < KIND_COUNT else self._kinds[0]
 
+    def kind_text(self, kind: int) -> QColor:
+        """The colour of a token kind for text, readable on plain, hovered and selected rows."""
+        return self._kind_texts[kind] if 0 <= kind < KIND_COUNT else self._kind_texts[0]
+
     def stalled(self, kind: int) -> QColor:
         """The colour of the stalled part of a token."""
         return self._stalled[kind] if 0 <= kind < KIND_COUNT else self._stalled[0]
@@ -56,6 +60,11 @@ class Theme(QObject):
     def kernel(self, number: int) -> QColor:
         """The colour of the n-th kernel."""
         return self._kernels[number % len(self._kernels)]
+
+    def marker(self, kind: int, name: int = 0) -> QColor:
+        """The colour of a marker by its kind (`MarkerKind`) and the number of its name."""
+        turns = self._markers[kind if 0 <= kind < len(self._markers) else MarkerKind.UNKNOWN]
+        return turns[name % len(turns)]
 
     def arrow(self, number: int) -> QColor:
         """The colour of the n-th wait's arrows."""
@@ -128,11 +137,23 @@ class Theme(QObject):
         background = self._pick(colors.ROLES["canvas"])
         self._roles = {name: QColor(self._pick(pair)) for name, pair in colors.ROLES.items()}
         self._kinds = [QColor(self._pick(kinds[kind.name])) for kind in TokenKind]
+        rows = [self._pick(colors.ROLES[name]) for name in ("base", "hover", "accent_soft")]
+        text = self._pick(colors.ROLES["text"])
+        self._kind_texts = [
+            QColor(colors.readable(self._pick(kinds[kind.name]), text, rows)) for kind in TokenKind
+        ]
         self._stalled = [
             QColor(colors.mixed(self._pick(kinds[kind.name]), background, STALL_MIX)) for kind in TokenKind
         ]
         self._states = [QColor(self._pick(states[state.name])) for state in WaveState]
         self._kernels = [QColor(self._pick(pair)) for pair in colors.KERNELS]
+        self._markers = [
+            [
+                QColor(colors.turned(self._pick(colors.MARKERS[kind.name]), turn))
+                for turn in colors.MARKER_TURNS
+            ]
+            for kind in MarkerKind
+        ]
         self._arrows = [QColor(self._pick(pair)) for pair in colors.ARROWS]
         self._syntax = {name: QColor(self._pick(pair)) for name, pair in colors.SYNTAX.items()}
         self._reasons = [QColor(self._pick(pair)) for pair in colors.STALL_REASONS.values()]

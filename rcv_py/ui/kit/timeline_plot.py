@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QToolTip, QWidget
+from PySide6.QtGui import QContextMenuEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QScrollBar, QToolTip, QWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.context import UiContext
@@ -45,6 +46,8 @@ class TimelinePlot(TimePlot):
         super().__init__(ui, self._labels)
         self.guide = guide
         self._measure_row = -1
+        self.band_y = -1.0  # how many pixels below the top of its row's band the mouse is; -1: elsewhere
+        self.menu: Callable[[int, int], Sequence[tuple[str, Callable[[], None]]]] | None = None
         self.depth = -1.0  # where in its row the mouse is, from 0 at the top of the spans to 1; -1: nowhere
         self.rows = RowsItem(self.box, ui.theme)
         self.rows.source = source
@@ -63,21 +66,28 @@ class TimelinePlot(TimePlot):
         if source is None or y < self.box.scenePos().y():
             return -1, False
         row, rest = divmod(inside, source.shape.pitch)
-        if not 0 <= row < len(source) or rest >= source.shape.spans + source.shape.strip:
+        shape = source.shape
+        if not 0 <= row < len(source) or rest >= shape.pitch - shape.gap:
             return -1, False
-        return int(row), rest >= source.shape.spans
+        return int(row), shape.spans <= rest < shape.spans + shape.strip
 
     def y_of(self, row: int) -> float:
         """The middle of a row's spans in the widget."""
         shape = self.rows.source.shape
         return self.box.scenePos().y() + row * shape.pitch - self.rows.scroll_px + shape.spans / 2
 
-    def _depth_at(self, y: float) -> float:
+    def _look_at(self, y: float) -> None:
+        """Remember where in its row a position is."""
+        self.depth = self.band_y = -1.0
         source = self.rows.source
         if source is None:
-            return -1.0
-        inside = (y - self.box.scenePos().y() + self.rows.scroll_px) % source.shape.pitch
-        return inside / source.shape.spans if 0 <= inside < source.shape.spans else -1.0
+            return
+        shape = source.shape
+        inside = (y - self.box.scenePos().y() + self.rows.scroll_px) % shape.pitch
+        if 0 <= inside < shape.spans:
+            self.depth = inside / shape.spans
+        elif 0 <= inside - shape.spans - shape.strip < shape.band:
+            self.band_y = inside - shape.spans - shape.strip
 
     def content_height(self) -> int:
         """Pixels that all rows need."""
@@ -123,8 +133,21 @@ class TimelinePlot(TimePlot):
     def clicked(self, at: QPointF, is_double: bool) -> None:
         """Hand a click to the panel."""
         row, _ = self.row_at(at.y())
-        self.depth = self._depth_at(at.y())
+        self._look_at(at.y())
         self.guide.clicked(row, self.time_at(at.x()), is_double)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what the panel can do with what is there."""
+        at = event.pos()
+        if self.menu is None or not self.plot_rect().contains(at):
+            return
+        self._look_at(at.y())
+        actions = self.menu(self.row_at(at.y())[0], self.time_at(at.x()))
+        if actions:
+            menu = QMenu(self)
+            for title, call in actions:
+                menu.addAction(title).triggered.connect(call)
+            menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the scroll position within what there is."""
@@ -139,7 +162,7 @@ class TimelinePlot(TimePlot):
     def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
         """Tell the panel what the mouse is over, and show what it says."""
         row, is_strip = self.row_at(at.y())
-        self.depth = self._depth_at(at.y())
+        self._look_at(at.y())
         time = self.time_at(at.x())
         self.guide.hovered(row, time)
         text = self.guide.tip(row, time, self.pixel_at(time), is_strip) if row >= 0 else ""

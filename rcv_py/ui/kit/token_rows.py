@@ -13,6 +13,7 @@ from rcv_py.analysis.raster import Pixels, Raster, Segment, TokenRow, is_joined,
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.marker_band import MarkerBand
 from rcv_py.ui.kit.rects import Rects
 from rcv_py.ui.kit.rows_item import STRIP, STRIP_ORDER, Frame, RowShape
 from rcv_py.ui.kit.span_names import Named, paint_names
@@ -52,6 +53,7 @@ class TokenRows:
         self.names: tuple[RowName, ...] = ()
         self.pending: tuple[Pending, ...] = ()
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
+        self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
         self.values: tuple[str, ...] = ()  # a number beside each name
         self._rects = Rects()
         self._pixels = Pixels(TimeWindow(0, 1), 1)
@@ -88,6 +90,8 @@ class TokenRows:
         self._paint_codes(frame, picture)
         if self.shape.strip:
             self._paint_strips(frame, picture)
+        if self.shape.band:
+            self.band.paint(frame)
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
         """Draw wide tokens, their names, and what is missing."""
@@ -100,6 +104,8 @@ class TokenRows:
         ]
         if spans:
             self._paint_wide(painter, frame, _Spans.joined(spans))
+        if self.shape.band:
+            self.band.paint_over(painter, frame)
         for one in self.pending:
             if frame.first <= one.row < frame.stop and one.span.overlaps(
                 frame.pixels.window.begin, frame.pixels.window.end

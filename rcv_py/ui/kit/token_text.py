@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
+from rcv_py.analysis.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.token_details import LineTotals, TokenDetails
 from rcv_py.analysis.token_waits import Awaited, ReleasedBy, TokenWaits
 from rcv_py.base.text import nanoseconds, percent
@@ -28,6 +29,8 @@ class TokenFacts:
     producers: tuple[int, ...] = ()
     waiters: tuple[int, ...] = ()
     waits: TokenWaits | None = None  # of the very execution; then the code rows above are not shown
+    samples: StallReasons | None = None  # of the line, where the capture has PC samples
+    all_samples: int = 0  # of all lines
 
 
 def token_html(trace: Trace, facts: TokenFacts, in_ns: bool = False) -> str:
@@ -41,7 +44,10 @@ def token_html(trace: Trace, facts: TokenFacts, in_ns: bool = False) -> str:
         parts.append(_lines(trace, "Waited on by", facts.waiters))
     else:
         parts.append(waits_html(trace, facts.waits, in_ns))
-    parts.append(_totals(facts.totals))
+    if facts.samples is not None:
+        parts.append(_samples(facts.samples, facts.all_samples))
+    if trace.has_thread_trace:
+        parts.append(_totals(facts.totals))
     return "".join(parts)
 
 
@@ -143,6 +149,21 @@ def _totals(totals: LineTotals) -> str:
         ("of all cycles", escape(percent(totals.latency + totals.idle, totals.whole)) or "–"),
     ]
     return "<h4>This line, all traced waves, cycles</h4>" + _table(rows)
+
+
+def _samples(samples: StallReasons, whole: int) -> str:
+    rows = [
+        ("samples", _part(samples.samples, whole, "of all samples")),
+        ("issued", _part(samples.issued, samples.samples)),
+        ("stalled", _part(samples.stalled, samples.samples)),
+    ]
+    rows += [(escape(reason_name(reason)), _part(n, samples.stalled)) for reason, n in samples.ranked()]
+    return "<h4>PC samples of this line; reasons are shares of the stalled</h4>" + _table(rows)
+
+
+def _part(value: int, whole: int, of: str = "") -> str:
+    share = escape(f"{percent(value, whole)} {of}".strip())
+    return f"{value:,} &nbsp;<span class='q'>{share}</span>"
 
 
 def _table(rows: list[tuple[str, str]]) -> str:

@@ -78,6 +78,11 @@ def token_tip(trace: Trace, wave: Wave | None, segment: Segment, row: int, pixel
     return _joined(lines)
 
 
+def sibling_tip(text: str, simd: str) -> str:
+    """Say below a tip that the instruction is one of the SIMD that was not traced."""
+    return text.replace("</qt>", f"<br>{simd}, sibling of the traced one: no instruction identity.</qt>")
+
+
 def gap_tip(trace: Trace, wave: Wave | None, segment: Segment, time: int) -> str:
     """What there is to say between two tokens."""
     tokens = segment.tokens

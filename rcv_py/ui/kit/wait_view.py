@@ -20,12 +20,13 @@ from rcv_py.ui.kit.wait_tree import (
     SOURCE,
     STALL,
     TIMES,
+    EndDelegate,
     StallDelegate,
     WaitModel,
     WaitNode,
 )
 
-WIDTHS = {BAR: 120, STALL: 84, SHARE: 52, TIMES: 72, MEDIAN: 66, P90: 56, SOURCE: 160}
+WIDTHS = {BAR: 120, STALL: 92, SHARE: 52, TIMES: 72, MEDIAN: 66, P90: 56, SOURCE: 160}
 NAME_PX = 240  # narrower than that, other columns give way
 GIVE_WAY = (P90, SOURCE, SHARE, BAR)  # which, the least wanted first
 OPEN_SHARE = 0.05  # waits with more of all stall start open
@@ -40,7 +41,7 @@ class WaitTree(QTreeView):
     def __init__(self, theme: Theme, scale: Callable[[], str]) -> None:
         super().__init__()
         self.rows = WaitModel(self)
-        self.bars = StallDelegate(self.rows, theme, scale)
+        self.bars, self._ends = StallDelegate(self.rows, theme, scale), EndDelegate(self)
         self._widths = dict(WIDTHS)  # also of columns that are hidden
         self._opened: set[int] = set()  # waits that the user opened
         self._closed: set[int] = set()
@@ -57,6 +58,7 @@ class WaitTree(QTreeView):
     def _set_up(self) -> None:
         self.setModel(self.rows)
         self.setItemDelegateForColumn(BAR, self.bars)
+        self.setItemDelegateForColumn(SOURCE, self._ends)
         self.setUniformRowHeights(True)
         self.setFrameShape(QTreeView.Shape.NoFrame)
         self.setIndentation(16)

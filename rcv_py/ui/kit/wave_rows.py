@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.lanes import lanes
 from rcv_py.analysis.raster import Segment, TokenRow
+from rcv_py.base.text import short_kernel
 from rcv_py.model.device import OtherSimd
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.kit.filter_menu import Choice
 from rcv_py.ui.kit.token_rows import Pending, RowName
 
 
@@ -43,6 +45,28 @@ def waves_of_unit(trace: Trace, row: int | None) -> np.ndarray:
     return np.flatnonzero(same)
 
 
+def waves_of_kernels(trace: Trace, rows: np.ndarray, hidden: Collection[str]) -> np.ndarray:
+    """Index rows without the waves of hidden kernels, told by their symbols."""
+    if not hidden:
+        return rows
+    ids = [number for number, name in trace.occupancy.names.items() if name in hidden]
+    return rows[~np.isin(trace.waves.kernel[rows], ids)]
+
+
+def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = None) -> list[Choice]:
+    """Return the kernels of the waves (or with the ids in `used`) for a menu; none if there is only one."""
+    if trace is None:
+        return []
+    ids = np.unique(trace.waves.kernel if used is None else used).tolist()
+    names = {name: None for one in ids if (name := trace.occupancy.names.get(one))}
+    nice = {kernel.name: kernel.demangled for kernel in trace.code.kernels}
+    return [
+        Choice(prefix + name, short_kernel(nice.get(name, name)), tip=name)
+        for name in names
+        if len(names) > 1
+    ]
+
+
 def wave_rows(
     trace: Trace, store: WaveStore, chosen: np.ndarray, known: Mapping[int, Segment], others: bool = True
 ) -> WaveRows:
@@ -63,12 +87,17 @@ def wave_rows(
     rows = [TokenRow(tuple(sorted(part, key=lambda one: one.begin))) for part in members]
     names = [RowName(f"{key[3]}-{key[4]}", place_name(trace, *key[:3])) for key in slots]
     for other in trace.other_simd if others else ():
-        if any(key[0] == other.se and key[2] in (other.cu, -1) for key in slots) and len(other.time):
+        if len(other.time) and any(_is_beside(other, key[0], key[2]) for key in slots):
             rows.append(TokenRow((_sibling(other),)))
-            names.append(RowName("other", f"SIMD{max(other.simd, 0)}"))
+            names.append(RowName("sibling", f"SIMD {other.simd if other.simd >= 0 else '?'}"))
     for row in rows:
         _ = row.joined  # built here, off the UI thread
     return WaveRows(tuple(rows), tuple(names), tuple(pending), row_of_wave)
+
+
+def _is_beside(other: OtherSimd, se: int, cu: int) -> bool:
+    """Whether these are instructions of a unit; a unit that is not known could be it."""
+    return other.se == se and (other.cu == cu or -1 in (other.cu, cu))
 
 
 def _segment(store: WaveStore, row: int) -> Segment | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
+from typing import Any
 
-import numpy as np
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from rcv_py.analysis.events import NOT_ON_UNITS
 from rcv_py.analysis.raster import Segment
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
@@ -16,7 +18,8 @@ from rcv_py.state.selection import Hover
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
-from rcv_py.ui.kit.event_lines import event_lines
+from rcv_py.ui.kit.event_lines import PREFIX, event_choices, event_lines
+from rcv_py.ui.kit.filter_menu import Choice, FilterButton
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.line_ticks import LineTicks
 from rcv_py.ui.kit.overlay import Line, Marks, Place
@@ -24,8 +27,9 @@ from rcv_py.ui.kit.panel import Panel, panel
 from rcv_py.ui.kit.rows_item import RowShape
 from rcv_py.ui.kit.timeline_plot import Timeline
 from rcv_py.ui.kit.token_rows import TokenRows
-from rcv_py.ui.kit.token_tip import gap_tip, state_tip, token_at, token_tip
-from rcv_py.ui.kit.wave_rows import WaveRows, wave_rows, waves_of_unit
+from rcv_py.ui.kit.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
+from rcv_py.ui.kit.unit_markers import UnitMarkers
+from rcv_py.ui.kit.wave_rows import WaveRows, kernel_choices, wave_rows, waves_of_kernels, waves_of_unit
 
 NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit. "
@@ -34,6 +38,7 @@ NO_WAVES = (
 LANE_PX, MOST_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
 NEAR_PX = 3  # how far from an event's line the mouse may be
 REBUILD_MS = 150  # while waves arrive
+MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
 LEGEND = (
     ("matrix", TokenKind.MATRIX),
     ("vector", TokenKind.VALU),
@@ -64,12 +69,15 @@ class ComputeUnitPanel(Panel):
         self._selected: Place | None = None
         self._hovered: Place | None = None
         self._ticks = LineTicks(self.session)
+        self.markers = UnitMarkers(self.session, self.source.band)
+        self.timeline.plot.menu = self._menu
         self._build()
         self._rebuild = Coalesce(self, self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)
         self.session.selection.watch(self._selection_changed)
         ui.settings.cell("timeline.row_height").watch(self._height_changed)
+        ui.results.cell("markers").watch(self._show_markers)
         ui.theme.changed.connect(self._theme_changed)
         self._theme_changed()
         self._trace_changed()
@@ -80,14 +88,16 @@ class ComputeUnitPanel(Panel):
         self._which.setAccessibleName("Which compute units are shown")
         self._which.setToolTip("Which compute units are shown")
         self._which.currentIndexChanged.connect(self._which_changed)
+        self.filter = FilterButton("the timeline of the compute unit")
+        self.filter.changed.connect(self._filter_changed)
         self._legend = Legend()
         self._progress = QLabel()
         self._progress.setObjectName("muted")
         head = QHBoxLayout()
         head.setContentsMargins(8, 2, 8, 2)
         head.setSpacing(8)
-        for widget, stretch in ((self._which, 0), (self._legend, 1), (self._progress, 0)):
-            head.addWidget(widget, stretch)
+        for widget in (self._which, self.filter, self._legend, self._progress):
+            head.addWidget(widget, int(widget is self._legend))
         content = QWidget()
         inside = QVBoxLayout(content)
         inside.setContentsMargins(0, 0, 0, 0)
@@ -105,12 +115,14 @@ class ComputeUnitPanel(Panel):
         trace = self.session.trace.value
         self._segments, self._row_of_wave, self._unit = {}, {}, None
         self._selected = self._hovered = None
-        self._lines = () if trace is None else event_lines(trace)
+        self._offer_choices()
         self._show(WaveRows((), (), (), {}))
         empty = trace is None or not len(trace.waves)
         self._page.say(reason(trace, "compute_unit", NO_WAVES) if empty else "")
-        if not empty:
+        if trace is not None and not empty:
             self._rebuild.ask()
+            if trace.shader_data:
+                self.ui.results.want("markers")
 
     def _which_changed(self) -> None:
         self._unit = None
@@ -124,7 +136,10 @@ class ComputeUnitPanel(Panel):
         row = None if wave is None or self._which.currentIndex() else trace.waves.row(wave)
         self._unit = self._unit_of(row)
         chosen, known = waves_of_unit(trace, row), dict(self._segments)
-        self.ui.tasks.run(self, lambda: wave_rows(trace, store, chosen, known), self._show)
+        hidden = self.filter.hidden
+        names = {id.removeprefix(KERNEL) for id in hidden if id.startswith(KERNEL)}
+        chosen, has_sibling = waves_of_kernels(trace, chosen, names), SIBLING not in hidden
+        self.ui.tasks.run(self, lambda: wave_rows(trace, store, chosen, known, has_sibling), self._show)
 
     def _unit_of(self, row: int | None) -> tuple[int, ...]:
         trace = self.session.trace.value
@@ -137,7 +152,6 @@ class ComputeUnitPanel(Panel):
         self._row_of_wave = dict(made.row_of_wave)
         trace = self.session.trace.value
         self._lanes = max((part.lanes for row in made.rows for part in row.segments), default=1)
-        self.source.shape = self._shape()
         self.source.texts = () if trace is None else trace.code.text
         self.source.set_rows(made.rows, made.names, made.pending)
         count = len(made.row_of_wave)
@@ -145,8 +159,48 @@ class ComputeUnitPanel(Panel):
         self._progress.setText(
             f"reading waves {read:,} of {count:,}" if made.pending else plural(count, "wave")
         )
+        self._show_markers()
+
+    def _show_markers(self) -> None:
+        self.markers.show(self.ui.results.cell("markers").value, self._row_of_wave)
+        self.source.shape = self._shape()
+        self.source.version += 1
         self._find_selected()
         self.timeline.plot.rows_changed()
+
+    # -- what is shown ----------------------------------------------------------------------------------
+
+    def _offer_choices(self) -> None:
+        trace = self.session.trace.value
+        self.filter.forget(KERNEL)
+        surfaces = []
+        if trace is not None and trace.shader_data:
+            surfaces += [Choice(MARKERS, "Markers", tip="Scopes of instrumented kernels, below each wave.")]
+            surfaces += [Choice(VALUES, "Shader data", tip="A tick for every value the kernel wrote.")]
+        if trace is not None and trace.other_simd:
+            surfaces.append(Choice(SIBLING, "Sibling SIMD", tip="Memory instructions of the other SIMD."))
+        self.filter.set_section("Rows and marks", surfaces)
+        self.filter.set_section("Events", event_choices(trace, NOT_ON_UNITS))
+        self.filter.set_section("Kernels", kernel_choices(trace, KERNEL))
+        self._find_lines()
+
+    def _find_lines(self) -> None:
+        trace, hidden = self.session.trace.value, self.filter.hidden
+        self._lines = () if trace is None else event_lines(trace, hidden, NOT_ON_UNITS)
+        self.markers.has_spans, self.markers.has_values = MARKERS not in hidden, VALUES not in hidden
+
+    def _filter_changed(self) -> None:
+        self._find_lines()
+        self._show_markers()
+        self._rebuild.now()
+
+    def save_state(self) -> dict[str, Any]:
+        """What is shown, apart from kernels: those are of one capture."""
+        return {"filter": self.filter.save((PREFIX, MARKERS, VALUES, SIBLING))}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `save_state` returned."""
+        self.filter.load(state.get("filter"))
 
     def _selection_changed(self) -> None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
@@ -175,7 +229,8 @@ class ComputeUnitPanel(Panel):
     def _shape(self) -> RowShape:
         """Rows are higher where tokens overlap, so that each sub-row can be seen."""
         room = min(self._lanes * LANE_PX, MOST_PX) if self._lanes > 1 else 0
-        return RowShape(max(self.ui.settings["timeline.row_height"], room))
+        height = max(self.ui.settings["timeline.row_height"], room)
+        return RowShape(height, band=self.source.band.height)
 
     def _theme_changed(self) -> None:
         self._legend.set_items([(self.ui.theme.kind(kind), name, KIND_TEXT[kind]) for name, kind in LEGEND])
@@ -191,37 +246,31 @@ class ComputeUnitPanel(Panel):
         plot = self.timeline.plot.rows
         first, stop = plot.rows_in_view(self.timeline.plot.box.height())
         ticks = self._ticks.of(self.source.rows, first, stop, plot.shown, self.source.version)
-        data = self._shader_data(plot.shown)
-        return Marks(self._selected, self._hovered, ticks, data, self._lines, self._bookmarks())
+        data = self.markers.values(plot.shown, first, stop)
+        selected = self.markers.place(self.markers.chosen, self.source.shape) or self._selected
+        hovered = self.markers.place(self.markers.hovered, self.source.shape) or self._hovered
+        return Marks(selected, hovered, ticks, data, self._lines, self._bookmarks())
 
     def _bookmarks(self) -> tuple[int, ...]:
         return tuple(
             time for mark in self.session.bookmarks.value if (time := self._ticks.time_of(mark)) is not None
         )
 
-    def _shader_data(self, window: TimeWindow) -> tuple[tuple[int, np.ndarray], ...]:
-        trace = self.session.trace.value
-        found = []
-        for data in () if trace is None else trace.shader_data:
-            rows = np.flatnonzero((data.time >= window.begin) & (data.time < window.end))
-            for row, name in enumerate(self.source.names):
-                slots = [f"{a}-{b}" for a, b in zip(data.simd[rows], data.slot[rows], strict=True)]
-                own = np.array([slot == name.label for slot in slots], bool)
-                if own.any() and name.group.startswith(f"SE{data.se}"):
-                    found.append((row, data.time[rows][own]))
-        return tuple(found)
-
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         """Rich text about what is there, behind the events whose lines are near."""
         near = pixel.width * NEAR_PX
         events = [escape(line.text) for line in self._lines if abs(line.time - time) <= near][:4]
+        is_low = is_strip or self.timeline.plot.band_y >= 0
+        values = self.markers.value_tip(row, time, pixel) if is_low else ""
         text = self._place_tip(row, time, pixel, is_strip)
-        return "<br>".join([*events, text] if text else events)
+        return "<br>".join(part for part in (values, *events, text) if part)
 
     def _place_tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         trace, segment = self.session.trace.value, self._segment(row, time, pixel)
         if trace is None:
             return ""
+        if self.timeline.plot.band_y >= 0:
+            return self.markers.tip(trace, span) if (span := self._span_at(row, time)) >= 0 else ""
         if segment is None:
             return self._pending_tip(row, time)
         wave = self._wave(segment)
@@ -230,11 +279,17 @@ class ComputeUnitPanel(Panel):
         token = token_at(segment, time, pixel, self.timeline.plot.depth)
         if token < 0:
             return gap_tip(trace, wave, segment, time)
-        return token_tip(trace, wave, segment, token, pixel)
+        text = token_tip(trace, wave, segment, token, pixel)
+        return sibling_tip(text, self.source.group(row)) if wave is None else text
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the token and tell the others."""
         pixel = self.timeline.plot.pixel_at(time)
+        self.markers.hovered = self._span_at(row, time)
+        if self.timeline.plot.band_y >= 0 and row >= 0:
+            self._hovered = None
+            self.session.hover.set(Hover(time=time))
+            return
         segment = self._segment(row, time, pixel) if row >= 0 else None
         token = -1 if segment is None else token_at(segment, time, pixel, self.timeline.plot.depth)
         wave = None if segment is None else self._wave(segment)
@@ -249,6 +304,10 @@ class ComputeUnitPanel(Panel):
     def clicked(self, row: int, time: int, is_double: bool) -> None:
         """Select the token or the wave; a double click fits it."""
         trace, pixel = self.session.trace.value, self.timeline.plot.pixel_at(time)
+        if (span := self._span_at(row, time)) >= 0:
+            self.markers.choose(span, is_double)
+            return
+        self.markers.chosen = -1
         segment = self._segment(row, time, pixel)
         wave = None if segment is None else self._wave(segment)
         if trace is None:
@@ -275,6 +334,13 @@ class ComputeUnitPanel(Panel):
         return f"{plural(count, 'token')} in {self.source.label(row)}"
 
     # -- asking -----------------------------------------------------------------------------------------
+
+    def _span_at(self, row: int, time: int) -> int:
+        plot = self.timeline.plot
+        return self.markers.at(row, plot.band_y, time, plot.pixel_at(time))
+
+    def _menu(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
+        return self.markers.actions(self._span_at(row, time))
 
     def _segment(self, row: int, time: int, pixel: TimeWindow) -> Segment | None:
         if not 0 <= row < len(self.source.rows):

@@ -28,7 +28,6 @@ from rcv_py.ui.kit.theme import Theme
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
 NO_HIT = "No wave that has been read ran this instruction."
 NO_WAVES = "This capture has no traced waves, so no hit of an instruction has a time."
-NO_TIMES = "PC samples have no times, so the hits of an instruction have no distribution. See the Summary."
 ONLY_ONCE = "No wave ran this instruction twice, so there is no time since the hit before."
 STREAM_MS = 800
 MEASURE_NAMES = {
@@ -226,8 +225,6 @@ class DistributionPanel(Panel):
         trace = self.session.trace.value
         if trace is None:
             return reason(None, "distribution", NO_LINE)
-        if trace.has_pc_samples and not len(trace.waves):
-            return NO_TIMES
         if not len(trace.waves):
             return reason(trace, "distribution", NO_WAVES)
         if self._line() is None:

@@ -6,19 +6,26 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from rcv_py.analysis.annotations import Annotation, Ingredients
+from rcv_py.analysis.cost_columns import CostColumns
+from rcv_py.base.text import plural
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command
-from rcv_py.state.selection import Hover
+from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import OF_ALL_WAVES, cost_job, only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.heat_strip import HeatStrip
-from rcv_py.ui.kit.isa_arrows import MODES, GutterArrows
+from rcv_py.ui.kit.isa_arrows import GutterArrows
+from rcv_py.ui.kit.isa_bar import IsaBar
+from rcv_py.ui.kit.isa_branch_arrows import gutter_arrows
 from rcv_py.ui.kit.isa_columns import IsaRows, isa_rows
+from rcv_py.ui.kit.isa_commands import isa_commands
+from rcv_py.ui.kit.isa_facts import IsaFacts
 from rcv_py.ui.kit.isa_menus import extend_header_menu, popup, row_menu
 from rcv_py.ui.kit.isa_search import IsaSearch
 from rcv_py.ui.kit.isa_view import IsaView
@@ -38,15 +45,17 @@ class IsaPanel(Panel):
         self._rows: IsaRows | None = None
         self._cost_key: tuple[Any, ...] = ()
         self._arrow_key: tuple[Any, ...] = ()
+        self._followed: int | None = None  # the code line that was brought into view last
         self.view = IsaView(ui.theme, ui.settings)
-        self.strip = HeatStrip(self.view)
+        self.strip = HeatStrip(self.view, self.view.places)
         self.find = FindBar(ui.theme, "Find instructions")
+        self.bar = IsaBar(self.find, ui.settings)
+        self.mode, self.gutter = self.bar.mode, self.bar.gutter
         self.search = IsaSearch(ui, self.find, self.view, self.strip)
-        self.mode = QComboBox(toolTip="Which numbers the columns show.")
-        self.gutter = QComboBox(toolTip="Which arrows the gutter shows.")
         self.note = QLabel(visible=False)
         self._costs_wanted = Coalesce(self, self._compute)
         self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self.facts = IsaFacts(ui, self._costs_wanted.ask)
         self._lay_out()
         self._connect()
         self._watch()
@@ -55,23 +64,8 @@ class IsaPanel(Panel):
     # -- set up -------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        for mode in LatencyMode:
-            self.mode.addItem(mode.value, mode)
-        for name, (title, _) in MODES.items():
-            self.gutter.addItem(title, name)
-        self.mode.setAccessibleName("Latency mode")
-        self.gutter.setAccessibleName("Arrows in the gutter")
-        for box, length in ((self.mode, 15), (self.gutter, 8)):
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(length)
         self.note.setObjectName("muted")
         self.note.setContentsMargins(8, 0, 8, 4)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 4)
-        bar.setSpacing(8)
-        bar.addWidget(self.find, 1)
-        bar.addWidget(self.mode)
-        bar.addWidget(self.gutter)
         rows = QHBoxLayout()
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(0)
@@ -81,7 +75,7 @@ class IsaPanel(Panel):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(bar)
+        column.addWidget(self.bar)
         column.addWidget(self.note)
         column.addLayout(rows, 1)
         self.empty = WithEmptyState(content)
@@ -90,19 +84,26 @@ class IsaPanel(Panel):
         around.addWidget(self.empty)
 
     def _connect(self) -> None:
-        session = self.session
-        self.view.chosen.connect(self._choose)
-        self.view.opened.connect(lambda row: session.fit_selection())
-        self.view.hovered.connect(lambda row: session.hover.set(Hover(line=row) if row >= 0 else None))
-        self.view.jumped.connect(session.select_line)
-        self.view.isolated.connect(self._isolate)
-        self.view.released.connect(lambda: session.isolated_wait.set(None))
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._open_menu)
-        self.view.header.extend_menu = extend_header_menu(self.ui.settings)
+        session, view, bar = self.session, self.view, self.bar
+        view.chosen.connect(self._choose)
+        view.opened.connect(lambda row: session.fit_selection())
+        view.hovered.connect(lambda row: session.hover.set(Hover(line=row) if row >= 0 else None))
+        view.jumped.connect(session.select_line)
+        view.isolated.connect(self._isolate)
+        view.released.connect(lambda: session.isolated_wait.set(None))
+        view.refolded.connect(self._show_strip)
+        view.hits_of = self._hits_of
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._open_menu)
+        view.header.extend_menu = extend_header_menu(self.ui.settings)
         self.strip.clicked.connect(session.select_line)
-        self.mode.activated.connect(lambda: session.latency_mode.set(self.mode.currentData()))
-        self.gutter.activated.connect(self._refresh_arrows)
+        bar.mode.activated.connect(lambda: session.latency_mode.set(self.mode.currentData()))
+        bar.gutter.activated.connect(self._refresh_arrows)
+        bar.annotated.connect(self.set_annotation)
+        bar.rescaled.connect(self._show)
+        folding = [one for one in self.commands() if one.id.startswith("isa.fold") or "unfold" in one.id]
+        actions = tuple((one.title, one.shortcuts[0], one.run) for one in folding if one.id != "isa.fold_by")
+        bar.set_fold_actions(actions, view.set_fold_by, lambda: view.fold_by)
 
     def _watch(self) -> None:
         session, settings = self.session, self.ui.settings
@@ -113,8 +114,9 @@ class IsaPanel(Panel):
         session.latency_mode.watch(self._mode_changed)
         session.clock_range.watch(self._costs_wanted.ask)
         session.isolated_wait.watch(self._show_isolated)
-        settings.cell("isa.bar_scale").watch(self._show)
         settings.cell("isa.show_idle").watch(self._costs_wanted.ask)
+        settings.cell("isa.color_text").watch(self.view.refresh)
+        self.ui.theme.changed.connect(self._show_legend)
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -123,12 +125,13 @@ class IsaPanel(Panel):
         self._rows = None
         self._stream.reset()
         self._cost_key = self._arrow_key = ()
+        self._followed = None
         missing = trace is None or not len(trace.code)
         self.empty.say(reason(trace, "isa", NO_CODE) if missing else "")
+        self.facts.open()
         if trace is None or missing:
             return
         self.mode.setVisible(trace.has_thread_trace)
-        self.gutter.setVisible(trace.has_thread_trace)
         self._compute()
         self.search.search()
 
@@ -138,10 +141,14 @@ class IsaPanel(Panel):
             return
         self._cost_key = self._key()
         self._stream.started()
-        idle = self.ui.settings["isa.show_idle"]
-        self.ui.tasks.run(
-            self, lambda: isa_rows(trace, job(), idle), only_for(self.session, self._take_rows), "costs"
-        )
+        idle, mode = self.ui.settings["isa.show_idle"], self.facts.mode
+        structure, known = self.facts.structure(trace), self.facts.ingredients()
+
+        def rows() -> IsaRows:
+            costs: CostColumns = job()
+            return isa_rows(trace, Ingredients(trace.code, costs, idle, **known), structure(), mode)
+
+        self.ui.tasks.run(self, rows, only_for(self.session, self._take_rows), "costs")
 
     def _key(self) -> tuple[Any, ...]:
         """What the costs depend on besides the trace, the clock range and how many waves are loaded."""
@@ -155,9 +162,13 @@ class IsaPanel(Panel):
         self._stream.finished()
         is_first = self._rows is None
         self._rows = rows
-        self.strip.set_cost(np.where(rows.trace.code.is_label, 0, rows.cost))
+        self.facts.keep(rows.program)
         self._show()
+        self._show_strip()
         self._show_note()
+        self._show_legend()
+        self.bar.set_objections(self.facts.objections(rows.trace, rows.costs))
+        self._refresh_arrows()
         if is_first:
             self.search.show()
         self._follow()
@@ -166,14 +177,31 @@ class IsaPanel(Panel):
         if self._rows is not None:
             self.view.show_rows(self._rows)
 
+    def _show_strip(self) -> None:
+        if self._rows is not None:
+            cost = np.where(self._rows.trace.code.is_label, 0, self._rows.cost)
+            self.strip.set_cost(self.view.shown_cost(cost))
+
+    def _show_legend(self) -> None:
+        self.bar.legend.set_items(self.view.bars.legend())
+
     def _show_note(self) -> None:
         needs_wave = self.session.latency_mode.value not in OF_ALL_WAVES
         note = ""
         if needs_wave and self.session.wave() is None:
             wave = self.session.selection.value.wave
             note = f"Wave {wave} is not read yet; its numbers follow." if wave else "No wave is selected."
+        elif self._rows is not None and self._rows.bars.mode is not self.facts.mode:
+            why = self.facts.why_not(self.facts.mode, self._rows.trace, self._rows.costs)
+            note = f"{self.facts.mode.value}: {why} The bars show the total latency."
         self.note.setText(note)
         self.note.setVisible(bool(note))
+
+    def set_annotation(self, mode: Annotation) -> None:
+        """Choose what the bars show."""
+        self.facts.set_mode(mode)
+        self.bar.show_annotation(mode)
+        self._costs_wanted.ask()
 
     # -- following the session ----------------------------------------------------------------------
 
@@ -198,14 +226,19 @@ class IsaPanel(Panel):
         line = selection.line if selection.line is not None and selection.line < len(trace.code) else -1
         self.view.same_source = rows_at_leaf(trace.code, selection.source)
         self.view.marked = selection.lines
+        if line >= 0 and line != self._followed:
+            self.view.unfold_row(line)
+        self._followed = line
+        line = self.view.stands_for(line)
         if selection.lines is not None and line != self.view.current:
-            self._reveal_range(*selection.lines)
+            self._reveal_range(selection)
         self.view.set_current(line, reveal=line != self.view.current)
         self.strip.update()
         self.search.say()
 
-    def _reveal_range(self, first: int, stop: int) -> None:
-        rows = self.view.table.view_rows[first:stop]
+    def _reveal_range(self, selection: Selection) -> None:
+        assert selection.lines is not None
+        rows = self.view.places()[slice(*selection.lines)]
         rows = rows[rows >= 0]
         if len(rows):
             self.view.reveal(int(rows.max()))
@@ -224,17 +257,29 @@ class IsaPanel(Panel):
             self.view.hover, self.view.hovered_source = line, tint
             self.view.viewport().update()
 
+    def _hits_of(self, row: int) -> str:
+        """How often the selected wave ran a row; which of these times is selected."""
+        wave, selection = self.session.wave(), self.session.selection.value
+        if wave is None:
+            return ""
+        total = int(np.count_nonzero(wave.tokens.line == row))
+        if selection.line == row and selection.hit is not None and selection.hit < total:
+            return f"hit {selection.hit + 1:,} of {total:,} in {wave.id}"
+        return f"{plural(total, 'hit')} in {wave.id}"
+
     # -- arrows -------------------------------------------------------------------------------------
 
     def _refresh_arrows(self) -> None:
         trace, wave, mode = self.session.trace.value, self.session.wave(), self.gutter.currentData()
-        if trace is None or (trace, wave, mode) == self._arrow_key:
+        structure = None if self._rows is None else self._rows.program
+        if trace is None or structure is None or (trace, wave, mode, structure) == self._arrow_key:
             return
-        self._arrow_key = (trace, wave, mode)
-        make = MODES[mode][1]
+        self._arrow_key = (trace, wave, mode, structure)
+        self.view.shows_branches = mode in ("branches", "both")
+        self.view.refresh()
         self.ui.tasks.run(
             self,
-            lambda: make(wave, trace.code, trace.gfxip),
+            lambda: gutter_arrows(mode, wave, structure, trace.gfxip),
             only_for(self.session, self._take_arrows),
             "arrows",
         )
@@ -253,6 +298,7 @@ class IsaPanel(Panel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _choose(self, row: int) -> None:
+        self._followed = row  # a fold that was clicked stays a fold
         if row != self.session.selection.value.line or self.session.selection.value.lines is not None:
             self.session.select_line(row)
 
@@ -265,7 +311,7 @@ class IsaPanel(Panel):
         ranked = np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))]
         if not len(ranked):
             return
-        at = np.flatnonzero(ranked == self.view.current)
+        at = np.flatnonzero(ranked == self.session.selection.value.line)
         place = (int(at[0]) + direction) % len(ranked) if len(at) else 0
         self.session.select_line(int(ranked[place]))
 
@@ -283,49 +329,48 @@ class IsaPanel(Panel):
 
     # -- what the shell asks ------------------------------------------------------------------------
 
-    def commands(self) -> tuple[Command, ...]:
-        """Walks through the hottest rows."""
-        return (
-            Command(
-                "isa.next_hottest",
-                "Next hottest instruction",
-                "Go",
-                lambda: self.step_hottest(+1),
-                ("M",),
-                "Select the instruction that costs most after the selected one.",
-                self._why_not_hottest,
-            ),
-            Command(
-                "isa.previous_hottest",
-                "Previous hottest instruction",
-                "Go",
-                lambda: self.step_hottest(-1),
-                ("Shift+M",),
-                "Select the instruction that costs most before the selected one.",
-                self._why_not_hottest,
-            ),
-        )
+    @property
+    def has_costs(self) -> bool:
+        """Whether any instruction has a cost."""
+        return self._rows is not None and bool(self._rows.total)
 
-    def _why_not_hottest(self) -> str:
-        return "" if self._rows is not None and self._rows.total else "No instruction has a cost."
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are instructions."""
+        return self._rows is not None
+
+    def commands(self) -> tuple[Command, ...]:
+        """Walks through the hottest rows; bars, arrows and folds."""
+        return isa_commands(self)
 
     def sheet(self) -> Sheet | None:
-        """The table as it is shown: filtered and sorted."""
+        """The table as it is shown: filtered and sorted; folded rows are written out."""
         if self._rows is None:
             return None
-        return Sheet("ISA", self.view.table.headers, self.view.table.table())
+        table = self.view.table
+        rows = list(range(len(self._rows.text))) if self.view.is_folding else None
+        return Sheet("ISA", table.headers, table.table(rows))
 
     def caption(self) -> str:
         """Which numbers are shown."""
         return "" if self._rows is None else self._rows.costs.label
 
     def save_state(self) -> dict[str, Any]:
-        """Columns, order and the kind of arrows."""
-        return {"table": self.view.save_state(), "gutter": self.gutter.currentData()}
+        """Columns, order, the kind of arrows, of bars and of folds."""
+        return {
+            "table": self.view.save_state(),
+            "gutter": self.gutter.currentData(),
+            "bars": self.facts.mode.name,
+            "fold_by": self.view.fold_by,
+        }
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
         self.view.load_state(state.get("table") or {})
+        if state.get("bars") in Annotation.__members__:
+            self.set_annotation(Annotation[state["bars"]])
+        if state.get("fold_by") in ("block", "label"):
+            self.view.set_fold_by(state["fold_by"])
         at = self.gutter.findData(state.get("gutter"))
         if at >= 0:
             self.gutter.setCurrentIndex(at)

@@ -23,6 +23,7 @@ from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.share_bar import ShareBar
 from rcv_py.ui.kit.summary_parts import (
     activity_shares,
+    counter_meters,
     pipe_meters,
     reason_shares,
     state_shares_of,
@@ -37,6 +38,7 @@ NO_TIMES = "PC samples have no times: there is no duration, no occupancy and no 
 NO_LINE = "Select an instruction to see why it stalls."
 NO_SAMPLE = "No sample met the selected instruction."
 STREAM_MS = 800
+TABLE_PX = 130  # the least height of the table
 
 
 @panel(id="summary", title="Summary", area="bottom", order=15, tip="The capture in numbers, on one page.")
@@ -51,10 +53,12 @@ class SummaryPanel(Panel):
         self.activity = ShareBar(theme, "Activity of the traced waves", "cycles", is_ring=True)
         self.states = ShareBar(theme, "States of the traced waves", "cycles")
         self.pipes = Meters(theme, "Busy share of SIMDs and pipes")
+        self.counters = Meters(theme, "Hardware counters: busy share of pipes")
         self.reasons = ShareBar(theme, "PC samples by stall reason", "samples")
         self.line_reasons = ShareBar(theme, "PC samples of the selected instruction", "samples")
         self.units = RowsView(theme, ui.settings)
         self.units.setAccessibleName("Compute units: waves and occupancy")
+        self.units.setMinimumHeight(TABLE_PX)
         self.note = QLabel()
         self.note.setProperty("role", "muted")
         self._soon = Coalesce(self, self._compute)
@@ -77,6 +81,7 @@ class SummaryPanel(Panel):
             width=220,
         )
         self.pipe_card = Card("Traced compute units", _Stack(("", self.pipes)), width=250, grows=1)
+        self.counter_card = Card("Hardware counters", _Stack(("", self.counters)), width=240, grows=1)
         self.reason_card = Card("Stall reasons, all samples", _Stack(("", self.reasons)), width=260, grows=1)
         line = _Stack(("", self.line_title), ("", self.line_reasons))
         self.line_card = Card("Stall reasons, selected instruction", line, width=260, grows=1)
@@ -105,6 +110,7 @@ class SummaryPanel(Panel):
             self.fact_card,
             self.time_card,
             self.pipe_card,
+            self.counter_card,
             self.reason_card,
             self.line_card,
             self.unit_card,
@@ -150,6 +156,8 @@ class SummaryPanel(Panel):
             self.pipes.set_meters(pipe_meters(summary.pipes, trace.gfxip <= 9))
         if summary.reasons is not None:
             self.reasons.set_shares(reason_shares(summary.reasons))
+        if summary.counters is not None:
+            self.counters.set_meters(counter_meters(summary.counters))
         if summary.units is not None:
             self.units.show_columns(unit_columns(summary.units))
         self._show_cards(summary)
@@ -157,7 +165,7 @@ class SummaryPanel(Panel):
 
     def _say(self, summary: DeviceSummary) -> None:
         note = ""
-        if summary.reasons is not None and not summary.occupancy.waves and not summary.waves:
+        if summary.reasons is not None and summary.occupancy is None and not summary.waves:
             note = NO_TIMES
         elif summary.read < summary.waves:
             note = f"partial: states and pipes of {summary.read:,} of {plural(summary.waves, 'wave')}"
@@ -170,6 +178,7 @@ class SummaryPanel(Panel):
         self.time_card.content.show_part(self.states, summary.states is not None)
         self.time_card.setVisible(summary.activity is not None or summary.states is not None)
         self.pipe_card.setVisible(summary.pipes is not None)
+        self.counter_card.setVisible(summary.counters is not None and bool(summary.counters.bars))
         self.reason_card.setVisible(summary.reasons is not None)
         self.line_card.setVisible(summary.reasons is not None)
         self.unit_card.setVisible(summary.units is not None)

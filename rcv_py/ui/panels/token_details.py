@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
+from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
 from rcv_py.analysis.token_details import line_totals, producers, token_details, waiters
 from rcv_py.analysis.token_waits import token_waits
 from rcv_py.analysis.waitcnt.replay import waits_of
@@ -106,6 +107,9 @@ class TokenDetailsPanel(Panel):
 
         def job() -> TokenFacts:
             facts = TokenFacts(line, line_totals(trace.code, line))
+            if trace.has_pc_samples:
+                samples = stall_reasons(trace.code, slice(line, line + 1))
+                facts = replace(facts, samples=samples, all_samples=stall_reasons(trace.code).samples)
             if wave is None:
                 return facts
             if token is not None:
@@ -174,6 +178,9 @@ class TokenDetailsPanel(Panel):
             for by in facts.waits.released_by:
                 rows.append(("released by", f"{by.line}  {trace.code.text[by.line]}"))
                 rows.append(("latency" if by.is_exact else "latency, at most", by.latency))
+        if facts.samples is not None:
+            rows += [("samples issued", facts.samples.issued), ("samples stalled", facts.samples.stalled)]
+            rows += [(f"stalled: {reason_name(why)}", n) for why, n in facts.samples.ranked()]
         totals = facts.totals
         rows += [("hits, all waves", totals.hits), ("latency, all waves", totals.latency)]
         rows += [("stall, all waves", totals.stall), ("idle, all waves", totals.idle)]

@@ -1,0 +1,168 @@
+"""The commands that analyse what instructions cost, and what each takes."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rcv_py.cli.options import Command, count, folder, forms, percent, top
+
+RANKED_BY = ("line", "source", "kind")
+MEASURED = ("latency", "stall", "idle", "since")
+SORTED_BY = ("latency", "stall", "idle", "hits")
+LATENCY_KINDS = ("hidden", "memory")
+RULES = ("ours", "reference")
+FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
+FLAME_ORDERS = ("heavy", "execution", "name")
+FLAME_CONTENTS = ("source", "kernel", "markers", "both")
+
+
+def _hotspot(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    top(parser, 20)
+    parser.add_argument("--by", choices=RANKED_BY, default="line", help="what a row is (default line)")
+    parser.add_argument(
+        "--sort", choices=SORTED_BY, default="latency", help="largest first (default latency)"
+    )
+    forms(parser, "rcv.hotspot")
+
+
+def _isa(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--blocks", action="store_true", help="one row a basic block")
+    what.add_argument("--branches", action="store_true", help="one row a branch: taken and not taken")
+    parser.add_argument(
+        "--top", type=count, default=0, metavar="N", help="only the N that cost most (default 0: all)"
+    )
+    forms(parser, "rcv.isa")
+
+
+def _waits(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    top(parser, 20, "waits")
+    parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
+    parser.add_argument(
+        "--latency", action="store_true", help="the memory latency of each instruction instead"
+    )
+    forms(parser, "rcv.waits")
+
+
+def _line(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "line", type=count, metavar="LINE", help="row of the program, as rcv hotspot names it"
+    )
+    parser.add_argument(
+        "--by", choices=MEASURED, default="latency", help="what is measured of a hit (default latency)"
+    )
+    top(parser, 10, "hits")
+    parser.add_argument("--log", action="store_true", help="bars that grow by a constant factor")
+    forms(parser, "rcv.line", "for spreadsheets: the slowest hits")
+
+
+def _latency(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "--kind",
+        choices=LATENCY_KINDS,
+        default="hidden",
+        help="what other waves hide, or how long memory takes by counters (default hidden)",
+    )
+    parser.add_argument(
+        "--rule", choices=RULES, default="ours", help="our estimate or the reference viewer's (default ours)"
+    )
+    top(parser, 20)
+    forms(parser, "rcv.latency")
+
+
+def _counters(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument("--list", action="store_true", help="names only, with where and how often recorded")
+    parser.add_argument("--raw", action="store_true", help="counters of the hardware only, no formulas")
+    parser.add_argument(
+        "--formula",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="add a formula such as 'total := sum[BUSY_CU_CYCLES]'; may be repeated",
+    )
+    parser.add_argument(
+        "--file", action="append", default=[], type=Path, metavar="DEFS", help="add formulas from a file"
+    )
+    parser.add_argument("--se", type=count, action="append", metavar="N", help="only this shader engine")
+    parser.add_argument("--cu", type=count, action="append", metavar="N", help="only this compute unit")
+    forms(parser, "rcv.counters", "the curves: name, time, value")
+
+
+def _flame(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "--metric",
+        choices=FLAME_METRICS,
+        default="total",
+        help="what is measured (default total: latency and idle)",
+    )
+    parser.add_argument("--order", choices=FLAME_ORDERS, default="heavy", help="of siblings (default heavy)")
+    parser.add_argument(
+        "--content",
+        choices=FLAME_CONTENTS,
+        default="source",
+        help="what frames are; both: scopes of markers with sources and instructions (default source)",
+    )
+    parser.add_argument(
+        "--least",
+        type=percent,
+        default=1.0,
+        metavar="PERCENT",
+        help="leave out frames below this share of all in the tree (default 1)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--folded", action="store_true", help="stack lines for flamegraph.pl and speedscope")
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.flame")
+
+
+ANALYSIS_COMMANDS = (
+    Command(
+        "hotspot",
+        "rank instructions, source lines or kinds by cost",
+        _hotspot,
+        "rcv hotspot FOLDER --by source --sort stall",
+    ),
+    Command(
+        "isa",
+        "list instructions, basic blocks or branches with what they cost",
+        _isa,
+        "rcv isa FOLDER --blocks --top 10",
+    ),
+    Command(
+        "waits",
+        "tell what waits waited for, and how long memory took",
+        _waits,
+        "rcv waits FOLDER --top 5",
+    ),
+    Command(
+        "line",
+        "show how long the hits of an instruction took, and the slowest",
+        _line,
+        "rcv line FOLDER 62 --by stall --top 5",
+    ),
+    Command(
+        "latency",
+        "tell what of the latency other waves hide, or how long memory takes",
+        _latency,
+        "rcv latency FOLDER --kind memory",
+    ),
+    Command(
+        "counters",
+        "summarise hardware counters and formulas over them",
+        _counters,
+        "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
+    ),
+    Command(
+        "flame",
+        "tell costs inside of costs: a flamegraph as a tree or as folded stacks",
+        _flame,
+        "rcv flame FOLDER --metric stall --folded > stacks.txt",
+    ),
+)

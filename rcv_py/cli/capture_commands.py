@@ -1,0 +1,104 @@
+"""The commands about a capture as a whole, and what each takes."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, size
+
+OCCUPIED_BY = ("se", "kernel", "state")
+
+
+def _view(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", type=Path, nargs="?", metavar="FOLDER", help="a capture, or several of them"
+    )
+
+
+def _info(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument("--check", action="store_true", help="read every wave and look for contradictions")
+    parser.add_argument("--json", action="store_true", help="for programs: schema rcv.info or rcv.captures")
+
+
+def _summary(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    forms(parser, "rcv.summary", "for spreadsheets: one number a row")
+
+
+def _events(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "--kind",
+        type=kinds,
+        metavar="KINDS",
+        help=f"of {', '.join(ENTRY_KINDS)}, joined by commas (default: all that mean something)",
+    )
+    forms(parser, "rcv.events")
+
+
+def _occupancy(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument("--by", choices=OCCUPIED_BY, default="se", help="what a row is (default se)")
+    forms(parser, "rcv.occupancy", "the curves: a row for every change")
+
+
+def _shot(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "--panel", required=True, metavar="NAME", help="a panel, e.g. isa, or `window` for all of it"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="a .png, .svg or .csv file to write"
+    )
+    parser.add_argument("--size", type=size, metavar="WxH", help="in pixels before scaling")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--scale", type=int, choices=(1, 2, 3), default=1, help="device pixels a pixel")
+    parser.add_argument("--wave", metavar="ID", help="select a wave, e.g. se0/simd2/slot1/wv0")
+    parser.add_argument("--line", type=count, metavar="N", help="select a code line")
+    parser.add_argument("--range", type=cycles, metavar="A:B", help="show the cycles from A to B")
+
+
+def _synth(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="NAME", help="samples to write; none: list them")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("sample_traces"),
+        metavar="FOLDER",
+        help="where (default sample_traces)",
+    )
+    parser.add_argument("--all", action="store_true", help="write every sample")
+    parser.add_argument("--seed", type=count, default=0, metavar="N", help="the same seed, the same bytes")
+
+
+CAPTURE_COMMANDS = (
+    Command("view", "open the window (what `rcv FOLDER` does)", _view, "rcv ui_output_agent_1_dispatch_2"),
+    Command("info", "tell what a capture holds, or list the captures below a folder", _info, "rcv info ."),
+    Command(
+        "summary",
+        "sum a capture up: activity, states, occupancy, busy pipes, compute units",
+        _summary,
+        "rcv summary FOLDER --json",
+    ),
+    Command(
+        "events",
+        "list dispatches, events and markers by time",
+        _events,
+        "rcv events FOLDER --kind dispatch,marker",
+    ),
+    Command(
+        "occupancy",
+        "tell how many waves were resident, and for how long",
+        _occupancy,
+        "rcv occupancy FOLDER --by kernel",
+    ),
+    Command(
+        "shot",
+        "draw a panel or the window into a picture",
+        _shot,
+        "rcv shot FOLDER --panel isa --out isa.png --size 900x600",
+    ),
+    Command("synth", "write made-up sample captures", _synth, "rcv synth --all --out samples"),
+)

@@ -1,0 +1,216 @@
+"""`rcv counters`: what was counted, raw and by formula."""
+
+from __future__ import annotations
+
+import math
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rcv_py.analysis.counter_help import how_to_record
+from rcv_py.analysis.counter_summary import CounterRow, derived_rows, raw_rows
+from rcv_py.analysis.counter_tensor import simd_names
+from rcv_py.analysis.counters import Counters, counters
+from rcv_py.analysis.derived_counters import DerivedSet, derived_counters
+from rcv_py.analysis.formula.definitions import MAX_TEXT, Definitions, read_definitions
+from rcv_py.analysis.formula.errors import FormulaError
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+
+_FORMULA = "--formula"
+_COLUMNS = (
+    Column("counter"),
+    Column("min", True),
+    Column("mean", True),
+    Column("max", True),
+    Column("total", True),
+    Column("unit"),
+    Column("from", elastic="right"),
+)
+_LIST = (
+    Column("counter"),
+    Column("every", True),
+    Column("samples", True),
+    Column("SE"),
+    Column("CU"),
+    Column("SIMD"),
+)
+
+
+def run(arguments: Namespace) -> int:
+    """Print names, a summary, or the curves of the counters of a capture."""
+    trace = open_trace(arguments.folder)
+    found = counters(trace)
+    if not found.raw:
+        return _say_none(arguments, trace)
+    if arguments.list:
+        _print_names(arguments, trace, found)
+        return 0
+    _check_places(arguments, found)
+    texts = _texts(arguments)
+    files = tuple(read_definitions(text, name) for name, text in texts.items())
+    rows = raw_rows(found, arguments.se, arguments.cu)
+    derived = None
+    if not arguments.raw:
+        derived = _derived(arguments, trace, found, files)
+        rows += derived_rows(derived)
+    errors = [] if derived is None else _errors(derived)
+    if arguments.csv:
+        sys.stdout.write(csv_text(("name", "time", "value", "unit"), _points(rows)))
+    elif arguments.json:
+        print(json_text("rcv.counters/1", _document(trace, found, rows, errors)))
+    else:
+        print_table(_COLUMNS, [_cells(row) for row in rows])
+        _print_notes(found, derived)
+    for name, error in errors:
+        text = texts.get(name, "")
+        print(f"{name}:\n{error.picture(text)}" if text else f"{name}: {error}", file=sys.stderr)
+    return 2 if errors else 0
+
+
+def _derived(
+    arguments: Namespace, trace: Trace, found: Counters, files: tuple[Definitions, ...]
+) -> DerivedSet:
+    return derived_counters(found, trace.clock, files, trace.gfxip, engines=arguments.se, units=arguments.cu)
+
+
+def _say_none(arguments: Namespace, trace: Trace) -> int:
+    if arguments.json:
+        print(json_text("rcv.counters/1", _document(trace, Counters(()), (), [])))
+    elif arguments.csv:
+        sys.stdout.write(csv_text(("name", "time", "value", "unit"), ()))
+    else:
+        print("\n".join((*map(str, trace.problems_for("counters")), how_to_record(trace.gfxip))))
+    return 0
+
+
+def _check_places(arguments: Namespace, found: Counters) -> None:
+    for asked, there, what in (
+        (arguments.se, found.engines(), "shader engine"),
+        (arguments.cu, found.units(), "compute unit"),
+    ):
+        missing = [number for number in asked or () if number not in there]
+        if missing:
+            names = ", ".join(map(str, there)) or "none"
+            raise UsageError(f"No counter was recorded on {what} {missing[0]}.", hint=f"There are: {names}.")
+
+
+def _texts(arguments: Namespace) -> dict[str, str]:
+    """The texts of formulas by where they come from; later ones replace."""
+    texts = {str(path): _read(path) for path in arguments.file}
+    if arguments.formula:
+        texts[_FORMULA] = "\n".join(arguments.formula)
+    return texts
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(MAX_TEXT + 1)
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror}.", hint="Name a file of formulas."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not a text in UTF-8.", hint="Name a file of formulas.") from error
+
+
+def _errors(derived: DerivedSet) -> list[tuple[str, FormulaError]]:
+    """What is wrong with formulas of the user, each mistake once."""
+    errors = list(derived.errors)
+    known = {id(error) for _, error in errors}
+    for row in derived.rows:
+        if row.error is not None and id(row.error) not in known and not row.is_built_in:
+            errors.append((row.file, row.error))
+    return errors
+
+
+def _print_names(arguments: Namespace, trace: Trace, found: Counters) -> None:
+    rows = [
+        (
+            counter.name,
+            counter.interval,
+            len(counter.samples),
+            _numbers(counter.samples.se.tolist()),
+            _numbers(counter.samples.cu.tolist()),
+            simd_names(counter.simds).removeprefix("SIMD "),
+        )
+        for counter in found.raw
+    ]
+    if arguments.json:
+        names = ("name", "interval", "samples", "engines", "units", "simds")
+        document = {"capture": trace.name, "counters": [dict(zip(names, row, strict=True)) for row in rows]}
+        print(json_text("rcv.counters.list/1", document))
+    elif arguments.csv:
+        sys.stdout.write(csv_text([column.title for column in _LIST], rows))
+    else:
+        print_table(_LIST, [(name, count(every), count(n), *rest) for name, every, n, *rest in rows])
+        _print_notes(found, None)
+
+
+def _numbers(values: list[int]) -> str:
+    return ", ".join(map(str, sorted(set(values))))
+
+
+def _cells(row: CounterRow) -> list[str]:
+    numbers = [_number(value) for value in (row.least, row.mean, row.most, row.total)]
+    return [row.name, *numbers, row.unit, row.group]
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    if not math.isfinite(value):
+        return "–"
+    return count(round(value)) if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
+
+
+def _points(rows: Sequence[CounterRow]) -> list[tuple[Any, ...]]:
+    return [
+        (row.name, time, value, row.unit)
+        for row in rows
+        for time, value in zip(row.curve.time.tolist(), row.curve.value.tolist(), strict=True)
+    ]
+
+
+def _document(
+    trace: Trace, found: Counters, rows: Sequence[CounterRow], errors: list[tuple[str, FormulaError]]
+) -> dict[str, Any]:
+    return {
+        "capture": trace.name,
+        "notes": list(found.notes),
+        "engines": found.engines(),
+        "units": found.units(),
+        "counters": [
+            {
+                "name": row.name,
+                "kind": "raw" if row.is_raw else "derived",
+                "from": row.group,
+                "unit": row.unit,
+                "min": _finite(row.least),
+                "mean": _finite(row.mean),
+                "max": _finite(row.most),
+                "total": row.total,
+                "points": len(row.curve.time),
+            }
+            for row in rows
+        ],
+        "errors": [{"file": name, "kind": str(error.kind), "text": str(error)} for name, error in errors],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _print_notes(found: Counters, derived: DerivedSet | None) -> None:
+    notes = list(found.notes)
+    if derived is not None and derived.left_out:
+        notes.append(f"{derived.left_out:,} built-in formulas need counters that were not recorded.")
+    if notes:
+        print("", *notes, sep="\n")

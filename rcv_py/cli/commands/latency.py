@@ -1,0 +1,145 @@
+"""`rcv latency`: what of the latency other waves hide, or how long memory takes to answer."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
+from rcv_py.analysis.latency_tables import hidden_table
+from rcv_py.analysis.memory_latency import memory_latency
+from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.opening import batches
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
+
+_HIDDEN = (
+    "line",
+    "total",
+    "not_hidden",
+    "hidden",
+    "hidden_idle",
+    "hidden_stall",
+    "hidden_issue",
+    "share",
+    "text",
+)
+_MEMORY = (
+    "line",
+    "counter",
+    "mean",
+    "error",
+    "std",
+    "samples",
+    "in_flight",
+    "issue",
+    "stall",
+    "text",
+)
+_WORDS = ("counter", "text")
+
+
+@dataclass(frozen=True)
+class _Report:
+    """A table with what has to be said about it."""
+
+    head: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    totals: dict[str, int]
+    footer: str
+    assumption: str
+    reason: str = ""
+
+
+def run(arguments: Namespace) -> int:
+    """Print the table as text, CSV or JSON."""
+    trace = open_trace(arguments.folder)
+    rule = ReferenceRule(arguments.rule)
+    report = (_hidden if arguments.kind == "hidden" else _memory)(trace, rule)
+    shown = report.rows[: arguments.top] if arguments.top else report.rows
+    if arguments.csv:
+        sys.stdout.write(csv_text(report.head, shown))
+        if report.reason:
+            print(report.reason, file=sys.stderr)
+    elif arguments.json:
+        print(json_text("rcv.latency/1", _document(arguments, trace, report, shown)))
+    elif report.reason:
+        print(report.reason)
+    else:
+        columns = [
+            Column(name.replace("_", " "), name not in _WORDS, "right" if name == "text" else "")
+            for name in report.head
+        ]
+        print_table(columns, [_cells(report.head, row) for row in shown])
+        print(f"\n{len(shown):,} of {plural(len(report.rows), 'instruction')}. {report.footer}")
+        print(report.assumption)
+    return 0
+
+
+def _hidden(trace: Trace, rule: ReferenceRule) -> _Report:
+    found = hidden_latency(trace, batches(trace), rule)
+    table = hidden_table(trace.code, found)
+    columns = (table.line, table.total, table.seen, table.hidden, table.idle, table.stall, table.issue)
+    texts = (trace.code.text[row] for row in table.line.tolist())
+    rows = list(
+        zip(*(column.tolist() for column in columns), table.share.round(6).tolist(), texts, strict=True)
+    )
+    names = ("total", "not_hidden", "hidden", "hidden_idle", "hidden_stall", "hidden_issue")
+    totals = {name: int(column.sum()) for name, column in zip(names, columns[1:], strict=True)}
+    whole, hidden = totals["total"], totals["hidden"]
+    footer = f"Hidden: {count(hidden)} of {count(whole)} cycles ({percent(hidden, whole)})."
+    reason = why_not_hidden(trace) or (
+        "" if rows else "No instruction was executed while the trace was recorded."
+    )
+    return _Report(_HIDDEN, rows, totals, footer, found.assumption, reason)
+
+
+def _memory(trace: Trace, rule: ReferenceRule) -> _Report:
+    found = memory_latency(trace, batches(trace), rule)
+    numbers = (found.mean, found.error, found.std)
+    more = (found.samples, found.censored, found.issue, found.stall)
+    rows = list(
+        zip(
+            found.line.tolist(),
+            found.unit,
+            *(np.round(column, 3).tolist() for column in (*numbers, *more)),
+            (trace.code.text[row] for row in found.line.tolist()),
+            strict=True,
+        )
+    )
+    totals = {"samples": int(found.samples.sum()), "in_flight": int(found.censored.sum())}
+    footer = f"{plural(totals['samples'], 'return')} in cycles; a sample every {found.interval} cycles."
+    return _Report(_MEMORY, rows, totals, footer, found.assumption, found.reason)
+
+
+def _cells(head: tuple[str, ...], row: tuple[Any, ...]) -> list[str]:
+    return [_cell(name, value) for name, value in zip(head, row, strict=True)]
+
+
+def _cell(name: str, value: Any) -> str:
+    if name == "share":
+        return percent(value, 1)
+    if isinstance(value, str) or name == "line":
+        return str(value)
+    return f"{value:,.1f}" if isinstance(value, float) else count(value)
+
+
+def _document(
+    arguments: Namespace, trace: Trace, report: _Report, shown: list[tuple[Any, ...]]
+) -> dict[str, Any]:
+    return {
+        "capture": trace.name,
+        "kind": arguments.kind,
+        "rule": arguments.rule,
+        "assumption": report.assumption,
+        "reason": report.reason,
+        "totals": report.totals,
+        "of": len(report.rows),
+        "rows": [dict(zip(report.head, row, strict=True)) for row in shown],
+    }

@@ -1,0 +1,85 @@
+"""What a command is, and the options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`rcv NAME`: one line of help, its arguments, and the module in `rcv_py.cli.commands` that has `run`."""
+
+    name: str
+    help: str
+    add: Callable[[argparse.ArgumentParser], None]
+    example: str
+
+
+def folder(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that most commands begin with."""
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="a ui_output_* folder, or a file inside it"
+    )
+
+
+def count(text: str) -> int:
+    """Return a whole number, 0 or more."""
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def kinds(text: str) -> tuple[str, ...]:
+    """Return the kinds of `dispatch,marker`."""
+    kinds = tuple(text.split(","))
+    if not set(kinds) <= set(ENTRY_KINDS):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of {', '.join(ENTRY_KINDS)}")
+    return kinds
+
+
+def percent(text: str) -> float:
+    """Return a share from 0 to 100."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 100")
+    return value
+
+
+def size(text: str) -> tuple[int, int]:
+    """Return width and height of `1200x800`."""
+    match = re.fullmatch(r"(\d{2,5})x(\d{2,5})", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1200x800")
+    return int(match[1]), int(match[2])
+
+
+def cycles(text: str) -> tuple[int, int]:
+    """Return begin and end of `1000:2000`."""
+    match = re.fullmatch(r"(-?\d{1,18}):(-?\d{1,18})", text)
+    if match is None or int(match[1]) >= int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1000:2000")
+    return int(match[1]), int(match[2])
+
+
+def top(parser: argparse.ArgumentParser, default: int, what: str = "rows") -> None:
+    """Add `--top N`; 0 means all."""
+    shown = default or "all"
+    parser.add_argument(
+        "--top", type=count, default=default, metavar="N", help=f"{what}; 0 for all (default {shown})"
+    )
+
+
+def forms(parser: argparse.ArgumentParser, schema: str, csv: str = "for spreadsheets") -> None:
+    """Add `--json` and `--csv`, of which only one can be."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help=f"for programs: schema {schema}")
+    form.add_argument("--csv", action="store_true", help=csv)

@@ -1,0 +1,432 @@
+"""Raw counters: exact against the reference with its rule, exact against the simulator with ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.counter_curve import StepValues, raw_curve, silences
+from rcv_py.analysis.counter_tensor import MAX_CELLS, Tensors, grid_of, simd_names, tensor
+from rcv_py.analysis.counters import Counters, Family, RawCounter, Samples, counters
+from rcv_py.analysis.derived_counters import curves, derived_counters
+from rcv_py.analysis.formula.definitions import read_definitions
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.uiout.load import open_folder
+from rcv_py.model.device import CounterSamples, SpmSeries
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
+from rcv_py.synth.monitors import INTERVAL
+from rcv_py.synth.samplers import SAMPLE_INTERVAL
+from rcv_py.synth.variants import SAMPLES
+from tests.support import captures
+from tests.support.code_samples import trace as small_trace
+
+REFERENCE = ReferenceRule.REFERENCE
+FLOAT32 = 4 * 2.0**-23  # relative: the reference's tensors and formulas are float32
+Written = Callable[[str], Trace]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """Opens a generated capture, written once."""
+    done: dict[str, Trace] = {}
+
+    def make(name: str) -> Trace:
+        if name not in done:
+            path = tmp_path_factory.mktemp(name)
+            SAMPLES[name].write(path, seed=3)
+            done[name] = open_trace(path)
+        return done[name]
+
+    return make
+
+
+def reference() -> tuple[Trace, dict]:
+    trace = open_folder(captures.synthetic_path("counters_gfx9"), rule=REFERENCE)
+    return trace, captures.golden("synthetic/counters_gfx9.rcv.json")["counters"]
+
+
+def named(found: Counters, name: str) -> RawCounter:
+    return next(counter for counter in found.raw if counter.name == name)
+
+
+# -- the reference ------------------------------------------------------------------------------------
+
+
+def test_interval_and_names_are_the_reference_s() -> None:
+    trace, golden = reference()
+    found = counters(trace, REFERENCE)
+    assert [counter.name for counter in found.raw] == golden["names"]
+    assert {counter.interval for counter in found.raw} == {golden["delta"]}
+    assert {counter.interval for counter in counters(trace).raw} == {golden["delta"]}
+
+
+def test_tensors_are_the_reference_s() -> None:
+    trace, golden = reference()
+    tensors = Tensors(counters(trace, REFERENCE), Family.SQ, trace.clock, REFERENCE)
+    assert {*golden["names"], "SCLOCK", "RCLOCK"} == set(golden["raw"])
+    for name, expected in golden["raw"].items():
+        assert list(tensors[name].shape) == expected["shape"], name
+        assert tensors[name].ravel().tolist() == expected["data"], name
+
+
+def test_raw_curves_are_the_reference_s() -> None:
+    trace, golden = reference()
+    found = counters(trace, REFERENCE)
+    drawn = {curve["name"]: curve for curve in golden["curves"]}
+    for counter in found.raw:
+        curve = raw_curve(counter, rule=REFERENCE)
+        points = np.column_stack([curve.time, curve.value]).tolist()
+        assert points == drawn[counter.name]["pts"], counter.name
+
+
+def test_derived_counters_are_the_reference_s() -> None:
+    trace, golden = reference()
+    found = derived_counters(counters(trace, REFERENCE), trace.clock, rule=REFERENCE)
+    for name, expected in golden["derived"].items():
+        value = found.value_of(name)
+        assert isinstance(value, np.ndarray), name
+        assert list(value.shape) == expected["shape"]
+        np.testing.assert_allclose(value.ravel(), expected["data"], rtol=FLOAT32, atol=0, err_msg=name)
+    shown = {row.name for row in found.rows}
+    assert shown == {name for name in golden["derived"] if not name.startswith("_")}
+    used = {curve["name"] for curve in golden["curves"] if curve["disabled"]}
+    assert frozenset().union(*(row.uses for row in found.rows)) - {"SCLOCK", "RCLOCK"} == used
+
+
+def test_the_interval_of_the_reference_prefers_the_second_if_it_is_close() -> None:
+    def of(*distances: int) -> int:
+        tables = tuple(
+            CounterSamples(
+                se,
+                np.arange(4, dtype=np.int64) * distance,
+                np.ones((4, 4), np.int32),
+                np.ones(4, np.int16),
+                np.zeros(4, np.int16),
+            )
+            for se, distance in enumerate(distances)
+        )
+        return counters(replace(small_trace(), counters=tables), REFERENCE).raw[0].interval
+
+    assert of(40) == 40
+    assert of(40, 45) == 45, "45 is at most floor(8 * 40 / 7)"
+    assert of(40, 46) == 40
+    assert of(5000, 100) == 100
+    assert of(5000) == 4096
+
+
+# -- truth --------------------------------------------------------------------------------------------
+
+
+def issued(trace: Trace, se: int, kinds: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """When tokens of an engine issued, and their busy cycles, from the wave files."""
+    batch = trace.reader.read([row for row in range(len(trace.waves)) if trace.waves.se[row] == se])
+    chosen = [(wave.tokens, np.isin(wave.tokens.kind, kinds)) for wave in batch.waves]
+    time = np.concatenate([(tokens.start + tokens.stall)[rows] for tokens, rows in chosen])
+    return time, np.concatenate([tokens.busy[rows].astype(np.int64) for tokens, rows in chosen])
+
+
+def area(curve: StepValues, begin: int, end: int) -> float:
+    """The value of a step function at every cycle of a span, summed up."""
+    time = np.arange(begin, end)
+    at = np.searchsorted(curve.time, time, side="right") - 1
+    return float(np.where(at >= 0, curve.value[at], 0).sum())
+
+
+@pytest.mark.parametrize("se", [0, 1])
+def test_a_value_belongs_to_the_interval_before_its_sample(written: Written, se: int) -> None:
+    trace = written("counters")
+    counter = named(counters(trace), "ACTIVE_INST_VALU")
+    assert counter.interval == SAMPLE_INTERVAL
+    time, busy = issued(trace, se, (TokenKind.VALU, TokenKind.MATRIX))
+    curve = raw_curve(counter, engines=[se])
+    own = counter.samples.at(counter.samples.se == se)
+    for stop in own.time.tolist()[:: max(1, len(own) // 60)]:
+        inside = (time > stop - SAMPLE_INTERVAL) & (time <= stop)
+        counted = int((busy[inside] // 4).sum())
+        middle = np.searchsorted(curve.time, stop - SAMPLE_INTERVAL // 2, side="right") - 1
+        assert curve.value[middle] == counted, stop
+
+
+def test_no_count_is_lost_or_invented(written: Written) -> None:
+    trace = written("counters")
+    found = counters(trace)
+    tensors = Tensors(found, Family.SQ, trace.clock)
+    names = {"ACTIVE_INST_VALU": (TokenKind.VALU, TokenKind.MATRIX), "ACTIVE_INST_LDS": (TokenKind.LDS,)}
+    for name, kinds in names.items():
+        for se in (0, 1):
+            _, busy = issued(trace, se, kinds)
+            assert tensors[name][0, se].sum() == (busy // 4).sum() > 0
+        curve = raw_curve(named(found, name))
+        total = tensors[name].sum() * SAMPLE_INTERVAL
+        assert area(curve, int(curve.time[0]), int(curve.time[-1])) == total
+
+
+def test_several_engines_and_units_of_both_banks(written: Written) -> None:
+    trace = written("counters_units")
+    found = counters(trace)
+    assert len(found.raw) == 8
+    assert found.engines() == [0, 1]
+    first, *others = found.units()
+    assert others == [first + 1, first + 2]
+    alone = Tensors(found, Family.SQ, trace.clock, units=[first])
+    everyone = Tensors(found, Family.SQ, trace.clock)
+    assert everyone.grid == alone.grid, "a choice of places does not move the grid"
+    for counter in found.raw:
+        whole, one = everyone[counter.name], alone[counter.name]
+        assert whole.shape[1:3] == (2, first + 3)
+        assert whole.sum() == 3 * one.sum() == counter.samples.value.sum()
+        np.testing.assert_array_equal(whole[:, :, first], one[:, :, first])
+        np.testing.assert_array_equal(whole[:, :, first], whole[:, :, first + 2])
+        curve = raw_curve(counter, [1], [first, first + 1])
+        chosen = counter.samples.value[(counter.samples.se == 1) & (counter.samples.cu <= first + 1)]
+        assert area(curve, int(curve.time[0]), int(curve.time[-1])) == chosen.sum() * SAMPLE_INTERVAL
+
+
+def test_utilisation_is_that_of_the_tokens(written: Written) -> None:
+    trace = written("counters")
+    found = derived_counters(counters(trace), trace.clock)
+    value = found.value_of("VALU_util")
+    assert isinstance(value, np.ndarray)
+    quads = sum((issued(trace, se, (TokenKind.VALU, TokenKind.MATRIX))[1] // 4).sum() for se in (0, 1))
+    assert value.sum() == pytest.approx(100 * quads / (2 * SAMPLE_INTERVAL / 4))
+    assert {row.name for row in found.rows} >= {"VALU_util", "MFMA_util", "LDS_util", "FLAT_util", "GPUutil"}
+    assert not [row for row in found.rows if row.error is not None]
+    assert found.left_out > 0
+
+
+def test_one_tflops_curve_at_the_rate_the_trace_states() -> None:
+    trace = open_trace(captures.synthetic_path("counters_gfx9"))
+    found = derived_counters(counters(trace), trace.clock)
+    value = found.value_of("F16_TFLOPS")
+    assert isinstance(value, np.ndarray)
+    assert value.shape[:3] == (1, 1, 1)
+    grid = found.grid(Family.SQ)
+    assert grid is not None
+    seconds = grid.step * grid.length / trace.clock.shader_hz
+    operations = 512 * named(counters(trace), "INSTS_VALU_MFMA_MOPS_F16").samples.value.sum()
+    assert value.mean() == pytest.approx(operations / seconds / 1e12)
+    slower = replace(trace.clock, frequency=50_000_000)
+    half = derived_counters(counters(trace), slower).value_of("F16_TFLOPS")
+    np.testing.assert_allclose(half, value / 2)
+
+
+def test_monitors_of_gfx12(written: Written) -> None:
+    trace = written("spm_gfx12")
+    found = counters(trace)
+    assert {counter.family for counter in found.raw} == {Family.SPM}
+    assert {counter.interval for counter in found.raw} == {INTERVAL}
+    assert found.notes == ()
+    counter = named(found, "SQ_INSTS_LDS")
+    for se in (0, 1):
+        time, _ = issued(trace, se, (TokenKind.LDS,))
+        curve = raw_curve(counter, [se])
+        own = counter.samples.at(counter.samples.se == se)
+        assert own.value.sum() == len(time)
+        for stop, value in zip(own.time.tolist(), own.value.tolist(), strict=True):
+            assert value == np.count_nonzero((time >= stop - INTERVAL) & (time < stop))
+            assert curve.value[np.searchsorted(curve.time, stop - 1, side="right") - 1] == value
+    derived = derived_counters(found, trace.clock, gfxip=12)
+    assert {row.name: row.error for row in derived.rows} == {
+        "WAIT_share": None,
+        "Waves_resident": None,
+        "VALU_per_cycle": None,
+        "SALU_per_cycle": None,
+        "LDS_per_cycle": None,
+    }
+    resident = derived.value_of("Waves_resident")
+    assert isinstance(resident, np.ndarray)
+    assert 1 <= resident[resident > 0].min() <= resident.max() <= 32
+
+
+# -- odd captures ---------------------------------------------------------------------------------------
+
+
+def made(name: str, time: list[int], value: list[float], **more: object) -> RawCounter:
+    count = len(time)
+    place = {"xcc": 0, "se": 0, "cu": 0} | more
+    columns = [np.full(count, place[axis], np.int32) for axis in ("xcc", "se", "cu")]
+    samples = Samples(np.array(time, np.int64), *columns, np.array(value, float))
+    return RawCounter(name, Family.SQ, 15, samples, 40)
+
+
+def test_silence_is_zero_and_is_told() -> None:
+    counter = made("A", [40, 80, 200], [1, 2, 3])
+    curve = raw_curve(counter)
+    assert curve.time.tolist() == [0, 40, 80, 160, 200]
+    assert curve.value.tolist() == [1, 2, 0, 3, 0]
+    assert silences(counter) == 1
+
+
+def test_late_and_early_samples_keep_their_interval() -> None:
+    counter = made("A", [40, 85, 118, 160], [1, 2, 3, 4])
+    curve = raw_curve(counter)
+    assert curve.time.tolist() == [0, 40, 85, 118, 160]
+    grid = grid_of((counter,))
+    assert grid is not None
+    assert tensor(counter.samples, grid)[0, 0, 0].tolist() == [1, 2, 3, 4]
+
+
+def test_long_captures_join_intervals() -> None:
+    counter = made("A", [40, 40 + 40 * 3 * MAX_CELLS], [1, 2])
+    grid = grid_of((counter,))
+    assert grid is not None
+    assert np.prod(grid.shape) <= MAX_CELLS
+    assert grid.step == 4 * 40
+    assert tensor(counter.samples, grid).sum() == 3
+
+
+def counted(names: tuple[str, ...], rows: list[list[int]]) -> Counters:
+    table = np.array(rows)
+    samples = CounterSamples(
+        0,
+        table[:, 0].astype(np.int64),
+        table[:, 1:5].astype(np.int32),
+        table[:, 5].astype(np.int16),
+        table[:, 6].astype(np.int16),
+    )
+    return counters(replace(small_trace(), counter_names=names, counters=(samples,)))
+
+
+def test_numbers_are_not_folded_and_unnamed_zeros_left_out() -> None:
+    found = counted(("SQ_A",), [[40, 1, 7, 0, 0, 17, 0], [80, 1, 7, 0, 0, 1, 0]])
+    assert [counter.name for counter in found.raw] == ["A", "UNK_1"]
+    assert found.units() == [1, 17]
+    assert "does not name 1 counter" in found.notes[0]
+
+
+def test_masks_of_simds() -> None:
+    names = ("SQ_LDS_BANK_CONFLICT:0x1", "SQ_LDS_BANK_CONFLICT:2", "SQ_X:3", "SQ_X:2")
+    found = counted(names, [[40, 1, 2, 3, 4, 1, 0], [80, 5, 6, 7, 8, 1, 0]])
+    assert [counter.name for counter in found.raw] == [name.removeprefix("SQ_") for name in names]
+    assert [counter.simds for counter in found.raw] == [1, 2, 3, 2]
+    tensors = Tensors(found, Family.SQ, small_trace().clock)
+    assert tensors["LDS_BANK_CONFLICT"][0, 0, 1].tolist() == [3, 11]
+    assert tensors["SQ_LDS_BANK_CONFLICT:2"][0, 0, 1].tolist() == [2, 6]
+    assert "X" not in tensors, "SIMD 1 would be counted twice"
+    assert (simd_names(15), simd_names(5)) == ("all SIMDs", "SIMD 0, 2")
+
+
+def test_equal_names_are_told_apart() -> None:
+    found = counted(("SQ_A", "SQ_A"), [[40, 1, 2, 0, 0, 1, 0]])
+    assert [counter.name for counter in found.raw] == ["A", "A_2"]
+
+
+def monitors(trace: Trace, time: list[int], is_xcc: bool = False) -> Counters:
+    series = SpmSeries("SQ_WAVES", 1, 0, np.array(time, np.int64), np.ones(len(time)), is_xcc)
+    return counters(replace(trace, spm=(series,), counters=()))
+
+
+def test_clocks_of_monitors(written: Written) -> None:
+    trace = written("counters")
+    inside = trace.span.begin + 1000
+    found = monitors(trace, [inside, inside + 1024])
+    assert found.raw[0].samples.time.tolist() == [
+        inside + trace.clock.offsets[1],
+        inside + 1024 + trace.clock.offsets[1],
+    ]
+    ticks = int(trace.clock.samples[1].realtime[0]) + 100
+    found = monitors(trace, [ticks, ticks + 50])
+    cycles = trace.clock.samples[1].shader[0] + trace.clock.offsets[1] + 100 / trace.clock.ticks_per_cycle
+    assert found.raw[0].samples.time[0] == pytest.approx(cycles, abs=1)
+    assert "converted" in found.notes[0]
+    found = monitors(trace, [10**15, 10**15 + 1024])
+    assert found.raw[0].samples.time.tolist() == [trace.span.begin, trace.span.begin + 1024]
+    assert "unknown" in found.notes[0]
+    assert monitors(trace, [inside], is_xcc=True).raw[0].samples.xcc.tolist() == [1]
+
+
+def test_formulas_use_one_family(written: Written) -> None:
+    trace = replace(written("counters"), spm=written("spm").spm)
+    definitions = read_definitions(
+        "P := sum[SQ_WAVES]\nQ := sum[ACTIVE_INST_VALU]\nR := SQ_WAVES + ACTIVE_INST_VALU"
+    )
+    found = derived_counters(counters(trace), trace.clock, [definitions])
+    rows = {row.name: row for row in found.rows if not row.is_built_in}
+    assert rows["P"].family is Family.SPM
+    assert rows["Q"].family is Family.SQ
+    assert "performance monitors, at other times" in str(rows["R"].error)
+
+
+def test_without_a_clock_a_rate_says_why() -> None:
+    trace = open_trace(captures.synthetic_path("counters_gfx9"))
+    clock = replace(trace.clock, ticks_per_cycle=0.0)
+    found = derived_counters(counters(trace), clock, [read_definitions("X := SHADER_HZ")])
+    assert "realtime.json" in str(found.rows[-1].error)
+    assert "F16_TFLOPS" not in [row.name for row in found.rows]
+
+
+def test_an_engine_with_fewer_clock_samples_is_no_garbage() -> None:
+    trace = open_trace(captures.synthetic_path("counters_gfx9"))
+    one = trace.clock.samples[0]
+    longer = replace(one, shader=np.append(one.shader, 20_000), realtime=np.append(one.realtime, 900_900))
+    clock = replace(trace.clock, samples={**trace.clock.samples, 0: longer})
+    text = read_definitions("D := select[RCLOCK, -1] - select[RCLOCK, 0]")
+    value = derived_counters(counters(trace), clock, [text]).value_of("D")
+    assert isinstance(value, np.ndarray)
+    assert value[0, :, 1, 0].tolist() == [900, 400]
+
+
+def test_curves_of_results() -> None:
+    grid = grid_of((made("A", [40, 80, 120], [1, 2, 3], se=1, cu=2),))
+    assert grid is not None
+    value = np.zeros(grid.shape)
+    value[0, 1, 2] = [1, 2, 3]
+    ((suffix, curve),) = curves(value, grid)
+    assert suffix == "_SE1_CU2"
+    assert curve.time.tolist() == [0, 40, 80, 120]
+    assert curve.value.tolist() == [1, 2, 3, 0]
+    ((suffix, curve),) = curves(np.full((1, 1, 1, 1), 5.0), grid)
+    assert (suffix, curve.time.tolist(), curve.value.tolist()) == ("", [0, 120], [5, 5])
+    assert len(list(curves(np.ones((1, 4, 16, 3)), grid))) == 10
+    assert list(curves(np.zeros((1, 1, 1, 0)), grid)) == []
+
+
+@pytest.mark.parametrize("gfxip", [9, 10, 11, 12, 13])
+def test_built_in_sets_are_formulas(gfxip: int) -> None:
+    from rcv_py.analysis.counter_sets import built_in
+
+    found = built_in(gfxip)
+    assert not found.errors
+    assert len(found.by_name) == len(found.rows) > 5
+    assert all(row.is_hidden or row.comment for row in found.rows)
+
+
+def test_half_written_files_cost_only_themselves(tmp_path: Path) -> None:
+    SAMPLES["counters"].write(tmp_path, seed=3)
+    whole = len(counters(open_trace(tmp_path)).raw[0].samples)
+    (tmp_path / "se0_perfcounter.json").write_text('{"data": [[1, 2, 3, 4, 5, 1]]}')
+    (tmp_path / "spm.json").write_text('{"SQ_WAVES": {"values": ')
+    trace = open_trace(tmp_path)
+    assert 0 < len(counters(trace).raw[0].samples) < whole
+    told = [str(problem) for problem in trace.problems_for("counters")]
+    assert any("spm.json is damaged" in text for text in told)
+    assert any("se0_perfcounter.json holds no counter sample" in text for text in told), told
+
+
+def test_a_long_trace_is_quick(written: Written) -> None:
+    import time
+
+    rng = np.random.default_rng(1)
+    count = 400_000
+    stamps = np.repeat(np.arange(count // 8, dtype=np.int64) * 40, 8)
+    table = CounterSamples(
+        0,
+        stamps,
+        rng.integers(0, 10, (count, 4), np.int32),
+        np.tile(np.repeat(np.arange(4), 2), count // 8).astype(np.int16),
+        np.tile([0, 1], count // 2).astype(np.int16),
+    )
+    names = tuple(f"SQ_{name}" for name in ("BUSY_CU_CYCLES", "ACTIVE_INST_VALU", *"CDEFGH"))
+    trace = replace(written("counters"), counter_names=names, counters=(table,))
+    start = time.perf_counter()
+    found = counters(trace)
+    derived_counters(found, trace.clock)
+    for counter in found.raw:
+        raw_curve(counter)
+    assert time.perf_counter() - start < 3.0

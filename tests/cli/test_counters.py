@@ -1,0 +1,91 @@
+"""`rcv counters`: names, summaries, curves, formulas and their mistakes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from rcv_py.cli.main import main
+from rcv_py.synth.variants import SAMPLES
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("units")
+    SAMPLES["counters_units"].write(path, seed=3)
+    return str(path)
+
+
+def test_a_summary(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["counters", folder]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["counter", "min", "mean", "max", "total", "unit", "from"]
+    names = [line.split()[0] for line in lines[1:] if line]
+    assert names[:2] == ["BUSY_CU_CYCLES", "INST_LEVEL_VMEM"]
+    assert "GPUutil" in names
+    assert "built-in formulas need counters that were not recorded" in lines[-1]
+
+
+def test_names_only(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["counters", folder, "--list", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == "rcv.counters.list/1"
+    assert len(document["counters"]) == 8
+    assert document["counters"][0]["interval"] == 40
+    assert main(["counters", folder, "--list"]) == 0
+    assert "all SIMDs" in capsys.readouterr().out
+
+
+def test_formulas_and_places(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    definitions = tmp_path / "mine.txt"
+    definitions.write_text("half := busy / 2  # [quads] Half of it.\n_step := 1\n")
+    formula = "busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]"
+    words = ["counters", folder, "--json", "--file", str(definitions), "--formula", formula]
+    assert main(words) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["counters"]}
+    assert rows["half"]["unit"] == "quads"
+    assert rows["half"]["mean"] == rows["busy"]["mean"] / 2
+    assert "_step" not in rows
+    assert main([*words, "--se", "1", "--cu", "2"]) == 0
+    some = {row["name"]: row for row in json.loads(capsys.readouterr().out)["counters"]}
+    assert 0 < 5 * some["BUSY_CU_CYCLES"]["total"] < rows["BUSY_CU_CYCLES"]["total"]
+
+
+def test_curves_as_csv(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["counters", folder, "--raw", "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {row["name"] for row in rows} >= {"BUSY_CU_CYCLES", "ACTIVE_INST_FLAT"}
+    assert "GPUutil" not in {row["name"] for row in rows}
+    one = [int(row["time"]) for row in rows if row["name"] == "ACTIVE_INST_FLAT"]
+    assert one == sorted(one)
+
+
+def test_mistakes_point_at_characters(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["counters", folder, "--formula", "a := sum[BUSY_CU_CYCLES", "--formula", "b := 1 + NOPE"]) == 2
+    )
+    told = capsys.readouterr()
+    assert "a := sum[BUSY_CU_CYCLES\n" in told.err
+    assert "b := 1 + NOPE\n         ^^^^\nLine 2, column 10" in told.err
+    assert "BUSY_CU_CYCLES" in told.out, "the rest is printed"
+
+
+def test_places_that_are_not_there(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["counters", folder, "--se", "9"]) == 2
+    assert "No counter was recorded on shader engine 9." in capsys.readouterr().err
+    assert main(["counters", folder, "--file", "/nowhere/x.txt"]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_without_counters_it_says_how_to_record_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    SAMPLES["matmul_small"].write(tmp_path, seed=3)
+    assert main(["counters", str(tmp_path)]) == 0
+    assert "--att-perfcounter-ctrl 8 --att-perfcounters" in capsys.readouterr().out
+    assert main(["counters", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counters"] == []

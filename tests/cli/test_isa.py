@@ -1,0 +1,61 @@
+"""`rcv isa` prints the listing, blocks and branches of real captures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from itertools import pairwise
+
+import pytest
+
+from rcv_py.cli.main import main
+from tests.support import captures
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    code = main([str(word) for word in words])
+    output = capsys.readouterr()
+    assert (code, output.err) == (0, "")
+    return output.out
+
+
+def rows_of(name: str) -> list[list]:
+    return json.loads((captures.trace_path(name) / "code.json").read_text())["code"]
+
+
+@pytest.mark.parametrize("name", captures.TRACES)
+def test_blocks_hold_all_costs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(run(capsys, "isa", captures.trace_path(name), "--blocks", "--json"))
+    assert document["schema"] == "rcv.isa/1"
+    rows = rows_of(name)
+    blocks = document["rows"]
+    assert (blocks[0]["first"], blocks[-1]["last"]) == (0, len(rows) - 1)
+    assert all(a["last"] + 1 == b["first"] for a, b in pairwise(blocks))
+    if name != "pcsampling":
+        for column, place in {"latency": 7, "stall": 8, "idle": 9}.items():
+            assert sum(block[column] for block in blocks) == sum(row[place] for row in rows), column
+    assert sum(block["share"] for block in blocks) == pytest.approx(1, abs=1e-3)
+
+
+def test_the_listing_is_in_program_order_or_ranked(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.trace_path("pa_mqa_small")
+    rows = list(csv.DictReader(io.StringIO(run(capsys, "isa", folder, "--csv"))))
+    assert [int(row["row"]) for row in rows] == list(range(len(rows)))
+    top = list(csv.DictReader(io.StringIO(run(capsys, "isa", folder, "--csv", "--top", 3))))
+    costs = [int(row["latency"]) + int(row["idle"]) for row in rows]
+    assert [int(row["latency"]) + int(row["idle"]) for row in top] == sorted(costs, reverse=True)[:3]
+    assert "s_endpgm" in run(capsys, "isa", folder)
+
+
+def test_branches_are_counted_over_all_waves(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "isa", captures.trace_path("preshuffle_gemm"), "--branches", "--csv")
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (row["row"], row["target"], row["taken"], row["not_taken"]) == ("346", "206", "952", "68")
+    assert "1 of 1 branch." in run(capsys, "isa", captures.trace_path("preshuffle_gemm"), "--branches")
+
+
+def test_one_listing_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["isa", str(captures.trace_path("vec_add")), "--blocks", "--branches"])
+    assert "not allowed" in capsys.readouterr().err

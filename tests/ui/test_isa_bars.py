@@ -1,0 +1,255 @@
+"""What the bars of the instruction table show, on which scale, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+
+from rcv_py.analysis.annotations import Annotation
+from rcv_py.base import colors
+from rcv_py.model.kinds import TokenKind
+from rcv_py.ui.kit import isa_facts, shared_results
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.isa_text import pieces
+from rcv_py.ui.kit.shared_results import SharedResults
+from rcv_py.ui.panels.isa import IsaPanel
+from tests.support.code_samples import trace, two_waves
+
+Settled = Callable[[], None]
+
+
+@pytest.fixture
+def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> Iterator[IsaPanel]:
+    panel = IsaPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(1000, 400)
+    panel.show()
+    open_in(trace(), [two_waves()])
+    settled()
+    yield panel
+    settled()
+
+
+def choose(panel: IsaPanel, mode: Annotation) -> None:
+    """Pick an entry of the list as the keyboard does."""
+    box = panel.bar.annotation
+    wanted = box.findData(mode)
+    box.setFocus()
+    QTest.keyClick(box, Qt.Key.Key_Home)
+    for _ in range(box.count()):
+        if box.currentIndex() == wanted:
+            break
+        QTest.keyClick(box, Qt.Key.Key_Down)
+    assert box.currentIndex() == wanted
+    box.activated.emit(wanted)
+
+
+def lengths(panel: IsaPanel, row: int, color) -> int:
+    """How many pixels of a colour a row's bar has."""
+    image: QImage = panel.view.viewport().grab().toImage()
+    box = panel.view.cell_rect(row, "cost")
+    return sum(
+        image.pixelColor(x, box.center().y() - 2).rgb() == color.rgb() for x in range(box.left(), box.right())
+    )
+
+
+def test_the_list_names_every_mode_and_says_why_not(isa: IsaPanel) -> None:
+    box = isa.bar.annotation
+    assert [box.itemData(at) for at in range(box.count())] == list(Annotation)
+    model = box.model()
+    for at, mode in enumerate(Annotation):
+        item = model.item(at)
+        assert item.toolTip().endswith("."), mode
+        if mode is Annotation.REASONS:
+            assert not item.isEnabled()
+            assert "PC samples" in item.toolTip()
+    assert model.item(box.findData(Annotation.KINDS)).isEnabled()
+
+
+def test_kinds_have_the_colours_of_kinds(isa: IsaPanel, ui: UiContext, qtbot: object) -> None:
+    choose(isa, Annotation.KINDS)
+    qtbot.waitUntil(lambda: isa.view.bars.bars.mode is Annotation.KINDS)  # type: ignore[attr-defined]
+    assert "MATRIX" in isa.bar.legend.names
+    assert lengths(isa, 4, ui.theme.kind(TokenKind.MATRIX)) > 10
+    assert "MATRIX 12 (100.0 % of the row)" in isa.view.tip(4, "cost")
+    assert isa.view.table.columns[isa.view.table.column_of("cost")].title == "Kinds and idle · sqrt"
+
+
+def test_latency_above_stall(isa: IsaPanel, ui: UiContext, settled: Settled, qtbot: object) -> None:
+    choose(isa, Annotation.LATENCY_STALL)
+    qtbot.waitUntil(lambda: isa.view.bars.bars.lanes == 2)  # type: ignore[attr-defined]
+    settled()
+    image = isa.view.viewport().grab().toImage()
+    box = isa.view.cell_rect(3, "cost")
+    x = box.left() + 12
+    assert image.pixelColor(x, box.center().y() - 3).rgb() == ui.theme.kind(TokenKind.IMMED).rgb()
+    assert image.pixelColor(x, box.center().y() + 4).rgb() == ui.theme.role("stall").rgb()
+
+
+def test_numbers_of_a_row_are_exact_and_have_shares(isa: IsaPanel) -> None:
+    tip = isa.view.tip(3, "cost")
+    assert "stall 1,990 (99.0 % of the row)" in tip
+    assert "together 2,010, 64.6 % of all" in tip
+    assert "block 1: rows 2 to 6, in 1 loop" in tip
+    assert "attn.py:3 <tt>return a" in tip
+    assert "2 hits in se0/simd0/slot0/wv0" in tip
+
+
+def test_the_tip_counts_the_selected_hit(isa: IsaPanel, ui: UiContext) -> None:
+    ui.session.select_line(3)
+    assert "hit 2 of 2 in se0/simd0/slot0/wv0" in isa.view.tip(3, "instruction")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_scales_change_the_length_and_per_block_fills_the_cell(
+    isa: IsaPanel, ui: UiContext, theme: str
+) -> None:
+    ui.settings["look.theme"] = theme
+    color = ui.theme.role("issue")
+    found = {}
+    for scale in ("linear", "sqrt", "log"):
+        ui.settings["isa.bar_scale"] = scale
+        found[scale] = lengths(isa, 7, color)  # 10 of 2,010 cycles
+    assert found["linear"] < found["sqrt"] < found["log"]
+    ui.settings["isa.bar_scale"] = "linear"
+    ui.settings["isa.per_block"] = True
+    box = isa.view.cell_rect(7, "cost")
+    assert lengths(isa, 7, color) >= box.width() - 14, "the only instruction of its block"
+    assert isa.bar.scale.currentText() == "Linear, per block"
+    assert "linear/block" in isa.view.table.columns[isa.view.table.column_of("cost")].title
+
+
+def test_the_scale_is_chosen_from_the_list_or_walked_through(isa: IsaPanel, ui: UiContext) -> None:
+    commands = {command.id: command for command in isa.commands()}
+    seen = []
+    for _ in range(6):
+        commands["isa.next_scale"].run()
+        seen.append((ui.settings["isa.bar_scale"], ui.settings["isa.per_block"]))
+    assert len(set(seen)) == 6
+    assert seen[-1] == ("sqrt", False)
+
+
+def test_walking_through_modes_skips_what_is_not_possible(isa: IsaPanel, settled: Settled) -> None:
+    commands = {command.id: command for command in isa.commands()}
+    seen = []
+    for _ in range(12):
+        commands["isa.next_bars"].run()
+        settled()
+        seen.append(isa.facts.mode)
+    assert Annotation.REASONS not in seen
+    assert {Annotation.TOTAL, Annotation.KINDS, Annotation.LATENCY_STALL} <= set(seen)
+
+
+def test_the_choice_is_remembered(isa: IsaPanel, ui: UiContext, settled: Settled, qtbot: object) -> None:
+    choose(isa, Annotation.LATENCY_STALL)
+    isa.view.set_fold_by("label")
+    state = isa.save_state()
+    other = IsaPanel(ui)
+    qtbot.addWidget(other)  # type: ignore[attr-defined]
+    other.load_state(state)
+    settled()
+    assert other.facts.mode is Annotation.LATENCY_STALL
+    assert other.bar.annotation.currentData() is Annotation.LATENCY_STALL
+    assert other.view.fold_by == "label"
+    other.load_state({"bars": "nonsense", "fold_by": 3, "gutter": None})
+    assert other.facts.mode is Annotation.LATENCY_STALL
+
+
+def test_hidden_cycles_come_from_the_shared_result(
+    ui: UiContext, qtbot: object, settled: Settled, open_in: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = SimpleNamespace(idle=np.zeros(8), stall=np.array([0, 0, 0, 990, 0, 0, 0, 0]), issue=np.zeros(8))
+    jobs = shared_results.JOBS | {"hidden": lambda trace, batches: hidden}
+    monkeypatch.setattr(isa_facts, "JOBS", jobs)
+    monkeypatch.setattr(shared_results, "JOBS", jobs)
+    from dataclasses import replace
+
+    ui = replace(ui, results=SharedResults(ui.session, ui.tasks))
+    panel = IsaPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(1000, 400)
+    panel.show()
+    open_in(trace(), [two_waves()])
+    settled()
+    choose(panel, Annotation.NONHIDDEN)
+    qtbot.waitUntil(lambda: panel.view.bars.bars.mode is Annotation.NONHIDDEN)  # type: ignore[attr-defined]
+    settled()
+    assert panel.note.text() == ""
+    ui.settings["isa.bar_scale"] = "linear"
+    stall = lengths(panel, 3, ui.theme.role("stall"))
+    covered = lengths(panel, 3, ui.theme.role("hidden"))
+    assert abs(stall / covered - 1000 / 990) < 0.05
+    assert "hidden 990" in panel.view.tip(3, "cost")
+
+
+def test_a_mode_that_cannot_be_shown_is_explained(isa: IsaPanel, settled: Settled, qtbot: object) -> None:
+    isa.set_annotation(Annotation.REASONS)
+    qtbot.waitUntil(isa.note.isVisible)  # type: ignore[attr-defined]
+    assert "PC samples" in isa.note.text()
+    assert isa.view.bars.bars.mode is Annotation.TOTAL
+    isa.set_annotation(Annotation.TOTAL)
+    settled()
+    qtbot.waitUntil(lambda: not isa.note.isVisible())  # type: ignore[attr-defined]
+
+
+def test_instructions_are_cut_into_pieces() -> None:
+    text = "buffer_load_dwordx4 v[10:13], v1, s[4:7], 0 offen offset:16 // 00"
+    found = [(text[start:stop], name) for start, stop, name in pieces(text) if name != "plain"]
+    assert found == [
+        ("buffer_load_dwordx4", "mnemonic"),
+        ("v[10:13]", "vector"),
+        ("v1", "vector"),
+        ("s[4:7]", "scalar"),
+        ("0", "number"),
+        ("offen", "word"),
+        ("offset:", "modifier"),
+        ("16", "number"),
+        ("// 00", "comment"),
+    ]
+    for text in ("", "s_endpgm", "s_branch .LBB0_3", "x  ::[", "s_waitcnt vmcnt(0) & lgkmcnt(1)", "é ü"):
+        joined = "".join(text[start:stop] for start, stop, _ in pieces(text))
+        assert joined == text
+    assert "label" in {name for _, _, name in pieces("s_branch .LBB0_3")}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("preset", ["rcv", "reference"])
+def test_mnemonics_can_be_read_on_every_row(ui: UiContext, theme: str, preset: str) -> None:
+    ui.settings["look.theme"], ui.settings["look.preset"] = theme, preset
+    for kind in TokenKind:
+        for background in ("base", "hover", "accent_soft"):
+            ratio = colors.contrast(ui.theme.kind_text(kind).name(), ui.theme.role(background).name())
+            assert ratio >= 4.5, (kind, background)
+
+
+def test_colours_can_be_switched_off_and_rows_that_never_ran_are_dim(isa: IsaPanel, ui: UiContext) -> None:
+    def inks(row: int) -> set[int]:
+        image, box = isa.view.viewport().grab().toImage(), isa.view.cell_rect(row, "instruction")
+        return {
+            image.pixelColor(x, y).rgb()
+            for x in range(box.left(), box.right(), 1)
+            for y in range(box.top() + 2, box.bottom() - 2)
+        }
+
+    matrix, valu = ui.theme.kind_text(TokenKind.MATRIX).rgb(), ui.theme.kind_text(TokenKind.VALU).rgb()
+    assert matrix in inks(4)
+    assert valu not in inks(5), "row 5 never ran"
+    assert ui.theme.role("muted").rgb() in inks(5)
+    ui.settings["isa.color_text"] = False
+    assert matrix not in inks(4)
+    assert ui.theme.role("text").rgb() in inks(4)
+
+
+def test_the_panel_fits_a_narrow_window(isa: IsaPanel) -> None:
+    isa.resize(560, 400)
+    for widget in (isa.bar.annotation, isa.bar.scale, isa.mode, isa.gutter, isa.bar.fold):
+        right = widget.mapTo(isa, widget.rect().bottomRight()).x()
+        assert right < isa.width()
+    names = (isa.bar.annotation, isa.bar.scale, isa.bar.fold)
+    assert all(widget.accessibleName() for widget in names)

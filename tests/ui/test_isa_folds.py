@@ -1,0 +1,285 @@
+"""Blocks of the instruction table fold: by click, by key, by cost; nothing gets lost in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+
+from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.isa_folds import IsaFolds
+from rcv_py.ui.panels.isa import IsaPanel
+from rcv_py.work.load import load_all
+from tests.support.captures import trace_path
+from tests.support.code_samples import code_table, trace, two_waves
+
+Settled = Callable[[], None]
+PLACES = ((0, 2),)
+PROGRAM = (
+    ("; my_kernel", TokenKind.NONE, 0, 0, 0, 0, ()),  # block 0
+    ("s_load_dword s4, s[0:1], 0x3c", TokenKind.SMEM, 2, 40, 20, 100, PLACES),
+    ("ds_read_b128 v[0:3], v9", TokenKind.LDS, 4, 300, 200, 0, PLACES),  # block 1, the loop
+    ("s_waitcnt lgkmcnt(0)", TokenKind.IMMED, 4, 2000, 1990, 10, PLACES),
+    ("v_mfma_f32_32x32x16_bf16 v[80:95], v[0:3], v[4:7], v[80:95]", TokenKind.MATRIX, 4, 600, 0, 0, PLACES),
+    ("s_nop 0", TokenKind.IMMED, 4, 10, 0, 0, ()),
+    ("s_cbranch_scc1 65531", TokenKind.JUMP, 4, 50, 0, 0, ()),
+    ("v_rare v1, v2", TokenKind.VALU, 0, 0, 0, 0, ()),  # block 2, never executed
+    ("s_branch 1", TokenKind.JUMP, 0, 0, 0, 0, ()),
+    ("s_endpgm", TokenKind.MSG, 2, 10, 0, 0, ()),  # block 3
+)
+
+
+def capture():
+    """The program above in words of four bytes, and two waves that went round twice."""
+    from dataclasses import replace
+
+    code = code_table(PROGRAM)
+    address = np.array([0x1000, 0x1000, *(0x1000 + 4 * at for at in range(1, 9))], dtype=np.uint64)
+    code = replace(code, address=address)
+    return trace(code)
+
+
+def waves():
+    from tests.support.code_samples import batch, wave
+
+    drawing = "cC..lLL|iiiiiI|MMM|I|J|lLL|iiI|MMM|I|N|I"
+    lines = [1, 2, 3, 4, 5, 6, 2, 3, 4, 5, 6, 9]
+    return batch(wave(0, drawing, lines[: len(drawing.split("|")) + 1]), wave(1, drawing, lines))
+
+
+@pytest.fixture
+def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> Iterator[IsaPanel]:
+    ui.settings["look.animate"] = False
+    panel = IsaPanel(ui)
+    QAbstractItemModelTester(
+        panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.view.table
+    )
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(1000, 400)
+    panel.show()
+    open_in(capture(), [waves()])
+    settled()
+    qtbot.waitUntil(lambda: panel.facts.branches is not None)  # type: ignore[attr-defined]
+    settled()
+    yield panel
+    settled()
+
+
+def shown(panel: IsaPanel) -> list[int]:
+    return panel.view.table.data_rows.tolist()
+
+
+def cell(panel: IsaPanel, row: int, column: str) -> str:
+    return panel.view.table.text(row, panel.view.table.column_of(column))
+
+
+def triangle(panel: IsaPanel, row: int) -> None:
+    box = panel.view.cell_rect(row, "fold")
+    at = QPoint(box.left() + 8, box.center().y())
+    QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_sections_of_one_row_do_not_fold_and_rows_are_found_again() -> None:
+    folds = IsaFolds()
+    folds.set_sections(np.array([0, 2, 3]), np.array([2, 3, 6]))
+    assert folds.visible() is None
+    folds.fold_where(np.array([True, True, True]))
+    assert folds.visible().tolist() == [0, 2, 3]
+    assert folds.shown_as.tolist() == [0, 0, 2, 3, 3, 3]
+    assert not folds.is_fold(2)
+    assert list(folds.rows_of(3)) == [3, 4, 5]
+    assert folds.reveal(4)
+    assert not folds.reveal(4)
+    assert folds.visible().tolist() == [0, 2, 3, 4, 5]
+    folds.set_sections(np.array([0, 2, 4]), np.array([2, 4, 6]))
+    assert folds.folded.tolist() == [True, False, False], "what began a fold still does"
+
+
+def test_a_click_on_the_triangle_folds_and_sums_up(isa: IsaPanel, ui: UiContext) -> None:
+    before = ui.session.selection.value
+    triangle(isa, 2)
+    assert shown(isa) == [0, 1, 2, 7, 8, 9]
+    assert ui.session.selection.value == before, "folding selects nothing"
+    assert cell(isa, 2, "instruction") == "block 1 · 5 rows"
+    assert (cell(isa, 2, "hits"), cell(isa, 2, "latency"), cell(isa, 2, "stall")) == ("4", "2,960", "2,190")
+    assert cell(isa, 2, "share") == "95.2"  # (2960 + 10) of 3010 + 110
+    assert "most of it: 3 <tt>s_waitcnt" in isa.view.tip(2, "instruction")
+    triangle(isa, 2)
+    assert shown(isa) == list(range(10))
+    assert cell(isa, 2, "latency") == "300"
+
+
+def test_a_double_click_unfolds(isa: IsaPanel) -> None:
+    triangle(isa, 2)
+    at = isa.view.cell_rect(2, "instruction").center()
+    QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert shown(isa) == [0, 1, 2, 7, 8, 9], "a click selects the fold"
+    QTest.mouseDClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert shown(isa) == list(range(10))
+
+
+def test_keys_fold_walk_and_unfold(isa: IsaPanel, ui: UiContext) -> None:
+    ui.session.select_line(4)
+    QTest.keyClick(isa.view, Qt.Key.Key_Left)
+    assert shown(isa) == [0, 1, 2, 7, 8, 9]
+    assert (isa.view.current, ui.session.selection.value.line) == (2, 2)
+    QTest.keyClick(isa.view, Qt.Key.Key_Down)
+    assert ui.session.selection.value.line == 7
+    QTest.keyClick(isa.view, Qt.Key.Key_Up)
+    assert ui.session.selection.value.line == 2
+    assert shown(isa) == [0, 1, 2, 7, 8, 9], "walking over a fold leaves it folded"
+    QTest.keyClick(isa.view, Qt.Key.Key_Right)
+    assert shown(isa) == list(range(10))
+    QTest.keyClick(isa.view, Qt.Key.Key_Left)
+    QTest.keyClick(isa.view, Qt.Key.Key_Return)
+    assert shown(isa) == list(range(10))
+
+
+def test_all_none_and_what_is_cold(isa: IsaPanel, ui: UiContext) -> None:
+    commands = {command.id: command for command in isa.commands()}
+    commands["isa.fold_all"].run()
+    assert shown(isa) == [0, 2, 7, 9]
+    assert "never executed" in cell(isa, 7, "instruction")
+    commands["isa.unfold_all"].run()
+    assert shown(isa) == list(range(10))
+    commands["isa.fold_cold"].run()
+    assert shown(isa) == [0, 1, 2, 3, 4, 5, 6, 7, 9]
+    ui.settings["isa.cold_permille"] = 100
+    commands["isa.fold_cold"].run()
+    assert shown(isa) == [0, 2, 3, 4, 5, 6, 7, 9], "block 0 costs less than a tenth"
+    commands["isa.fold_by"].run()
+    assert shown(isa) == list(range(10))
+    commands["isa.fold_all"].run()
+    assert shown(isa) == [0]
+    assert cell(isa, 0, "instruction").startswith("my_kernel · 10 rows")
+
+
+def test_what_is_selected_elsewhere_unfolds(isa: IsaPanel, ui: UiContext) -> None:
+    isa.view.fold_all()
+    ui.session.select_line(3)
+    assert shown(isa) == [0, 2, 3, 4, 5, 6, 7, 9]
+    assert isa.view.current == 3
+    isa.view.fold_all()
+    assert isa.view.current == 2, "the fold has the accent of the line inside it"
+    isa._take_rows(isa._rows)
+    assert shown(isa) == [0, 2, 7, 9], "new numbers unfold nothing"
+
+
+def test_search_walks_through_folds_and_a_filter_overrides_them(
+    isa: IsaPanel, ui: UiContext, settled: Settled
+) -> None:
+    isa.view.fold_all()
+    QTest.keyClicks(isa.find.field, "s_")
+    settled()
+    assert isa.find.count.text() == "7 found"
+    seen = []
+    for _ in range(3):
+        QTest.keyClick(isa.find.field, Qt.Key.Key_Return)
+        seen.append(ui.session.selection.value.line)
+    assert seen == [1, 2, 3]
+    assert {1, 2, 3} <= set(shown(isa))
+    isa.find.filter.click()
+    assert shown(isa) == [1, 2, 3, 5, 6, 8, 9]
+    isa.find.filter.click()
+    assert 8 not in shown(isa), "folds are back"
+
+
+def test_sorting_shows_every_row_and_program_order_the_folds(isa: IsaPanel) -> None:
+    isa.view.fold_all()
+    at = isa.view.table.column_of("latency")
+    isa.view.header.setSortIndicator(at, Qt.SortOrder.DescendingOrder)
+    assert shown(isa)[:2] == [3, 4]
+    assert len(shown(isa)) == 10
+    assert cell(isa, 2, "latency") == "300"
+    isa.view.header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    assert shown(isa) == [0, 2, 7, 9]
+
+
+def test_arrows_lead_to_the_fold(isa: IsaPanel, settled: Settled) -> None:
+    assert set(zip(isa.view.arrows.source.tolist(), isa.view.arrows.target.tolist(), strict=True)) >= {(2, 3)}
+    whole = len(isa.view.placed_arrows().number)
+    isa.view.fold_all()
+    placed = isa.view.placed_arrows()
+    assert len(placed.number) < whole, "arrows inside a fold are gone"
+    middle = isa.view.row_rect(2).center().y()
+    for number, y in zip(placed.number.tolist(), placed.y_target.tolist(), strict=True):
+        if isa.view.arrows.target[number] in range(2, 7):
+            assert abs(y - middle) <= 1
+
+
+def test_copies_and_sheets_hold_what_is_folded(isa: IsaPanel, ui: UiContext) -> None:
+    isa.view.fold_all()
+    at = isa.view.cell_rect(2, "instruction").center()
+    QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    isa.view.copy_rows()
+    lines = QGuiApplication.clipboard().text().split("\n")
+    assert len(lines) == 1 + 5
+    assert "s_cbranch_scc1" in lines[-1]
+    sheet = isa.sheet()
+    rows = list(sheet.rows)
+    assert len(rows) == 10
+    assert rows[2][sheet.headers.index("latency")] == 300
+
+
+def test_loops_have_brackets_with_their_rounds(isa: IsaPanel) -> None:
+    ((loop, x, top, bottom),) = isa.view.placed_loops()
+    assert isa.view.view_row_at(int(top)) == 2
+    assert isa.view.view_row_at(int(bottom)) == 6
+    spot = QPoint(round(x), int((top + bottom) / 2))
+    QTest.mouseMove(isa.view.viewport(), spot)
+    assert isa.view.loop_at(spot) == loop
+    tip = isa.view.tip(3, "fold")
+    assert "rows 2 to 6" in tip
+    assert "4 rounds, 2 each, entered 2 times" in tip
+    assert isa.view._note(2) == "loop ×2"
+
+
+def test_the_strip_shows_the_heat_of_folds(isa: IsaPanel, ui: UiContext) -> None:
+    isa.view.fold_all()
+    assert isa.strip._cost[2] == 2010
+    assert not isa.strip._cost[3]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_folds_are_drawn_in_both_themes(isa: IsaPanel, ui: UiContext, theme: str) -> None:
+    ui.settings["look.theme"] = theme
+    isa.view.fold_all()
+    image = isa.view.viewport().grab().toImage()
+    box = isa.view.cell_rect(2, "fold")
+    inked = [
+        image.pixelColor(x, box.center().y()).rgb() == ui.theme.role("muted").rgb()
+        for x in range(box.left() + 4, box.left() + 14)
+    ]
+    assert sum(inked) >= 2, "a triangle"
+    bar = isa.view.cell_rect(2, "cost")
+    assert image.pixelColor(bar.left() + 12, bar.center().y()).rgb() == ui.theme.role("stall").rgb()
+
+
+def test_another_program_starts_unfolded(isa: IsaPanel, open_in: Callable, settled: Settled) -> None:
+    isa.view.fold_all()
+    open_in(trace(), [two_waves()])
+    settled()
+    assert len(shown(isa)) == 8
+
+
+def test_thousands_of_rows_that_never_ran_are_one_key_away(
+    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    panel = IsaPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(900, 500)
+    panel.show()
+    capture = open_trace(trace_path("mla_decode"))
+    open_in(capture, load_all(capture, workers=0))
+    settled()
+    assert len(shown(panel)) == 4949
+    panel.view.fold_cold(0.005)
+    assert len(shown(panel)) < 320
+    executed = np.flatnonzero(capture.code.hits)
+    assert set(executed.tolist()) <= set(shown(panel))
