@@ -23,6 +23,7 @@ from rcv_py.model.trace import Trace
 
 LANES = 4  # counters of a bank
 ALL_SIMDS = 15
+MOST_XCCS, MOST_ENGINES, MOST_UNITS = 16, 128, 512  # places beyond that are damage: tensors have them all
 SLOWEST = 4096  # cycles: the interval if nothing tells another
 _FASTEST = 32  # cycles: the reference takes closer samples for parts of one
 _CUS = 16  # the reference folds the numbers of compute units into so many
@@ -124,7 +125,16 @@ def counters(trace: Trace, rule: ReferenceRule = ReferenceRule.OURS) -> Counters
     found += _spm(trace.spm, place_times)
     if clock.sentence:
         notes.append(clock.sentence)
-    return Counters(_distinct(found), tuple(notes), clock)
+    kept = [replace(counter, samples=_inside(counter.samples)) for counter in found]
+    lost = sum(len(counter.samples) for counter in found) - sum(len(counter.samples) for counter in kept)
+    if lost:
+        notes.append(f"{plural(lost, 'sample')} of places that no device has are left out.")
+    return Counters(_distinct([counter for counter in kept if len(counter.samples)]), tuple(notes), clock)
+
+
+def _inside(samples: Samples) -> Samples:
+    rows = (samples.xcc < MOST_XCCS) & (samples.se < MOST_ENGINES) & (samples.cu < MOST_UNITS)
+    return samples if rows.all() else samples.at(rows)
 
 
 # -- counters of the thread trace -----------------------------------------------------------------------

@@ -28,9 +28,9 @@ class TokenFacts:
     wave: str = ""
     producers: tuple[int, ...] = ()
     waiters: tuple[int, ...] = ()
-    waits: TokenWaits | None = None  # of the very execution; then the code rows above are not shown
     samples: StallReasons | None = None  # of the line, where the capture has PC samples
     all_samples: int = 0  # of all lines
+    waits: TokenWaits | None = None  # of the very execution; then the code rows above are not shown
 
 
 def token_html(trace: Trace, facts: TokenFacts, in_ns: bool = False) -> str:

@@ -171,6 +171,9 @@ class TokenDetailsPanel(Panel):
                 ("issue", token.busy),
                 ("idle before", token.idle),
             ]
+        if facts.samples is not None:
+            rows += [("samples issued", facts.samples.issued), ("samples stalled", facts.samples.stalled)]
+            rows += [(f"stalled: {reason_name(why)}", n) for why, n in facts.samples.ranked()]
         if facts.waits is not None:
             for one in facts.waits.awaited:
                 rows.append(("waited for", f"{one.line}  {trace.code.text[one.line]}"))
@@ -178,9 +181,6 @@ class TokenDetailsPanel(Panel):
             for by in facts.waits.released_by:
                 rows.append(("released by", f"{by.line}  {trace.code.text[by.line]}"))
                 rows.append(("latency" if by.is_exact else "latency, at most", by.latency))
-        if facts.samples is not None:
-            rows += [("samples issued", facts.samples.issued), ("samples stalled", facts.samples.stalled)]
-            rows += [(f"stalled: {reason_name(why)}", n) for why, n in facts.samples.ranked()]
         totals = facts.totals
         rows += [("hits, all waves", totals.hits), ("latency, all waves", totals.latency)]
         rows += [("stall, all waves", totals.stall), ("idle, all waves", totals.idle)]
