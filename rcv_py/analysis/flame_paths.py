@@ -15,7 +15,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from rcv_py.analysis.static_blocks import static_blocks
+from rcv_py.analysis.blocks import blocks
 from rcv_py.model.code import CodeTable
 
 _A, _B = 30, 28  # bits: `second` is below 2^30, `first` below 2^28
@@ -90,7 +90,8 @@ def kernel_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
     rows = costly(code, own)
     kernel = code.kernel[rows].astype(np.int64)
     root = np.where(kernel < 0, key(What.NO_KERNEL), key(What.KERNEL, 0, np.maximum(kernel, 0)))
-    block = key(What.BLOCK, 0, static_blocks(code)[rows])
+    table = blocks(code)
+    block = key(What.BLOCK, 0, table.first[table.of_row[rows]])
     nothing = np.zeros(len(rows) + 1, dtype=np.int64)
     return _stacked([root, block], nothing, np.empty(0, dtype=np.int64), rows, own)
 

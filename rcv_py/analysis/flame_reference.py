@@ -20,16 +20,12 @@ import numpy as np
 from rcv_py.analysis.flame import FlameTree, fold
 from rcv_py.analysis.flame_paths import Stacks, What, key
 from rcv_py.analysis.introsort import introsorted
-from rcv_py.base.colors import REFERENCE_KINDS
+from rcv_py.base.colors import REFERENCE_FLAMES, REFERENCE_KINDS
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import WaveBatch
 
 UNASSIGNED = "[Unassigned]"
-ROOT_COLORS = (
-    "#4060d0", "#9040c0", "#c03060", "#3080b0", "#a030a0",
-    "#206090", "#b04080", "#5050c0", "#803030", "#307070",
-)  # fmt: skip
 _KEPT = 32  # characters of a source text
 _SHOWN, _TOTAL = 0, 1  # columns
 
@@ -161,7 +157,7 @@ def _drawn(
         if what == What.CODE:
             color.append(REFERENCE_KINDS[TokenKind(int(kind[row])).name].dark)
         elif tree.depth[frame] == 0:
-            color.append(ROOT_COLORS[roots % len(ROOT_COLORS)])
+            color.append(REFERENCE_FLAMES[roots % len(REFERENCE_FLAMES)])
             roots += 1
         else:
             color.append(_line_color(int(tree.total[frame, _SHOWN]) / whole))

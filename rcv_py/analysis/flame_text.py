@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.blocks import blocks
 from rcv_py.analysis.flame import FlameTree, Metric
 from rcv_py.analysis.flame_paths import What
 from rcv_py.base.text import short_kernel
+from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 NAMELESS = {
@@ -25,14 +29,15 @@ EXPLAINED = {
 
 def labels(trace: Trace, tree: FlameTree) -> tuple[str, ...]:
     """Return what stands on each frame: `attn.py`, `attn.py:258`, an instruction, a kernel, a marker."""
+    words = _Words(trace, tree, _short_names(trace), _block_names(trace.code, tree))
     return tuple(
-        _label(trace, tree, *numbers)
+        _label(words, *numbers)
         for numbers in zip(tree.what.tolist(), tree.first.tolist(), tree.second.tolist(), strict=True)
     )
 
 
-def full_name(trace: Trace, tree: FlameTree, frame: int) -> str:
-    """Return the unabridged name of a frame: the whole path, the whole symbol."""
+def full_name(trace: Trace, tree: FlameTree, frame: int, label: str) -> str:
+    """Return the unabridged name of a frame: the whole path, the whole symbol, else its label."""
     what, first, second = int(tree.what[frame]), int(tree.first[frame]), int(tree.second[frame])
     if what == What.FILE:
         return trace.sources[first].path
@@ -42,7 +47,12 @@ def full_name(trace: Trace, tree: FlameTree, frame: int) -> str:
         return trace.code.kernels[second].demangled
     if what in EXPLAINED:
         return EXPLAINED[What(what)]
-    return _label(trace, tree, what, first, second)
+    return _label(
+        _Words(trace, tree, (), _block_names(trace.code, tree) if what == What.BLOCK else {}),
+        what,
+        first,
+        second,
+    )
 
 
 def source_text(trace: Trace, tree: FlameTree, frame: int) -> str:
@@ -67,34 +77,46 @@ def folded(trace: Trace, tree: FlameTree, metric: Metric) -> Iterator[str]:
         yield f"{stack} {cost}"
 
 
-def _label(trace: Trace, tree: FlameTree, what: int, first: int, second: int) -> str:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What labels are made of."""
+
+    trace: Trace
+    tree: FlameTree
+    files: tuple[str, ...]  # short names
+    blocks: dict[int, str]  # names by first row
+
+
+def _label(words: _Words, what: int, first: int, second: int) -> str:
     match what:
         case What.FILE:
-            name = _base(trace, first)
+            name = words.files[first]
         case What.LINE:
-            name = f"{_base(trace, first)}:{second or '?'}"
+            name = f"{words.files[first]}:{second or '?'}"
         case What.CODE:
-            name = trace.code.text[second]
+            name = words.trace.code.text[second]
         case What.KERNEL:
-            name = short_kernel(trace.code.kernels[second].demangled)
+            name = short_kernel(words.trace.code.kernels[second].demangled)
         case What.BLOCK:
-            name = _block(trace, second)
+            name = words.blocks[second]
         case What.MARKER:
-            name = tree.names[second]
+            name = words.tree.names[second]
         case _:
             name = NAMELESS[What(what)]
     return name
 
 
-def _base(trace: Trace, file: int) -> str:
-    path = trace.sources[file].path.replace("\\", "/")
-    return path.rstrip("/").rsplit("/", 1)[-1] or path
+def _short_names(trace: Trace) -> tuple[str, ...]:
+    """Return the last part of each file's path, and the folder in front of it where two would look alike."""
+    parts = [source.path.replace("\\", "/").rstrip("/").split("/") for source in trace.sources]
+    often = Counter(part[-1] for part in parts)
+    return tuple("/".join(part[-2:]) if often[part[-1]] > 1 else part[-1] for part in parts)
 
 
-def _block(trace: Trace, row: int) -> str:
-    code = trace.code
-    if not code.is_label[row]:
-        return f"block at line {row}"
-    if any(kernel.first == row for kernel in code.kernels):
-        return f"entry at line {row}"
-    return code.text[row].lstrip("; ").rstrip(": ")
+def _block_names(code: CodeTable, tree: FlameTree) -> dict[int, str]:
+    """The names of blocks by their first row; a kernel's first block is its entry."""
+    if not (tree.what == What.BLOCK).any():
+        return {}
+    table = blocks(code)
+    names = dict(zip(table.first.tolist(), table.name, strict=True))
+    return names | {kernel.first: "entry" for kernel in code.kernels if kernel.first in names}

@@ -161,7 +161,7 @@ ANALYSIS_COMMANDS = (
     ),
     Command(
         "flame",
-        "tell costs inside of costs: a flamegraph as a tree or as folded stacks",
+        "tell what costs how much inside of what",
         _flame,
         "rcv flame FOLDER --metric stall --folded > stacks.txt",
     ),

@@ -135,7 +135,7 @@ def _document(trace: Trace, tree: FlameTree, arguments: Namespace) -> dict[str, 
             {
                 "what": What(int(tree.what[frame])).name.lower(),
                 "name": texts[frame],
-                "full_name": full_name(trace, tree, frame),
+                "full_name": full_name(trace, tree, frame, texts[frame]),
                 "line": int(tree.code_row[frame]) if tree.code_row[frame] >= 0 else None,
                 "parent": place.get(int(tree.parent[frame])),
                 "depth": int(tree.depth[frame]),

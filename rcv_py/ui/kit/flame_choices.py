@@ -22,6 +22,7 @@ METRIC_TEXT = {
 }
 DURATION = "Duration"  # of scopes
 ORDER_TEXT = {Order.HEAVY: "Left heavy", Order.EXECUTION: "Execution order", Order.NAME: "Alphabetical"}
+LEAST_PX = 64  # of a list
 OF_SCOPES = (Metric.TOTAL,)
 OF_SAMPLES = (Metric.TOTAL, Metric.STALL)
 
@@ -115,17 +116,15 @@ class FlameChoices(QWidget):
         self.upward.setChecked(state.get("upward") is True)
 
     def _restyle(self) -> None:
-        self.upward.setIcon(icon(self._theme, "up"))
+        self.upward.setIcon(icon(self._theme, "flame"))
         self.home.setIcon(icon(self._theme, "reset"))
 
 
 def _combo(name: str, texts: dict[Any, str]) -> QComboBox:
     combo = QComboBox(toolTip=f"{name}.")
     combo.setAccessibleName(name)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(8)
     combo.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-    combo.setMaximumWidth(200)
+    combo.setMinimumWidth(LEAST_PX)
     for value, text in texts.items():
         combo.addItem(text, value)
     return combo

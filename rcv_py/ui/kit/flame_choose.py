@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.flame_paths import What, key
-from rcv_py.analysis.static_blocks import static_blocks
-from rcv_py.state.selection import Selection
+from rcv_py.state.selection import Hover, Selection
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.flame_scene import FlameScene
 
@@ -16,7 +15,7 @@ def choose(session: Session, scene: FlameScene, frame: int) -> None:
 
     A file stands for its most expensive line.  Scopes of markers stand for nothing in the code.
     """
-    tree, code = scene.tree, scene.trace.code
+    tree = scene.tree
     what, first, second = int(tree.what[frame]), int(tree.first[frame]), int(tree.second[frame])
     if what == What.CODE:
         session.select_line(second)
@@ -26,12 +25,17 @@ def choose(session: Session, scene: FlameScene, frame: int) -> None:
         lines = [child for child in scene.children(frame).tolist() if tree.what[child] == What.LINE]
         if lines:
             choose(session, scene, lines[0])
-    elif what == What.KERNEL:
-        kernel = code.kernels[second]
-        session.select_lines(kernel.first, kernel.stop)
-    elif what == What.BLOCK:
-        block = static_blocks(code)
-        session.select_lines(second, int(np.searchsorted(block, second, side="right")))
+    elif rows := scene.code_rows(frame):
+        session.select_lines(*rows)
+
+
+def hover_of(scene: FlameScene, frame: int) -> Hover | None:
+    """What the other views mark while the mouse is over a frame."""
+    if frame < 0:
+        return None
+    first, second = int(scene.tree.first[frame]), int(scene.tree.second[frame])
+    found = {What.CODE: Hover(line=second), What.LINE: Hover(source=(first, second))}
+    return found.get(What(int(scene.tree.what[frame])))
 
 
 def place_of(session: Session) -> int:

@@ -20,6 +20,7 @@ class FlameCrumbs(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._shown: tuple[object, ...] = ()
+        self._buttons: list[QToolButton] = []
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(0)
@@ -30,13 +31,14 @@ class FlameCrumbs(QWidget):
     @property
     def buttons(self) -> list[QToolButton]:
         """The buttons from everything to the frame in view."""
-        return [button for button in self.findChildren(QToolButton) if not button.isHidden()]
+        return list(self._buttons)
 
     def show_way(self, scene: FlameScene | None, frame: int) -> None:
         """Show the way to a frame; -1 is everything."""
         if self._shown == (scene, frame):
             return
         self._shown = (scene, frame)
+        self._buttons.clear()
         while (item := self._row.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
@@ -57,6 +59,7 @@ class FlameCrumbs(QWidget):
         button.setAccessibleName(f"{text}, in view" if is_last else f"Go back to {text}")
         button.clicked.connect(lambda: self.chosen.emit(frame))
         self._row.addWidget(button)
+        self._buttons.append(button)
 
 
 def _quiet(text: str) -> QLabel:

@@ -20,7 +20,7 @@ from rcv_py.ui.kit.theme import Theme
 HUES = 12
 FILE, LINE, QUIET = KIND_COUNT, KIND_COUNT + HUES, KIND_COUNT + 2 * HUES
 DIM, MATCH, THIN = 64, 128, 256  # added to a code, instead of it, added to it
-FILE_SOFT, LINE_SOFT, DIM_SOFT, THIN_SOFT = 0.38, 0.6, 0.82, 0.45  # share of the canvas in a colour
+FILE_SOFT, LINE_SOFT, DIM_SOFT, THIN_SOFT = 0.56, 0.72, 0.82, 0.45  # share of the canvas in a colour
 TEXT_PX = 5  # left of a text
 LEAST_TEXT_PX = 26
 

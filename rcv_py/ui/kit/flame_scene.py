@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from rcv_py.analysis.blocks import blocks
 from rcv_py.analysis.flame import FlameTree, Metric
 from rcv_py.analysis.flame_layout import FlameLayout
 from rcv_py.analysis.flame_paths import What
@@ -61,10 +62,25 @@ class FlameScene:
     @cached_property
     def search_texts(self) -> tuple[str, ...]:
         """What a search looks at, a frame: its label, its whole name, its source text."""
-        return tuple(
-            "\n".join((label, full_name(self.trace, self.tree, at), source_text(self.trace, self.tree, at)))
-            for at, label in enumerate(self.labels)
-        )
+        texts = list(self.labels)
+        for at in np.flatnonzero(self.tree.what != What.CODE).tolist():
+            parts = (texts[at], self.full_name(at), source_text(self.trace, self.tree, at))
+            texts[at] = "\n".join(parts)
+        return tuple(texts)
+
+    def full_name(self, frame: int) -> str:
+        """The unabridged name of a frame."""
+        return full_name(self.trace, self.tree, frame, self.labels[frame])
+
+    def code_rows(self, frame: int) -> tuple[int, int] | None:
+        """The code rows [first, stop) of a kernel or block; None for other frames."""
+        what, second, code = int(self.tree.what[frame]), int(self.tree.second[frame]), self.trace.code
+        if what == What.KERNEL:
+            return code.kernels[second].first, code.kernels[second].stop
+        if what == What.BLOCK:
+            table = blocks(code)
+            return second, int(table.stop[table.of_row[second]])
+        return None
 
     def children(self, frame: int) -> np.ndarray:
         """The visible frames on a frame, heaviest first."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.flame import Metric, kind_mix
 from rcv_py.analysis.flame_paths import What
-from rcv_py.analysis.flame_text import full_name, source_text
+from rcv_py.analysis.flame_text import source_text
 from rcv_py.base.text import count, elide_left, elide_right, percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.ui.kit.flame_scene import FlameScene
@@ -48,13 +48,15 @@ def frame_tip(scene: FlameScene, frame: int) -> str:
     """Everything about a frame, in rich text."""
     tree = scene.tree
     lines = [f"<b>{escape(elide_right(scene.labels[frame], 90))}</b>"]
-    name = full_name(scene.trace, tree, frame)
+    name = scene.full_name(frame)
     if name != scene.labels[frame]:
         lines.append(escape(elide_left(name, 100)))
     if tree.what[frame] == What.CODE:
         row = int(tree.second[frame])
         kind = KIND_TEXT[TokenKind(min(int(scene.trace.code.kind[row]), KIND_COUNT - 1))]
         lines.append(f"line {row}, {kind}")
+    elif rows := scene.code_rows(frame):
+        lines.append(f"lines {count(rows[0])} to {count(rows[1] - 1)}")
     elif text := source_text(scene.trace, tree, frame):
         lines.append(f"<code>{escape(elide_right(text, 90))}</code>")
     lines += _costs(scene, frame)

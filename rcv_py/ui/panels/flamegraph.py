@@ -12,18 +12,17 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.flame import Metric
 from rcv_py.analysis.flame_paths import What, key
-from rcv_py.analysis.flame_text import full_name
 from rcv_py.analysis.search import find
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import percent, plural
-from rcv_py.state.selection import SearchQuery
+from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.flame_choices import FlameChoices
-from rcv_py.ui.kit.flame_choose import choose, place_of, selected_frames
+from rcv_py.ui.kit.flame_choose import choose, hover_of, place_of, selected_frames
 from rcv_py.ui.kit.flame_crumbs import FlameCrumbs
 from rcv_py.ui.kit.flame_jobs import OF_MARKERS, Content, Wanted, scene_job
 from rcv_py.ui.kit.flame_scene import FlameScene
@@ -64,6 +63,7 @@ class FlamegraphPanel(Panel):
         self.told = QuietLine(Qt.AlignmentFlag.AlignRight)
         self._element = -1
         self._is_own_choice = False
+        self._hovered: Hover | None = None
         self._matches = np.empty(0, dtype=np.int64)
         self._wanted = Coalesce(self, self._compute)
         self._stream = Coalesce(self, self._compute, STREAM_MS)
@@ -227,6 +227,14 @@ class FlamegraphPanel(Panel):
         text = self.view.told()
         self.told.setText(text)
         self.view.setAccessibleDescription(text)
+        self._point()
+
+    def _point(self) -> None:
+        """Tell the other views what the mouse is over."""
+        hovered = None if self.view.scene is None else hover_of(self.view.scene, self.view.hover_frame)
+        if hovered != self._hovered:
+            self._hovered = hovered
+            self.session.hover.set(hovered)
 
     def _open_menu(self, frame: int, at: QPoint) -> None:
         menu = self.menu_for(frame)
@@ -243,8 +251,8 @@ class FlamegraphPanel(Panel):
         sandwich = menu.addAction("Callers and callees", lambda: self._show_sandwich(frame))
         sandwich.setEnabled(scene.tree.what[frame] in (What.LINE, What.CODE))
         menu.addSeparator()
-        menu.addAction("Copy name", lambda: clipboard.setText(full_name(scene.trace, scene.tree, frame)))
-        way = "\n".join(full_name(scene.trace, scene.tree, one) for one in scene.tree.ancestors(frame))
+        menu.addAction("Copy name", lambda: clipboard.setText(scene.full_name(frame)))
+        way = "\n".join(scene.full_name(one) for one in scene.tree.ancestors(frame))
         menu.addAction("Copy stack", lambda: clipboard.setText(way))
         return menu
 
@@ -331,6 +339,6 @@ def _sheet_rows(scene: FlameScene) -> Iterator[tuple[Any, ...]]:
     for frame in np.lexsort((boxes.row, boxes.begin)).tolist():
         if boxes.width[frame]:
             total = int(boxes.width[frame])
-            name = full_name(scene.trace, tree, frame)
+            name = scene.full_name(frame)
             share = round(total / max(scene.boxes.whole, 1), 6)
             yield int(boxes.row[frame]), scene.labels[frame], name, int(tree.own[frame, at]), total, share

@@ -1,0 +1,555 @@
+"""The flamegraph under real clicks and keys: what it shows, where it goes, what it selects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QHelpEvent, QKeyEvent, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from rcv_py.analysis.cost_columns import cost_columns
+from rcv_py.analysis.flame import Metric, code_costs, source_flame
+from rcv_py.analysis.flame_layout import Order, layout
+from rcv_py.analysis.flame_paths import What
+from rcv_py.analysis.flame_text import labels
+from rcv_py.base.colors import contrast
+from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import Hover, Selection
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.flame_jobs import Content
+from rcv_py.ui.kit.flame_paint import MATCH, QUIET, FlamePainter
+from rcv_py.ui.kit.flame_scene import FlameScene
+from rcv_py.ui.panels.flamegraph import NO_PLACE, NOT_IN_RANGE, FlamegraphPanel
+from tests.support.captures import synthetic_path
+from tests.support.code_samples import code_table, trace, two_waves
+
+Settled = Callable[[], None]
+WAIT, LOAD, MFMA = "s_waitcnt lgkmcnt(0)", "ds_read_b128 v[0:3], v9", "v_mfma"
+
+
+@pytest.fixture
+def flames(ui: UiContext, qtbot: QtBot, settled: Settled) -> Iterator[FlamegraphPanel]:
+    panel = FlamegraphPanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(1000, 300)
+    panel.show()
+    yield panel
+    settled()
+
+
+@pytest.fixture
+def opened(flames: FlamegraphPanel, open_in: Callable, settled: Settled) -> FlamegraphPanel:
+    open_in(trace(), [two_waves()])
+    settled()
+    return flames
+
+
+def frame(panel: FlamegraphPanel, text: str) -> int:
+    """The first frame whose label begins with a text."""
+    return next(at for at, label in enumerate(panel.view.scene.labels) if label.startswith(text))
+
+
+def middle(panel: FlamegraphPanel, at: int) -> QPoint:
+    left, top, width, height = panel.view.box_of(at)
+    return QPoint(round(left + width / 2), round(top + height / 2))
+
+
+def click(panel: FlamegraphPanel, text: str) -> None:
+    QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=middle(panel, frame(panel, text)))
+
+
+def double_click(panel: FlamegraphPanel, text: str) -> None:
+    at = middle(panel, frame(panel, text))
+    QTest.mouseDClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def hover(panel: FlamegraphPanel, text: str) -> None:
+    QTest.mouseMove(panel.view.viewport(), middle(panel, frame(panel, text)))
+
+
+def wheel(panel: FlamegraphPanel, x: float, notches: float, held: Qt.KeyboardModifier) -> None:
+    at = QPointF(x, 10)
+    screen = QPointF(panel.view.mapToGlobal(at.toPoint()))
+    delta = QPoint(0, round(120 * notches))
+    event = QWheelEvent(
+        at, screen, QPoint(), delta, Qt.MouseButton.NoButton, held, Qt.ScrollPhase.NoScrollPhase, False
+    )
+    QApplication.sendEvent(panel.view.viewport(), event)
+
+
+def key(panel: FlamegraphPanel, code: Qt.Key) -> None:
+    QTest.keyClick(panel.view, code)
+
+
+def choose(panel: FlamegraphPanel, settled: Settled, **chosen: object) -> None:
+    for name, value in chosen.items():
+        combo = getattr(panel.choices, name)
+        combo.setCurrentIndex(combo.findData(value))
+    panel.choices.changed.emit()
+    settled()
+
+
+def way(panel: FlamegraphPanel) -> list[str]:
+    return [button.text() for button in panel.crumbs.buttons]
+
+
+# -- showing ------------------------------------------------------------------------------------------
+
+
+def test_nothing_open_says_what_to_do(flames: FlamegraphPanel) -> None:
+    assert "Ctrl+O" in flames.empty.sentence.text()
+    assert flames.sheet() is None
+    assert flames.view.told() == ""
+
+
+def test_files_lines_and_instructions_lie_inside_each_other(opened: FlamegraphPanel) -> None:
+    scene = opened.view.scene
+    assert scene.boxes.whole == 3110
+    wait = frame(opened, WAIT)
+    assert [scene.labels[one] for one in scene.tree.ancestors(wait)] == [
+        "kernels/attn.py",
+        "kernels/attn.py:3",
+        WAIT,
+    ]
+    inner, outer = opened.view.box_of(wait), opened.view.box_of(frame(opened, "kernels/attn.py"))
+    assert inner[1] > outer[1], "roots hang on top"
+    assert outer[0] <= inner[0]
+    assert inner[0] + inner[2] <= outer[0] + outer[2]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_frames_have_the_colours_of_their_kinds_also_after_a_switch(
+    opened: FlamegraphPanel, ui: UiContext, settled: Settled, theme: str
+) -> None:
+    ui.settings["look.theme"] = "dark" if theme == "light" else "light"
+    opened.grab()
+    ui.settings["look.theme"] = theme
+    settled()
+    image = opened.view.viewport().grab().toImage()
+    for text, kind in ((WAIT, TokenKind.IMMED), (MFMA, TokenKind.MATRIX), (LOAD, TokenKind.LDS)):
+        left, top, width, height = opened.view.box_of(frame(opened, text))
+        found = image.pixelColor(round(left + width - 4), round(top + height - 3))
+        assert found.name() == ui.theme.kind(kind).name()
+    assert image.pixelColor(5, image.height() - 5).name() == ui.theme.role("canvas").name()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_on_every_frame_can_be_read(ui: UiContext, theme: str) -> None:
+    ui.settings["look.theme"] = theme
+    painter = FlamePainter(ui.theme)
+    for code in (*range(QUIET + 1), MATCH):
+        ratio = contrast(painter.ink(code).name(), painter.fill(code).name())
+        assert ratio >= 4 or code < 14, (code, ratio)
+        assert ratio >= 3, (code, ratio)
+
+
+def test_flames_can_grow_upwards(opened: FlamegraphPanel, settled: Settled) -> None:
+    opened.choices.upward.click()
+    settled()
+    root, wait = (opened.view.box_of(frame(opened, text)) for text in ("kernels/attn.py", WAIT))
+    assert root[1] > wait[1]
+    assert root[1] + root[3] + 1 == opened.view.viewport().height()
+    click(opened, WAIT)
+    assert opened.session.selection.value.line == 3
+    key(opened, Qt.Key.Key_Down)
+    assert opened.view.scene.labels[opened.view.focus_frame] == "kernels/attn.py:3"
+
+
+def test_measures_and_orders_change_the_widths_and_places(opened: FlamegraphPanel, settled: Settled) -> None:
+    choose(opened, settled, metrics=Metric.STALL)
+    assert opened.view.scene.boxes.whole == 2210
+    choose(opened, settled, metrics=Metric.HITS, orders=Order.EXECUTION)
+    scene = opened.view.scene
+    assert scene.boxes.whole == 20
+    assert scene.boxes.begin[frame(opened, "s_load_dword")] == 0
+    choose(opened, settled, orders=Order.NAME)
+    roots = [scene.labels[at] for at in opened.view.scene.by_row[0].tolist()]
+    assert roots == sorted(roots)
+
+
+def test_what_is_hidden_is_computed_when_it_is_wanted(
+    opened: FlamegraphPanel, ui: UiContext, settled: Settled, qtbot: QtBot
+) -> None:
+    assert ui.results.cell("hidden").value is None
+    choose(opened, settled, metrics=Metric.NONHIDDEN)
+    qtbot.waitUntil(lambda: ui.results.cell("hidden").value is not None)
+    settled()
+    qtbot.waitUntil(lambda: opened.view.scene.tree.has_hidden)
+    hidden = ui.results.cell("hidden").value.hidden(trace().code)
+    assert opened.view.scene.boxes.whole == 3110 - int(hidden.sum())
+    assert opened.note.text() == ui.results.cell("hidden").value.assumption
+    ui.session.set_clock_range(TimeWindow(0, 600))
+    qtbot.waitUntil(lambda: opened.note.text() == NOT_IN_RANGE)
+
+
+def test_idle_counts_if_the_option_says_so(opened: FlamegraphPanel, ui: UiContext, qtbot: QtBot) -> None:
+    ui.settings["isa.show_idle"] = False
+    qtbot.waitUntil(lambda: opened.view.scene.boxes.whole == 3000)
+
+
+# -- selecting ----------------------------------------------------------------------------------------
+
+
+def test_a_click_on_an_instruction_selects_it_everywhere(opened: FlamegraphPanel) -> None:
+    click(opened, WAIT)
+    selection = opened.session.selection.value
+    assert (selection.line, selection.source) == (3, (0, 3))
+    assert selection.hit is not None
+    assert opened.view._selected[frame(opened, WAIT)]
+
+
+def test_a_click_on_a_line_or_file_selects_a_source_line(opened: FlamegraphPanel) -> None:
+    click(opened, "lib/attn.py:2")
+    assert opened.session.selection.value.source == (1, 2)
+    click(opened, "kernels/attn.py")
+    assert opened.session.selection.value.source == (0, 3), "its most expensive line"
+
+
+def test_what_is_selected_elsewhere_is_outlined(opened: FlamegraphPanel, ui: UiContext) -> None:
+    ui.session.select_line(4)
+    at = frame(opened, MFMA)
+    image = opened.view.viewport().grab().toImage()
+    left, top, _, height = opened.view.box_of(at)
+    assert image.pixelColor(round(left), round(top + height / 2)).name() == ui.theme.role("accent").name()
+
+
+def test_hovering_tells_everything(opened: FlamegraphPanel) -> None:
+    hover(opened, LOAD)
+    assert opened.view.hover_frame == frame(opened, LOAD)
+    assert "300 cycles" in opened.told.text()
+    assert opened.session.hover.value == Hover(line=2)
+    tip = opened.view.tip(frame(opened, LOAD))
+    for part in (LOAD, "line 2", "9.6 % of all", "100.0 % of its parent", "stall 200", "executions 4"):
+        assert part in tip, part
+    tip = opened.view.tip(frame(opened, "lib/attn.py:2"))
+    for part in ("/src/lib/attn.py:2", "return a * b", "matrix arithmetic: 66.7 %"):
+        assert part in tip, part
+    hover(opened, "lib/attn.py:2")
+    assert opened.session.hover.value == Hover(source=(1, 2))
+    QApplication.sendEvent(opened.view, QEvent(QEvent.Type.Leave))
+    assert opened.session.hover.value is None
+    event = QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 5), opened.view.mapToGlobal(QPoint(5, 5)))
+    assert opened.view.viewportEvent(event)
+
+
+# -- zooming ------------------------------------------------------------------------------------------
+
+
+def test_a_double_click_zooms_and_the_way_back_is_on_buttons(opened: FlamegraphPanel) -> None:
+    assert way(opened) == ["All"]
+    double_click(opened, "lib/attn.py:2")
+    left, _, width, _ = opened.view.box_of(frame(opened, "lib/attn.py:2"))
+    assert left <= 0
+    assert left + width >= opened.view.viewport().width() - 1
+    assert way(opened) == ["All", "lib/attn.py", "lib/attn.py:2"]
+    double_click(opened, LOAD)
+    assert way(opened)[-1] == LOAD
+    opened.crumbs.buttons[1].click()
+    assert way(opened) == ["All", "lib/attn.py"]
+    opened.crumbs.buttons[0].click()
+    assert way(opened) == ["All"]
+    assert not opened.view.is_zoomed
+
+
+def test_keys_walk_zoom_and_go_back(opened: FlamegraphPanel) -> None:
+    view = opened.view
+    view.setFocus()
+    key(opened, Qt.Key.Key_Down)
+    assert view.scene.labels[view.focus_frame] == "kernels/attn.py", "the heaviest root"
+    key(opened, Qt.Key.Key_Down)
+    key(opened, Qt.Key.Key_Right)
+    key(opened, Qt.Key.Key_Right)
+    assert view.scene.labels[view.focus_frame] == "lib/attn.py:2"
+    assert "of its parent" in opened.told.text()
+    key(opened, Qt.Key.Key_Return)
+    assert view.is_zoomed
+    key(opened, Qt.Key.Key_Escape)
+    assert not view.is_zoomed, "its parent is as wide, so that everything is next"
+    key(opened, Qt.Key.Key_End)
+    assert view.scene.labels[view.focus_frame] == "s_endpgm"
+    key(opened, Qt.Key.Key_Up)
+    assert view.scene.labels[view.focus_frame] == "<no source>"
+    key(opened, Qt.Key.Key_Home)
+    key(opened, Qt.Key.Key_Return)
+    key(opened, Qt.Key.Key_Backspace)
+    assert not view.is_zoomed
+    key(opened, Qt.Key.Key_W)
+    assert view.is_zoomed
+    key(opened, Qt.Key.Key_0)
+    assert not view.is_zoomed
+    key(opened, Qt.Key.Key_Down)
+    key(opened, Qt.Key.Key_Space)
+    assert opened.session.selection.value.source == (0, 3)
+
+
+def test_keys_that_mean_something_here_do_not_reach_the_window(opened: FlamegraphPanel) -> None:
+    for code, is_taken in ((Qt.Key.Key_0, True), (Qt.Key.Key_W, True), (Qt.Key.Key_Escape, False)):
+        event = QKeyEvent(QEvent.Type.ShortcutOverride, code, Qt.KeyboardModifier.NoModifier)
+        event.ignore()
+        opened.view.event(event)
+        assert event.isAccepted() is is_taken, code
+
+
+def test_the_wheel_zooms_about_the_mouse_and_a_drag_pans(opened: FlamegraphPanel) -> None:
+    camera = opened.view.camera
+    at = camera.cost_at(700)
+    wheel(opened, 700, 3, Qt.KeyboardModifier.NoModifier)
+    assert camera.end - camera.begin == pytest.approx(3110 * 0.8**3)
+    assert camera.cost_at(700) == pytest.approx(at)
+    before, selection = camera.begin, opened.session.selection.value
+    port = opened.view.viewport()
+    QTest.mousePress(port, Qt.MouseButton.LeftButton, pos=QPoint(500, 30))
+    QTest.mouseMove(port, QPoint(450, 30))
+    QTest.mouseMove(port, QPoint(400, 30))
+    QTest.mouseRelease(port, Qt.MouseButton.LeftButton, pos=QPoint(400, 30))
+    assert camera.begin == pytest.approx(before + 100 / camera.scale)
+    assert opened.session.selection.value == selection, "a drag is no click"
+    for _ in range(200):
+        wheel(opened, 10, 1, Qt.KeyboardModifier.NoModifier)
+    assert camera.end > camera.begin
+    opened.view.viewport().grab()
+    for _ in range(400):
+        wheel(opened, 10, -1, Qt.KeyboardModifier.NoModifier)
+    assert (camera.begin, camera.end) == (0, 3110)
+
+
+def test_the_zoom_stays_when_the_measure_changes(opened: FlamegraphPanel, settled: Settled) -> None:
+    double_click(opened, "lib/attn.py:2")
+    choose(opened, settled, metrics=Metric.STALL)
+    assert way(opened) == ["All", "lib/attn.py", "lib/attn.py:2"]
+    assert opened.view.camera.end - opened.view.camera.begin == 200
+
+
+# -- searching ----------------------------------------------------------------------------------------
+
+
+def test_a_search_marks_matches_dims_the_rest_and_tells_their_share(opened: FlamegraphPanel) -> None:
+    assert opened.focus_search()
+    QTest.keyClicks(opened.find.field, "lib")
+    assert opened.find.count.text() == "2 frames, 28.9 %"
+    image = opened.view.viewport().grab().toImage()
+    _, top, _, height = opened.view.box_of(frame(opened, "lib/attn.py"))
+    x, y = round(sum(opened.view.box_of(frame(opened, "lib/attn.py"))[::2])) - 4, round(top + height - 3)
+    search = opened.ui.theme.role("search")
+    assert image.pixelColor(x, y).name() == search.name()
+    left, top, width, height = opened.view.box_of(frame(opened, WAIT))
+    dimmed = image.pixelColor(round(left + width - 4), round(top + height - 3))
+    assert distance(dimmed, opened.ui.theme.role("canvas")) < distance(
+        opened.ui.theme.kind(TokenKind.IMMED), opened.ui.theme.role("canvas")
+    )
+    QTest.keyClick(opened.find.field, Qt.Key.Key_Return)
+    assert opened.view.scene.labels[opened.view.focus_frame] == "lib/attn.py"
+    QTest.keyClick(opened.find.field, Qt.Key.Key_Return)
+    assert opened.view.scene.labels[opened.view.focus_frame] == "lib/attn.py:2"
+    QTest.keyClick(opened.find.field, Qt.Key.Key_Return)
+    assert opened.view.scene.labels[opened.view.focus_frame] == "lib/attn.py", "round the corner"
+    QTest.keyClick(opened.find.field, Qt.Key.Key_Escape)
+    assert opened.view._matched is None
+
+
+def distance(one: QColor, other: QColor) -> int:
+    return sum(abs(a - b) for a, b in zip(one.getRgb()[:3], other.getRgb()[:3], strict=True))
+
+
+def test_a_search_that_is_no_expression_says_so(opened: FlamegraphPanel) -> None:
+    opened.find.regex.setChecked(True)
+    QTest.keyClicks(opened.find.field, "v_(")
+    assert opened.find.count.text() == "not an expression"
+    QTest.keyClick(opened.find.field, Qt.Key.Key_Backspace)
+    assert opened.find.count.text().startswith("1 frame")
+
+
+# -- sandwich, markers, kernels -----------------------------------------------------------------------
+
+
+def test_a_sandwich_shows_callers_above_and_callees_below_the_selected_line(
+    opened: FlamegraphPanel, ui: UiContext, settled: Settled, qtbot: QtBot
+) -> None:
+    choose(opened, settled, contents=Content.SANDWICH)
+    assert opened.empty.sentence.text() == NO_PLACE
+    ui.session.select_source(0, 3)
+    qtbot.waitUntil(lambda: not opened.empty.is_empty)
+    scene = opened.view.scene
+    assert scene.labels[0] == "kernels/attn.py:3"
+    assert scene.boxes.whole == 2010 + 300
+    above = [scene.labels[at] for at in scene.by_row[-1 - scene.low].tolist()]
+    assert above == ["kernels/attn.py", "lib/attn.py:2"]
+    assert {scene.labels[at] for at in scene.by_row[1 - scene.low].tolist()} == {WAIT, LOAD}
+    click(opened, WAIT)
+    settled()
+    assert ui.session.selection.value.line == 3
+    assert opened.view.scene is scene, "a click inside keeps the place in the middle"
+    opened.view.set_focus_frame(0)
+    key(opened, Qt.Key.Key_Up)
+    assert scene.boxes.row[opened.view.focus_frame] == -1
+    key(opened, Qt.Key.Key_Down)
+    assert opened.view.focus_frame == 0
+    ui.session.select_source(1, 2)
+    qtbot.waitUntil(lambda: opened.view.scene.labels[0] == "lib/attn.py:2")
+
+
+def test_the_menu_copies_and_puts_a_frame_into_the_middle(opened: FlamegraphPanel, settled: Settled) -> None:
+    menu = opened.menu_for(frame(opened, LOAD))
+    actions = {action.text(): action for action in menu.actions()}
+    actions["Copy stack"].trigger()
+    stack = QGuiApplication.clipboard().text().split("\n")
+    assert stack == ["/src/lib/attn.py", "/src/lib/attn.py:2", "/src/kernels/attn.py:3", LOAD]
+    actions["Callers and callees"].trigger()
+    settled()
+    assert opened.choices.content is Content.SANDWICH
+    assert opened.view.scene.labels[0] == LOAD
+    file = int(np.flatnonzero(opened.view.scene.tree.what == What.FILE)[0])
+    assert not opened.menu_for(file).actions()[1].isEnabled(), "a file is not called"
+
+
+def test_code_without_sources_shows_kernels_and_blocks(
+    flames: FlamegraphPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(code_table(has_source=False)))
+    settled()
+    assert "No source places" in flames.note.text()
+    assert flames.view.scene.labels[0] == "my_kernel"
+    assert "lines 0 to 6" in flames.view.tip(frame(flames, "entry"))
+    click(flames, "entry")
+    assert ui.session.selection.value.lines == (0, 7)
+    click(flames, "my_kernel")
+    assert ui.session.selection.value.lines == (0, 8)
+
+
+def test_scopes_of_markers(
+    flames: FlamegraphPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: QtBot
+) -> None:
+    real = open_trace(synthetic_path("markers_gfx12"))
+    open_in(real, [real.reader.read(list(range(len(real.waves))))])
+    choose(flames, settled, metrics=Metric.STALL, contents=Content.MARKERS)
+    assert flames.choices.metrics.currentText() == "Duration", "scopes have no stall"
+    qtbot.waitUntil(lambda: flames.view.scene is not None and not flames.empty.is_empty)
+    qtbot.waitUntil(lambda: flames.view.scene.labels[0] == "synth_kernel")
+    before = ui.session.selection.value
+    click(flames, "foo::bar")
+    assert ui.session.selection.value == before
+    choose(flames, settled, contents=Content.MARKED)
+    scene = flames.view.scene
+    matrix = frame(flames, "v_wmma")
+    assert [scene.labels[one] for one in scene.tree.ancestors(matrix)][:4] == [
+        "synth_kernel",
+        "foo::bar",
+        "mma_scope",
+        "a.py",
+    ]
+
+
+def test_without_markers_it_says_how_to_get_some(opened: FlamegraphPanel, settled: Settled) -> None:
+    for content in (Content.MARKERS, Content.MARKED):
+        choose(opened, settled, contents=content)
+        assert opened.empty.is_empty
+        assert "s_ttracedata" in opened.empty.sentence.text()
+    choose(opened, settled, contents=Content.SOURCE)
+    assert not opened.empty.is_empty
+
+
+def test_samples_have_two_measures(flames: FlamegraphPanel, open_in: Callable, settled: Settled) -> None:
+    table = code_table()
+    nothing = np.zeros(8, dtype=np.int64)
+    samples = np.array([0, 1, 2, 0, 5, 0, 0, 9])
+    code = replace(
+        table, latency=nothing, stall=nothing, idle=nothing, samples_issued=samples, samples_stalled=samples
+    )
+    open_in(trace(code, has_thread_trace=False, has_pc_samples=True))
+    settled()
+    assert flames.view.scene.boxes.whole == 34
+    texts = [flames.choices.metrics.itemText(at) for at in range(4)]
+    assert texts[::2] == ["Samples", "Stalled samples"]
+    enabled = [flames.choices.metrics.model().item(at).isEnabled() for at in range(4)]
+    assert enabled == [True, False, True, False]
+    assert " samples: " in flames.view.tip(0)
+    assert "executions" not in flames.view.tip(0)
+
+
+def test_code_that_never_ran_says_so(flames: FlamegraphPanel, open_in: Callable, settled: Settled) -> None:
+    rows = ((("s_nop 0"), TokenKind.IMMED, 0, 0, 0, 0, ((0, 2),)),)
+    open_in(trace(code_table(rows)))
+    settled()
+    assert "No instruction was executed" in flames.empty.sentence.text()
+    open_in(trace(code_table(())))
+    settled()
+    assert "no instructions" in flames.empty.sentence.text()
+
+
+# -- the rest -----------------------------------------------------------------------------------------
+
+
+def test_the_sheet_lists_frames_from_the_roots_down(opened: FlamegraphPanel) -> None:
+    sheet = opened.sheet()
+    rows = list(sheet.rows)
+    assert sheet.headers[3] == "self (cycles)"
+    assert rows[0][:2] == (0, "kernels/attn.py")
+    assert sum(row[3] for row in rows) == 3110
+    assert len(rows) == len(opened.view.scene)
+    assert opened.caption() == "Source and ISA, Total latency, Left heavy"
+
+
+def test_the_choices_are_kept(opened: FlamegraphPanel, ui: UiContext, settled: Settled) -> None:
+    choose(opened, settled, contents=Content.KERNEL, metrics=Metric.STALL, orders=Order.NAME)
+    opened.choices.upward.click()
+    state = opened.save_state()
+    choose(opened, settled, contents=Content.SOURCE, metrics=Metric.TOTAL, orders=Order.HEAVY)
+    opened.load_state({"content": 7, "metric": None, "upward": "yes"})
+    assert opened.choices.content is Content.SOURCE
+    opened.load_state(state)
+    settled()
+    assert opened.save_state() == state
+    assert opened.view.scene.labels[0] == "my_kernel"
+
+
+def test_another_capture_forgets_zoom_and_place(
+    opened: FlamegraphPanel, open_in: Callable, settled: Settled, ui: UiContext
+) -> None:
+    double_click(opened, LOAD)
+    open_in(trace())
+    settled()
+    assert way(opened) == ["All"]
+    assert ui.session.selection.value == Selection(trace().waves.id(0))
+
+
+def test_everything_has_a_name_for_readers_of_screens(opened: FlamegraphPanel) -> None:
+    choices = opened.choices
+    for widget in (choices.contents, choices.metrics, choices.orders, choices.upward, choices.home):
+        assert widget.accessibleName()
+        assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+    hover(opened, LOAD)
+    assert "300 cycles" in opened.view.accessibleDescription()
+    assert all(button.accessibleName() for button in opened.crumbs.buttons)
+
+
+def test_a_large_flamegraph_is_painted_in_a_frame(ui: UiContext, flames: FlamegraphPanel) -> None:
+    flames.view.show_scene(scene_of(20_000))
+    assert len(flames.view.scene) > 20_000
+    times = []
+    for step in range(5):
+        flames.view.scale_about(0.9, 100 * step)
+        start = perf_counter()
+        flames.view.viewport().grab()
+        times.append(perf_counter() - start)
+    assert min(times) < 0.1, "16 ms where nothing else runs"
+
+
+def scene_of(rows: int):
+    row = ("v_add_u32_e32 v1, 32, v34", TokenKind.VALU, 1)
+    big = trace(
+        code_table(tuple((*row, 40 + at % 97, 0, 0, ((at % 2, 1 + at % 500),)) for at in range(rows)))
+    )
+    own = code_costs(cost_columns(big.code, LatencyMode.SUM_ALL, None, None), True)
+    tree = source_flame(big.code, own)
+    texts = labels(big, tree)
+    return FlameScene(big, tree, layout(tree, Metric.TOTAL), texts, Metric.TOTAL)
