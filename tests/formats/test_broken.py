@@ -27,6 +27,15 @@ PANELS = {
     "search",
     "labels",
     "history",
+    "occupancy",
+    "dispatches",
+    "wave_states",
+    "latency",
+    "distribution",
+    "waits",
+    "summary",
+    "flamegraph",
+    "events",
 }
 
 # What is changed in a good folder, and what its problems have to say.
