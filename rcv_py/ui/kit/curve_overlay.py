@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.base.text import elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.theme import Theme
-from rcv_py.ui.kit.time_overlay import Marks, TimeOverlay
+from rcv_py.ui.kit.time_overlay import TimeOverlay
 
 LINE_PX = 15
 PAD_PX = 6
@@ -42,7 +43,14 @@ class CurveOverlay(TimeOverlay):
         super().__init__(box, session, theme, shown)
         self.read: Callable[[int], tuple[str, list[Reading]]] = lambda time: ("", [])
 
-    def paint_above(self, painter: QPainter, marks: Marks) -> None:
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        """Paint the marks, and on top of them what is read at the cursor."""
+        super().paint(painter, option, widget)
+        self._paint_reading(painter)
+
+    def _paint_reading(self, painter: QPainter) -> None:
         """Paint a dot on every curve and the box of values."""
         hover = self._session.hover.value
         if hover is None or hover.time is None or not self._shown().contains(hover.time):
