@@ -23,6 +23,7 @@ from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.analysis.hotspot import counted_rows, hotspot
 from rcv_py.analysis.line_stats import all_lines
 from rcv_py.analysis.marker_spans import marker_spans
+from rcv_py.analysis.memory_latency import memory_latency
 from rcv_py.analysis.state_shares import state_shares
 from rcv_py.analysis.utilization import utilization
 from rcv_py.analysis.wait_summary import wait_summary
@@ -69,6 +70,7 @@ ANALYSES: dict[str, Callable[[Trace, Batches], Any]] = {
     "hotspot": _hotspot,
     "waits, their causes, and latency": wait_summary,
     "hidden latency": hidden_latency,
+    "memory latency": memory_latency,
     "blocks and branches": _blocks,
     "wave states": lambda trace, batches: wave_states(batches),
     "shares of states": lambda trace, batches: state_shares(batches),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.check_waits import wait_lists
 from rcv_py.analysis.chosen import Piece, of_waves, pieces
 from rcv_py.analysis.line_stats import LineStats, all_lines
 from rcv_py.analysis.occupancy import residencies
@@ -30,6 +31,7 @@ def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ..
     ```
     waves      of one slot follow each other; files agree with the index; states last as long as the wave
     tokens     have a code line and a known kind; lie inside their wave; s_endpgm is the last
+    waits      the lists of the files are those of their instructions, by the rules by which they are made
     code       totals are the sums over the tokens (looked at only if every wave was read)
     occupancy  every wave on a traced compute unit has a file, every file a wave
     ```
@@ -42,6 +44,7 @@ def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ..
         *_lives(trace, waves),
         _totals(trace, batches, len(waves)),
         *_residents(trace, waves),
+        wait_lists(trace, waves),
     ]
     return tuple(problem for problem in found if problem is not None)
 

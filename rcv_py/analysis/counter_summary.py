@@ -62,7 +62,7 @@ class CounterSummary:
         return tuple(sorted(_pipe(name) for name in self.names if _pipe(name)))
 
     def share(self, pipe: str) -> np.ndarray:
-        """Busy share of a pipe at every unit in percent, float64 [rows]; NaN where the unit was never busy."""
+        """Busy share of a pipe at every unit in percent, float64 [rows]; NaN where it was never busy."""
         name = MATRIX if pipe == "MFMA" else ACTIVE + pipe
         at, busy = self.names.index(name), self.total[:, self.names.index(BUSY)]
         part = 100 * scale(name) * self.total[:, at]

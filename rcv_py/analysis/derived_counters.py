@@ -45,7 +45,7 @@ class DerivedSet:
     """All definitions that are shown, in the order of their files, built-in ones first."""
 
     rows: tuple[Derived, ...]
-    errors: tuple[tuple[str, FormulaError], ...]  # (file, error) of lines that are no formulas
+    mistakes: tuple[tuple[str, FormulaError], ...]  # (file, error) of the user's files: lines without a value
     left_out: int  # built-in ones whose counters were not recorded
     tensors: dict[Family, Tensors]
     evaluators: dict[Family, Evaluator]
@@ -53,6 +53,15 @@ class DerivedSet:
     def grid(self, family: Family) -> Grid | None:
         """The intervals of a family."""
         return self.tensors[family].grid
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a formula may use; raw counters first, aliases left out."""
+        constants = ("SCLOCK", "RCLOCK", "INTERVAL", "SHADER_HZ", "FREQUENCY")
+        sizes = ("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES")
+        raw = [name for tensors in self.tensors.values() for name in tensors.names]
+        formulas = self.evaluators[Family.SQ].definitions.by_name
+        return tuple(dict.fromkeys((*raw, *formulas, *constants, *sizes)))
 
     def value_of(self, name: str) -> np.ndarray | FormulaError:
         """Return the tensor of any name, hidden ones and raw counters too, or why it has none."""
@@ -83,20 +92,29 @@ def derived_counters(
     evaluators = {
         family: Evaluator(tensors[family], definitions, rule, _reasons(tensors, family)) for family in Family
     }
-    rows, left_out = [], 0
+    rows: list[Derived] = []
+    mistakes: list[tuple[str, FormulaError]] = [
+        (row.file, row.error) for row in definitions.rows if row.error is not None
+    ]
+    left_out = 0
     for row in definitions.by_name.values():
-        if row.is_hidden or row.name in recorded:
+        if row.name in recorded:
+            if row.file != BUILT_IN:
+                sentence = f"{row.name} is the name of a recorded value, which counts; choose another name."
+                mistakes.append((row.file, FormulaError(FormulaKind.PARSE, sentence, row.start, row.stop)))
             continue
         one = _derived(row, evaluators)
-        is_missing = one.error is not None and one.error.kind is FormulaKind.UNKNOWN
-        if one.is_built_in and is_missing:
-            left_out += 1
-        else:
+        if one.is_built_in and one.error is not None and one.error.kind is FormulaKind.UNKNOWN:
+            left_out += not row.is_hidden
+            continue
+        if one.error is not None and all(one.error is not known for _, known in mistakes):
+            mistakes.append((row.file, one.error))
+        if not row.is_hidden:
             rows.append(one)
-    errors = tuple((row.file, row.error) for row in definitions.rows if row.error is not None)
-    nameless = {id(error) for _, error in errors}
-    errors += tuple(("", error) for error in definitions.errors if id(error) not in nameless)
-    return DerivedSet(tuple(rows), errors, left_out, tensors, evaluators)
+    mistakes += [
+        ("", error) for error in definitions.errors if all(error is not known for _, known in mistakes)
+    ]
+    return DerivedSet(tuple(rows), tuple(mistakes), left_out, tensors, evaluators)
 
 
 def _derived(row: Definition, evaluators: dict[Family, Evaluator]) -> Derived:

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from rcv_py.analysis.events import dispatch_facts, dispatch_names, event_text
+from rcv_py.analysis.events import dispatch_facts, dispatch_names, event_text, lasting
 from rcv_py.analysis.marker_records import CLOSES, OPENS, MarkerRecords
 from rcv_py.analysis.marker_spans import MarkerSpans
 from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
@@ -137,7 +137,7 @@ def _events(trace: Trace) -> _Part:
         ([_queue(*one) for one in places], place),
         (texts, row),
     )
-    return _Part(EntryKind.EVENT, events.time, _none(n), _none(n).astype(np.int32), words)
+    return _Part(EntryKind.EVENT, events.time, lasting(events), _none(n).astype(np.int32), words)
 
 
 def _event_detail(flags: int, payload: int) -> str:

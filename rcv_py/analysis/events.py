@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from rcv_py.base.text import count, short_kernel
-from rcv_py.model.device import Dispatch
+from rcv_py.model.device import Dispatch, HardwareEvents
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 
@@ -77,6 +79,28 @@ EVENT_TEXT = {
     EventKind.GC_RINSE: "cache rinse",
     EventKind.SPM_SAMPLE: "counter sample",
 }
+
+
+_ENDS = {
+    EventKind.TT_STALL_BEGIN: EventKind.TT_STALL_END,
+    EventKind.DIDT_STALL_BEGIN: EventKind.DIDT_STALL_END,
+}
+
+
+def lasting(events: HardwareEvents) -> np.ndarray:
+    """Return for each event that begins something how many cycles it lasted, else -1; int64.
+
+    What begins lasts to the first end of its kind on the same shader engine; without one it is a moment.
+    """
+    length = np.full(len(events.time), -1, dtype=np.int64)
+    for begin, end in _ENDS.items():
+        for se in np.unique(events.se[events.kind == begin]).tolist():
+            opens = np.flatnonzero((events.kind == begin) & (events.se == se))
+            closes = events.time[(events.kind == end) & (events.se == se)]
+            at = np.searchsorted(closes, events.time[opens])
+            known = at < len(closes)
+            length[opens[known]] = closes[at[known]] - events.time[opens[known]]
+    return length
 
 
 def group_of(kind: int) -> str:

@@ -14,7 +14,7 @@ from rcv_py.analysis.busy_intervals import owned
 from rcv_py.analysis.hidden_reference import ASSUMPTION, reference_parts
 from rcv_py.analysis.line_stats import total
 from rcv_py.analysis.matrix_passes import matrix_passes
-from rcv_py.analysis.simd_tokens import MATRIX, OTHER, SCALAR, VALU, VMEM, SimdTokens, simd_tokens
+from rcv_py.analysis.simd_tokens import MATRIX, OTHER, SCALAR, VALU, VMEM, SimdTokens, tokens_by_engine
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -76,17 +76,15 @@ def hidden_latency(
     importance busy (matrix, vector arithmetic, vector and local memory, scalar).  Busy times of a unit are
     united; a matrix instruction is busy for the passes of its form.  The reference's: `hidden_reference`.
     """
-    tokens = simd_tokens(batches)
-    if rule is ReferenceRule.REFERENCE:
-        parts, assumption = reference_parts(tokens), ASSUMPTION
-    else:
-        passes = matrix_passes(trace.code, trace.target)
-        parts = _parts(tokens, passes.cycles, trace)
-        assumption = _assumption(trace, passes.assumption)
-    known = (tokens.line >= 0) & (tokens.line < len(trace.code))
-    line = tokens.line[known]
-    sums = [total(line, part[known], len(trace.code)) for part in parts]
-    counted = len(tokens.lane)
+    is_reference, lines = rule is ReferenceRule.REFERENCE, len(trace.code)
+    passes = matrix_passes(trace.code, trace.target)
+    sums, counted = np.zeros((3, lines), dtype=np.int64), 0
+    for tokens in tokens_by_engine(batches):
+        parts = reference_parts(tokens) if is_reference else _parts(tokens, passes.cycles, trace)
+        known = (tokens.line >= 0) & (tokens.line < lines)
+        sums += [total(tokens.line[known], part[known], lines) for part in parts]
+        counted += len(tokens.lane)
+    assumption = ASSUMPTION if is_reference else _assumption(trace, passes.assumption)
     if counted < len(trace.waves):
         assumption += f" Only {counted:,} of {len(trace.waves):,} waves are read, the rest hides nothing yet."
     return HiddenLatency(sums[0], sums[1], sums[2], assumption, counted)

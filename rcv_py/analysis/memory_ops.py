@@ -28,9 +28,9 @@ class LevelCounter:
 
 
 LEVEL_COUNTERS = (
-    LevelCounter("SQ_INST_LEVEL_VMEM", "vector memory", (TokenKind.VMEM, TokenKind.FLAT), True),
+    LevelCounter("SQ_INST_LEVEL_VMEM", "VMEM", (TokenKind.VMEM, TokenKind.FLAT), True),
     LevelCounter("SQ_INST_LEVEL_LDS", "LDS", (TokenKind.LDS,), False),
-    LevelCounter("SQ_INST_LEVEL_SMEM", "scalar memory", (TokenKind.SMEM,), False),
+    LevelCounter("SQ_INST_LEVEL_SMEM", "SMEM", (TokenKind.SMEM,), False),
 )
 
 

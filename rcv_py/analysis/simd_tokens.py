@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,9 +61,20 @@ class SimdTokens:
         return np.maximum.accumulate(self.before + shift) - shift if len(self) else self.end
 
 
-def simd_tokens(batches: Iterable[WaveBatch]) -> SimdTokens:
-    """Return the tokens of all waves of these batches, each wave once."""
-    parts = list(pieces(batches))
+def tokens_by_engine(batches: Iterable[WaveBatch]) -> Iterator[SimdTokens]:
+    """Yield the tokens of one shader engine after the other, so that memory is needed for one at a time."""
+    batches = tuple(batches)
+    rows: dict[int, set[int]] = {}
+    for batch in batches:
+        for wave in batch.waves:
+            rows.setdefault(wave.id.se, set()).add(wave.row)
+    for se in sorted(rows):
+        yield simd_tokens(batches, rows[se])
+
+
+def simd_tokens(batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> SimdTokens:
+    """Return the tokens of the waves whose index row is in `rows` (None: all), each wave once."""
+    parts = list(pieces(batches, rows))
     waves = [wave for part in parts for wave in part.waves]
     where = [(wave.id.se, wave.id.simd) for wave in waves]
     places = tuple(sorted(set(where)))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rcv_py.cli.options import Command, count, folder, forms, top
+from rcv_py.cli.options import Command, count, folder, forms, percent, top
 
 RANKED_BY = ("line", "source", "kind")
 MEASURED = ("latency", "stall", "idle", "since")
 SORTED_BY = ("latency", "stall", "idle", "hits")
 LATENCY_KINDS = ("hidden", "memory")
 RULES = ("ours", "reference")
+FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
+FLAME_ORDERS = ("heavy", "execution", "name")
+FLAME_CONTENTS = ("source", "kernel", "markers", "both")
 
 
 def _hotspot(parser: argparse.ArgumentParser) -> None:
@@ -92,6 +95,33 @@ def _counters(parser: argparse.ArgumentParser) -> None:
     forms(parser, "rcv.counters", "the curves: name, time, value")
 
 
+def _flame(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "--metric",
+        choices=FLAME_METRICS,
+        default="total",
+        help="what is measured (default total: latency and idle)",
+    )
+    parser.add_argument("--order", choices=FLAME_ORDERS, default="heavy", help="of siblings (default heavy)")
+    parser.add_argument(
+        "--content",
+        choices=FLAME_CONTENTS,
+        default="source",
+        help="what frames are; both: scopes of markers with sources and instructions (default source)",
+    )
+    parser.add_argument(
+        "--least",
+        type=percent,
+        default=1.0,
+        metavar="PERCENT",
+        help="leave out frames below this share of all in the tree (default 1)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--folded", action="store_true", help="stack lines for flamegraph.pl and speedscope")
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.flame")
+
+
 ANALYSIS_COMMANDS = (
     Command(
         "hotspot",
@@ -128,5 +158,11 @@ ANALYSIS_COMMANDS = (
         "summarise hardware counters and formulas over them",
         _counters,
         "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
+    ),
+    Command(
+        "flame",
+        "tell costs inside of costs: a flamegraph as a tree or as folded stacks",
+        _flame,
+        "rcv flame FOLDER --metric stall --folded > stacks.txt",
     ),
 )

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, size
 
+OCCUPIED_BY = ("se", "kernel", "state")
+
 
 def _view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -34,6 +36,12 @@ def _events(parser: argparse.ArgumentParser) -> None:
         help=f"of {', '.join(ENTRY_KINDS)}, joined by commas (default: all that mean something)",
     )
     forms(parser, "rcv.events")
+
+
+def _occupancy(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument("--by", choices=OCCUPIED_BY, default="se", help="what a row is (default se)")
+    forms(parser, "rcv.occupancy", "the curves: a row for every change")
 
 
 def _shot(parser: argparse.ArgumentParser) -> None:
@@ -76,9 +84,15 @@ CAPTURE_COMMANDS = (
     ),
     Command(
         "events",
-        "list dispatches, hardware events, markers and shader data by time",
+        "list dispatches, events and markers by time",
         _events,
         "rcv events FOLDER --kind dispatch,marker",
+    ),
+    Command(
+        "occupancy",
+        "tell how many waves were resident, and for how long",
+        _occupancy,
+        "rcv occupancy FOLDER --by kernel",
     ),
     Command(
         "shot",

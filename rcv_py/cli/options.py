@@ -43,6 +43,17 @@ def kinds(text: str) -> tuple[str, ...]:
     return kinds
 
 
+def percent(text: str) -> float:
+    """Return a share from 0 to 100."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 100")
+    return value
+
+
 def size(text: str) -> tuple[int, int]:
     """Return width and height of `1200x800`."""
     match = re.fullmatch(r"(\d{2,5})x(\d{2,5})", text)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rcv_py.analysis.counter_curve import StepValues, raw_curve, silences
 from rcv_py.analysis.counter_tensor import MAX_CELLS, Tensors, grid_of, simd_names, tensor
@@ -407,6 +409,38 @@ def test_half_written_files_cost_only_themselves(tmp_path: Path) -> None:
     told = [str(problem) for problem in trace.problems_for("counters")]
     assert any("spm.json is damaged" in text for text in told)
     assert any("se0_perfcounter.json holds no counter sample" in text for text in told), told
+
+
+def test_a_formula_does_not_replace_what_was_recorded() -> None:
+    found = counted(("SQ_A",), [[40, 1, 0, 0, 0, 1, 0], [80, 5, 0, 0, 0, 1, 0]])
+    derived = derived_counters(found, small_trace().clock, [read_definitions("A := 3", "mine")])
+    assert [(name, str(error)) for name, error in derived.mistakes] == [
+        ("mine", "A is the name of a recorded value, which counts; choose another name.")
+    ]
+
+
+NUMBERS = st.one_of(st.integers(-5, 200), st.integers(-(2**31), 2**31 - 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[NUMBERS] * 7), min_size=1, max_size=12))
+def test_no_table_of_samples_is_too_odd(rows: list[tuple[int, ...]]) -> None:
+    table = np.array(rows, dtype=np.int64)
+    place = np.clip(table[:, 5:], -1, 32767).astype(np.int16)
+    samples = CounterSamples(9_999, table[:, 0], table[:, 1:5].astype(np.int32), place[:, 0], place[:, 1])
+    near = replace(samples, se=1)
+    names = ("SQ_BUSY_CU_CYCLES", "SQ_ACTIVE_INST_VALU", "SQ_X:1")
+    trace = replace(small_trace(), counter_names=names, counters=(near, samples))
+    found = counters(trace)
+    derived = derived_counters(found, trace.clock)
+    for counter in found.raw:
+        curve = raw_curve(counter)
+        assert np.all(np.diff(curve.time) > 0)
+        tensors = derived.tensors[Family.SQ]
+        assert tensors[counter.name].sum() == pytest.approx(counter.samples.value.sum())
+        assert tensors[counter.name].size <= MAX_CELLS + 128 * 512
+    if found.raw:
+        assert any("no device has" in note for note in found.notes)
 
 
 def test_a_long_trace_is_quick(written: Written) -> None:

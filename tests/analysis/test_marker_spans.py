@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcv_py.analysis.event_table import event_table
 from rcv_py.analysis.latest import latest
 from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
 from rcv_py.formats.open import open_trace
@@ -268,6 +269,9 @@ def test_no_values_ever_raise(rows: list, layout: list, payloads: list, rule: Re
         spans = marker_spans(trace, batches, rule)
         assert (spans.end >= spans.begin).all()
         assert (spans.depth >= 0).all()
+        table = event_table(trace, spans)
+        assert len(table) == len(spans) + len(rows)
+        assert [table.cells(row)[0] for row in range(len(table))] == sorted(table.time.tolist())
 
 
 @given(

@@ -79,6 +79,8 @@ def test_targets_by_mnemonic():
     [
         ("plain_kernel_0", "plain_kernel_0"),
         ("_ZN3foo3barEi", "foo::bar"),
+        ("_ZNK8WaveTile4loadEPK6__halfi", "WaveTile::load"),
+        ("_ZNVKO3foo3barEv", "foo::bar"),
         ("_Z14reference_gemmILi4EEvPKhS1_", "reference_gemm"),
         ("_ZN2ck6kernelILi256ELb1ENS_5tupleIJiEEEE3runEv", "ck::kernel::run"),
         ("_ZN12_GLOBAL__N_13addEv", "(anonymous)::add"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.counter_help import how_to_record
-from rcv_py.analysis.counter_summary import CounterRow, derived_rows, raw_rows
+from rcv_py.analysis.counter_rows import CounterRow, derived_rows, raw_rows
 from rcv_py.analysis.counter_tensor import simd_names
 from rcv_py.analysis.counters import Counters, counters
 from rcv_py.analysis.derived_counters import DerivedSet, derived_counters
@@ -59,7 +59,7 @@ def run(arguments: Namespace) -> int:
     if not arguments.raw:
         derived = _derived(arguments, trace, found, files)
         rows += derived_rows(derived)
-    errors = [] if derived is None else _errors(derived)
+    errors = [] if derived is None else list(derived.mistakes)
     if arguments.csv:
         sys.stdout.write(csv_text(("name", "time", "value", "unit"), _points(rows)))
     elif arguments.json:
@@ -118,16 +118,6 @@ def _read(path: Path) -> str:
         ) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not a text in UTF-8.", hint="Name a file of formulas.") from error
-
-
-def _errors(derived: DerivedSet) -> list[tuple[str, FormulaError]]:
-    """What is wrong with formulas of the user, each mistake once."""
-    errors = list(derived.errors)
-    known = {id(error) for _, error in errors}
-    for row in derived.rows:
-        if row.error is not None and id(row.error) not in known and not row.is_built_in:
-            errors.append((row.file, row.error))
-    return errors
 
 
 def _print_names(arguments: Namespace, trace: Trace, found: Counters) -> None:

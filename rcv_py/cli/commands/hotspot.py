@@ -30,6 +30,7 @@ _COLUMNS = {
     ),
     "kind": (Column("kind"), *_NUMBERS, Column("lines", True), Column("meaning", elastic="right")),
 }
+_SAMPLES = tuple(Column(name, True) for name in ("samples", "issued", "stalled", "share"))
 _SUMS = ("hits", "latency", "stall", "idle")
 _HEAD = ("name", "text", "line", "rows", *_SUMS, "share", "source")
 _UNITS = {"line": "instruction", "source": "source line", "kind": "kind"}
@@ -52,7 +53,10 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         print(json_text("rcv.hotspot/1", _document(arguments, trace.name, costs, rows, shown)))
     else:
-        print_table(_COLUMNS[arguments.by], [_cells(arguments.by, row) for row in shown])
+        is_sampled = costs.label == SAMPLES
+        columns = _COLUMNS[arguments.by]
+        columns = (columns[0], *_SAMPLES, *columns[1 + len(_NUMBERS) :]) if is_sampled else columns
+        print_table(columns, [_cells(arguments.by, row, is_sampled) for row in shown])
         print(_footer(arguments, costs, rows, shown))
     return 0
 
@@ -62,8 +66,11 @@ def _values(row: Ranked) -> list[Any]:
     return [row.name, row.text, row.line, row.rows, *numbers, round(row.share, 6), row.source]
 
 
-def _cells(by: str, row: Ranked) -> list[str]:
-    numbers = [count(row.hits), count(row.latency), count(row.stall), count(row.idle), percent(row.share, 1)]
+def _cells(by: str, row: Ranked, is_sampled: bool) -> list[str]:
+    columns = (row.hits, row.latency, row.stall, row.idle)
+    if is_sampled:
+        columns = (row.latency, row.latency - row.stall, row.stall)
+    numbers = [*map(count, columns), percent(row.share, 1)]
     if by == "line":
         return [str(row.line), *numbers, row.text, row.source]
     return [row.name, *numbers, count(row.rows), row.text]

@@ -39,18 +39,16 @@ def run(arguments: Namespace) -> int:
 
 def _values(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
     """Every number in one long table: what it belongs to, its name, its value, what it is a part of."""
-    for fact in found.facts:
-        yield "capture", fact.name, fact.value, fact.of
+    yield from (("capture", fact.name, fact.value, fact.of) for fact in found.facts)
     for title, rows in _parts(found):
         whole = sum(value for _, value in rows)
-        for name, value in rows:
-            yield title, name, value, whole
+        yield from ((title, name, value, whole) for name, value in rows)
     if found.pipes is not None:
         for place, resident, columns in _pipe_rows(found.pipes):
             yield from ((place, f"{name} cycles", cycles, resident) for name, cycles in columns.items())
     if found.counters is not None:
-        for bar in found.counters.bars:
-            yield "counters", f"{bar.name} %", round(bar.value, 4), "busy time"
+        bars = found.counters.bars
+        yield from (("counters", f"{bar.name} %", round(bar.value, 4), "busy time") for bar in bars)
     if found.units is not None:
         yield from _unit_values(found.units)
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
+from rcv_py.base.text import elide_right
 from rcv_py.ui.kit.rows_item import CANVAS, FAINT_KERNELS, KERNEL_COLORS, KERNELS, Frame, RowShape
 from rcv_py.ui.kit.theme import Theme
 from rcv_py.ui.kit.token_rows import RowName
 
+NAMES_FROM_PX = 9  # height of a row
+FEWEST = 2  # characters of a name that must fit
+MOST_NAMES = 300  # a picture
 GAP_FROM_PX = 4  # a box this wide keeps a pixel of distance to the next
 
 
@@ -24,6 +29,7 @@ class Boxes:
     end: np.ndarray  # int64, cycles
     color: np.ndarray  # int32, number of the kernel colour
     is_strong: np.ndarray  # bool: there is detail to see
+    marker: np.ndarray | None = None  # uint8, code of the pixels of a marker, 0 of other boxes
 
     def at(self, row: int, first: int, stop: int) -> int:
         """The last box of a row that touches the cycles [first, stop); -1 if none does."""
@@ -44,6 +50,10 @@ def no_boxes() -> Boxes:
     return Boxes(whole, wide, wide, whole, np.zeros(0, bool))
 
 
+def _no_name(box: int) -> tuple[QColor, str]:
+    return QColor(), ""
+
+
 class BoxRows:
     """A row source of boxes in the colours of kernels."""
 
@@ -54,6 +64,7 @@ class BoxRows:
         self.selected_row = -1
         self.boxes = no_boxes()
         self.names: tuple[RowName, ...] = ()
+        self.name_of: Callable[[int], tuple[QColor, str]] = _no_name  # colour and text of a marker's name
 
     def set_boxes(self, boxes: Boxes, names: Sequence[RowName]) -> None:
         """Show other boxes."""
@@ -101,8 +112,35 @@ class BoxRows:
                 part[:] = np.where(strip[i] == CANVAS, part[0], strip[i])
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
-        """Nothing more."""
+        """Write the names of markers, if rows are high enough."""
+        boxes, window = self.boxes, frame.pixels.window
+        if boxes.marker is None or frame.shape.spans < NAMES_FROM_PX:
+            return
+        low, high = np.searchsorted(boxes.row, [frame.first, frame.stop])
+        begin, end = (
+            np.maximum(boxes.begin[low:high], window.begin),
+            np.minimum(boxes.end[low:high], window.end),
+        )
+        per_cycle = frame.pixels.width_px / window.width
+        length = np.where(boxes.marker[low:high] > 0, (end - begin) * per_cycle, 0)
+        font = QFont(frame.theme.mono_family)
+        font.setPixelSize(max(7, round(min(11, frame.shape.spans - 3) * frame.scale)))
+        metrics = QFontMetricsF(font)
+        painter.setFont(font)
+        room = (length - 6 * frame.scale) // metrics.horizontalAdvance("0")
+        chosen = np.flatnonzero(room >= FEWEST)
+        down = (frame.spans_px + metrics.ascent() - metrics.descent()) / 2
+        for place in chosen[np.argsort(-room[chosen], kind="stable")][:MOST_NAMES].tolist():
+            box = int(low) + place
+            color, text = self.name_of(box)
+            left = float((begin[place] - window.begin) * per_cycle) + 3 * frame.scale
+            painter.setPen(color)
+            painter.drawText(
+                QPointF(left, frame.top(int(boxes.row[box])) + down), elide_right(text, int(room[place]))
+            )
 
     def _codes(self, rows: np.ndarray) -> np.ndarray:
         first = np.where(self.boxes.is_strong[rows], KERNELS, FAINT_KERNELS)
-        return (first + self.boxes.color[rows] % KERNEL_COLORS).astype(np.uint8)
+        code = (first + self.boxes.color[rows] % KERNEL_COLORS).astype(np.uint8)
+        marker = self.boxes.marker
+        return code if marker is None else np.where(marker[rows] > 0, marker[rows], code)

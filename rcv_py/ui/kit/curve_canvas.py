@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from PySide6.QtCore import QPointF, QSize, Signal
 from PySide6.QtGui import QResizeEvent
@@ -13,6 +15,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.curve_overlay import CurveOverlay, Reading
 from rcv_py.ui.kit.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.kit.curves_item import CurvesItem
+from rcv_py.ui.kit.time_axis import UNITS_NS
 from rcv_py.ui.kit.time_overlay import Line, Marks
 from rcv_py.ui.kit.time_plot import TimePlot
 from rcv_py.ui.kit.value_axis import ValueAxis, bounds, exact_text
@@ -65,8 +68,9 @@ class CurveCanvas(TimePlot):
         found = [self._reading(curve, time) for curve in curves.shown]
         if stack is not Stack.LINES:
             found.reverse()
+            units = {curve.unit for curve in curves.shown if curve.unit}
             if stack is Stack.AREAS and len(found) > 1 and (whole := curves.sum_shown.at(time)) is not None:
-                found.insert(0, Reading("together", exact_text(whole)))
+                found.insert(0, Reading("together", " ".join((exact_text(whole), *units))))
         return self._time_text(time), found
 
     def _reading(self, curve: Curve, time: int) -> Reading:
@@ -77,15 +81,16 @@ class CurveCanvas(TimePlot):
             text += f" · {percent(share, 1)}"
         y = None
         if value is not None and stack is Stack.LINES:
-            y = float(self.curves.scale_now.y(np.array(float(value))))
+            y = float(self.curves.scale_of().y(np.array(float(value))))
         color = curve_color(self.ui.theme, curve.color)
         return Reading(curve.name, text, color, y, curve.name == self.curves.bold)
 
     def _time_text(self, time: int) -> str:
         scale = self.axis.scale_of_time
-        if scale.ns_per_cycle:
-            return scale.text(time, max(1e-3, self.axis.shown.width * scale.ns_per_cycle / 1e4))
-        return f"cycle {time:,}"
+        ns = scale.ns_per_cycle
+        if not ns:
+            return f"cycle {time:,}"
+        return time_text((time - scale.origin) * ns, self.axis.shown.width * ns)
 
     def _marks(self) -> Marks:
         session = self.session
@@ -157,7 +162,7 @@ class CurveCanvas(TimePlot):
 
     def y_of(self, value: float) -> float:
         """Position of a value in the widget."""
-        return self.box.scenePos().y() + float(self.curves.scale_now.y(np.array(value)))
+        return self.box.scenePos().y() + float(self.curves.scale_of().y(np.array(value)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place ticks for the new size."""
@@ -168,3 +173,10 @@ class CurveCanvas(TimePlot):
     def minimumSizeHint(self) -> QSize:
         """Ruler and a few ticks."""
         return QSize(200, 80)
+
+
+def time_text(ns: float, width_ns: float) -> str:
+    """A moment in the unit of the window it is read in, as fine as a pixel of it."""
+    name, scale = next((unit for unit in UNITS_NS if width_ns >= unit[1]), UNITS_NS[-1])
+    digits = max(0, min(6, math.ceil(math.log10(scale * 1000 / max(width_ns, 1e-9)))))
+    return f"{ns / scale:,.{digits}f} {name}"

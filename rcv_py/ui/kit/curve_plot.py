@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollBar, QVBoxLayout, QWidget
 
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.curve_canvas import CurveCanvas
@@ -55,8 +55,7 @@ class CurvePlot(QWidget):
         body.addWidget(self.strip, 1, 1)
         body.setColumnMinimumWidth(0, WIDTH)
         body.setColumnStretch(1, 1)
-        # As wide as a timeline's scroll bar, so that plots and timelines keep the same scale.
-        body.setColumnMinimumWidth(2, self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent))
+        body.addWidget(_scroll_bar_room(), 0, 2)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -119,4 +118,15 @@ class CurvePlot(QWidget):
         self.legend.show_curves(self._curves, self.shown)
         curves = CurveSet(self._curves, frozenset(self._hidden))
         self.canvas.show_set(curves, self._stack, self._title)
-        self.strip.show_curve(curves.sum_shown if curves.shown else None)
+        stacked = self._stack is not Stack.LINES and bool(curves.shown)
+        self.strip.show_curves([curves.sum_shown] if stacked else [one.steps for one in curves.shown])
+
+
+def _scroll_bar_room() -> QWidget:
+    """As wide as a timeline's scroll bar, so that plots and timelines keep the same scale."""
+    bar = QScrollBar(Qt.Orientation.Vertical)
+    policy = bar.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    bar.setSizePolicy(policy)
+    bar.hide()
+    return bar

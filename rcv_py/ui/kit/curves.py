@@ -37,6 +37,16 @@ class Curve:
         """The curve, answered for pixels; made once."""
         return StepCurve(self.time, self.value)
 
+    def extent(self, window: TimeWindow) -> tuple[float, float] | None:
+        """The lowest and the highest value drawn in a window, None if there is none."""
+        found = self.steps.extent(window)
+        if self.is_step or len(self.time) < 2:
+            return found
+        inside = [edge for edge in (window.begin, window.end) if self.time[0] <= edge <= self.time[-1]]
+        edges = np.interp(inside, self.time, self.value).tolist()  # where lines cross the window's edges
+        both = [*edges, *(() if found is None else found)]
+        return (min(both), max(both)) if both else None
+
 
 class Stack(Enum):
     """How curves share the plot."""
@@ -86,7 +96,7 @@ class CurveSet:
         """The lowest and the highest value in view; (0, 1) if there is none."""
         if stack is Stack.SHARES:
             return 0.0, 1.0
-        curves = [self.sum_shown] if stack is Stack.AREAS else [curve.steps for curve in self.shown]
+        curves = [self.sum_shown] if stack is Stack.AREAS else self.shown
         found = [extent for curve in curves if (extent := curve.extent(window)) is not None]
         if not found:
             return 0.0, 1.0

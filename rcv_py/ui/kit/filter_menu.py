@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QMenu, QToolButton
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from rcv_py.base.text import elide_right
 
@@ -63,6 +63,14 @@ class FilterButton(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.setAccessibleName(f"What {what} shows")
         self.setToolTip(f"What {what} shows.")
+        self._say()
+
+    def put_into_corner(self, parent: QWidget, place: QRect) -> None:
+        """Lie over a widget, small, instead of in a layout."""
+        self.setParent(parent)
+        self.setObjectName("corner")
+        self.setGeometry(place)
+        self.raise_()
         self._say()
 
     # -- choices ------------------------------------------------------------------------------------
@@ -158,6 +166,6 @@ class FilterButton(QToolButton):
 
     def _say(self) -> None:
         count = sum(choice.is_on and not self._is_on(choice) for choice in self.choices)
-        self.setText(f"Show: {count} hidden ▾" if count else "Show ▾")
+        self.setText(f"Show ({count} off) ▾" if count else "Show ▾")
         if self.parent() is not None:
             self.setVisible(bool(self._sections))

@@ -18,8 +18,9 @@ from rcv_py.ui.kit.rects import Rects
 from rcv_py.ui.kit.theme import Theme
 
 HUES = 12
-FILE, LINE, QUIET, DIM, MATCH = KIND_COUNT, KIND_COUNT + HUES, KIND_COUNT + 2 * HUES, 64, 128
-FILE_SOFT, LINE_SOFT, DIM_SOFT = 0.38, 0.6, 0.82  # share of the canvas in a colour
+FILE, LINE, QUIET = KIND_COUNT, KIND_COUNT + HUES, KIND_COUNT + 2 * HUES
+DIM, MATCH, THIN = 64, 128, 256  # added to a code, instead of it, added to it
+FILE_SOFT, LINE_SOFT, DIM_SOFT, THIN_SOFT = 0.38, 0.6, 0.82, 0.45  # share of the canvas in a colour
 TEXT_PX = 5  # left of a text
 LEAST_TEXT_PX = 26
 
@@ -78,6 +79,8 @@ class FlamePainter:
         theme = self._theme
         if code == MATCH:
             return theme.role("search")
+        if code >= THIN:
+            return theme.soft(self.fill(code - THIN), THIN_SOFT)
         if code >= DIM:
             return theme.soft(self.fill(code - DIM), DIM_SOFT)
         if code < FILE:
@@ -111,37 +114,26 @@ class FlamePainter:
         if matched is not None:
             codes = np.where(matched, MATCH, codes + DIM)
         is_wide = scene.boxes.width[frames] * camera.scale >= 1
-        self._paint_small(painter, scene, camera, frames[~is_wide], matched)
+        self._paint_small(painter, scene, camera, frames[~is_wide], codes)
         wide = frames[is_wide]
         boxes = camera.rectangles(scene, wide)
         self._rects.draw_by_code(painter, boxes, codes[wide], self.fill)
         self._paint_texts(painter, scene, wide, boxes, codes)
 
     def _paint_small(
-        self,
-        painter: QPainter,
-        scene: FlameScene,
-        camera: Camera,
-        frames: np.ndarray,
-        matched: np.ndarray | None,
+        self, painter: QPainter, scene: FlameScene, camera: Camera, frames: np.ndarray, codes: np.ndarray
     ) -> None:
-        """Paint frames thinner than a pixel as one grey column a pixel, or in the colour of a match."""
-        if not len(frames):
-            return
+        """Paint frames thinner than a pixel as a faint column a pixel, coloured by a match or the widest."""
+        frames = frames[np.lexsort((-scene.boxes.width[frames], codes[frames] != MATCH))]
         pixel = np.floor(camera.x(scene.boxes.begin[frames])).astype(np.int64)
         top = camera.y(scene, scene.boxes.row[frames])
-        found = np.zeros(len(frames), dtype=np.int64) if matched is None else matched[frames].astype(np.int64)
-        cell = np.unique(((top + (1 << 20)) << 32 | (pixel + (1 << 20)) << 1) + found)
+        _, one = np.unique(top << 32 | (pixel + (1 << 20)), return_index=True)
         columns = np.stack(
-            [
-                ((cell & 0xFFFFFFFF) >> 1) - (1 << 20),
-                (cell >> 32) - (1 << 20),
-                np.ones(len(cell)),
-                np.full(len(cell), camera.row_px - 1),
-            ],
-            axis=1,
+            [pixel[one], top[one], np.ones(len(one)), np.full(len(one), camera.row_px - 1)], axis=1
         )
-        self._rects.draw_by_code(painter, columns.astype(float), np.where(cell & 1, MATCH, QUIET), self.fill)
+        code = codes[frames[one]]
+        code = np.where(code < DIM, code + THIN, code)
+        self._rects.draw_by_code(painter, columns.astype(float), code, self.fill)
 
     def _paint_texts(
         self, painter: QPainter, scene: FlameScene, frames: np.ndarray, boxes: np.ndarray, codes: np.ndarray
@@ -154,7 +146,7 @@ class FlamePainter:
         room = boxes[:, 0] + boxes[:, 2] - left - 2 * TEXT_PX
         for at in np.flatnonzero(room >= LEAST_TEXT_PX - 2 * TEXT_PX).tolist():
             frame, most = int(frames[at]), int(room[at] / letter)
-            text = scene.labels[frame]
+            text = scene.label(frame, most)
             x, y = float(left[at]) + TEXT_PX, float(boxes[at, 1])
             y += (boxes[at, 3] - metrics.height()) / 2 + ascent
             painter.setPen(self.ink(int(codes[frame])))

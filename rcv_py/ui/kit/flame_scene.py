@@ -10,6 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.flame import FlameTree, Metric
 from rcv_py.analysis.flame_layout import FlameLayout
+from rcv_py.analysis.flame_paths import What
 from rcv_py.analysis.flame_text import full_name, source_text
 from rcv_py.model.trace import Trace
 
@@ -48,6 +49,14 @@ class FlameScene:
         order = order[self.boxes.width[order] > 0]
         ends = np.searchsorted(self.boxes.row[order], np.arange(self.low, self.low + self.rows + 1))
         return [order[first:stop] for first, stop in pairwise(ends)]
+
+    def label(self, frame: int, letters: int) -> str:
+        """The text on a frame; without room for it, of a source line on its own file only the number."""
+        text, tree, parent = self.labels[frame], self.tree, int(self.tree.parent[frame])
+        if len(text) <= letters or parent < 0 or tree.what[frame] != What.LINE:
+            return text
+        is_same_file = tree.first[parent] == tree.first[frame]
+        return f":{int(tree.second[frame]) or '?'}" if is_same_file else text
 
     @cached_property
     def search_texts(self) -> tuple[str, ...]:
@@ -166,6 +175,8 @@ class Camera:
         boxes = scene.boxes
         left = np.maximum(self.x(boxes.begin[frames]), -2.0)
         right = np.minimum(self.x(boxes.begin[frames] + boxes.width[frames]), self.width_px + 2.0)
+        width = right - left
+        width = np.where(width > 2 * GAP_PX + 1, width - GAP_PX, np.maximum(width, 0.5))
         top = self.y(scene, boxes.row[frames])
         height = np.full(len(frames), self.row_px - GAP_PX)
-        return np.stack([left, top, np.maximum(right - left - GAP_PX, 0.5), height], axis=1).astype(float)
+        return np.stack([left, top, width, height], axis=1).astype(float)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.latency_tables import HiddenTable
 from rcv_py.analysis.memory_latency import MemoryLatency
+from rcv_py.analysis.wait_latency import WaitLatency
 from rcv_py.base.text import short_count
 from rcv_py.model.code import CodeTable
+from rcv_py.ui.kit.column_widths import PAD
 from rcv_py.ui.kit.table_model import Column, grouped
 
 UNKNOWN = "–"
+DIGIT_PX = 9  # room for a digit at the usual size of code
 _COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
-_LENGTH_TIP = "Mean latency; the line reaches one standard deviation to both sides."
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,30 +27,38 @@ class LatencyRows:
 
     line: np.ndarray  # int64 [n], row of the code table
     columns: tuple[Column, ...]
-    roles: tuple[str, ...]  # colours of the parts of a bar
+    roles: tuple[str, ...]  # colours of the parts of a bar; none if kinds colour it
     bars: np.ndarray  # float64 or int64 [parts, n], cycles
     spread: np.ndarray | None = None  # float64 [n], half the length of the whisker at the end of a bar
+    kinds: np.ndarray | None = None  # int64 [n], TokenKind that colours a bar of one part
     note: str = ""  # a sum over all rows
 
     def __len__(self) -> int:
         return len(self.line)
 
+    @cached_property
+    def longest(self) -> float:
+        """Where the longest bar, or its whisker, ends."""
+        ends = self.bars.sum(axis=0) + (0 if self.spread is None else self.spread)
+        return float(ends.max(initial=0))
+
 
 def hidden_rows(code: CodeTable, table: HiddenTable) -> LatencyRows:
     """Return the rows of hidden latency, the largest remainder first."""
+    most = int(table.total.max(initial=0))
     columns = (
         _line(table.line),
         _text(code, table.line),
         Column("bar", "cost", table.total, grouped, True, is_left=True, width=120, tip=_COST_TIP),
-        _cycles("total", "total", table.total, "Latency of all waves, and idle time if it is counted."),
-        _cycles("seen", "not hidden", table.seen, "Cycles that no other wave of the SIMD covered."),
-        _cycles("hidden", "hidden", table.hidden, "Cycles that other waves of the SIMD covered."),
+        _cycles("total", "total", table.total, "Latency of all waves, and idle time if it is counted.", most),
+        _cycles("seen", "not hidden", table.seen, "Cycles that no other wave of the SIMD covered.", most),
+        _cycles("hidden", "hidden", table.hidden, "Cycles that other waves of the SIMD covered.", most),
         Column(
             "share", "hidden %", 100 * table.share, "{:.1f}".format, True, width=60, tip="Hidden of total."
         ),
-        _cycles("idle", "idle", table.idle, "Hidden part of the idle time."),
-        _cycles("stall", "stall", table.stall, "Hidden part of the stall."),
-        _cycles("issue", "issue", table.issue, "Hidden part of the issue."),
+        _cycles("idle", "hidden idle", table.idle, "Hidden part of the idle time.", most),
+        _cycles("stall", "hidden stall", table.stall, "Hidden part of the stall.", most),
+        _cycles("issue", "hidden issue", table.issue, "Hidden part of the issue.", most),
     )
     whole, hidden = int(table.total.sum()), int(table.hidden.sum())
     note = f"{short_count(hidden)} of {short_count(whole)} cycles hidden ({hidden / max(1, whole):.0%})"
@@ -60,54 +71,60 @@ def hidden_rows(code: CodeTable, table: HiddenTable) -> LatencyRows:
     )
 
 
-def memory_rows(code: CodeTable, table: MemoryLatency, waits: Any = None) -> LatencyRows:
+def memory_rows(code: CodeTable, table: MemoryLatency, waits: WaitLatency | None = None) -> LatencyRows:
     """Return the rows of memory latency: by counters, and beside that by waits.
 
-    `waits` has columns line, exact, median and p90, or is None as long as nobody knows them.
+    Lines of which waits tell upper bounds only are left out; `waits` is None until they are known.
     """
     line, counter, row = _matched(table, waits)
-    spread = np.nan_to_num(_of(table.std, counter))
+    kinds = code.kind[line].astype(np.int64)
+    if not len(table):
+        return _rows_by_waits(code, line, kinds, waits, row)
     mean = _of(table.mean, counter)
-    columns = [
+    columns = (
         _line(line),
         _text(code, line),
-        Column(
-            "unit", "counter", tuple(table.unit[at] if at >= 0 else "" for at in counter.tolist()), width=110
+        Column("unit", "counter", tuple(table.unit[at] if at >= 0 else "" for at in counter), width=60),
+        _bar(mean, "Mean latency; the whisker reaches one standard deviation to both sides."),
+        _real("mean", "mean", mean, "Mean cycles from issue to return."),
+        _real("error", "± error", _of(table.error, counter), "Uncertainty of the mean."),
+        _real("std", "std", _of(table.std, counter), "Standard deviation of single latencies."),
+        _real("samples", "samples", _of(table.samples, counter), "Executions whose return is known.", 0),
+        _real("censored", "in flight", _of(table.censored, counter), "In flight at the last sample.", 0),
+        *_by_waits(waits, row),
+        _real("issue", "issue", _of(table.issue, counter), "Mean cycles of issue."),
+        _real("stall", "stall", _of(table.stall, counter), "Mean cycles of stall before the issue."),
+    )
+    spread = np.nan_to_num(_of(table.std, counter))
+    return LatencyRows(line, columns, (), np.nan_to_num(mean)[None], spread, kinds)
+
+
+def _rows_by_waits(
+    code: CodeTable, line: np.ndarray, kinds: np.ndarray, waits: WaitLatency | None, row: np.ndarray
+) -> LatencyRows:
+    told = _by_waits(waits, row)
+    median = np.nan_to_num(_of(waits.median, row)) if told else np.zeros(len(line))
+    columns = (_line(line), _text(code, line), _bar(median, "Median latency by waits."), *told)
+    return LatencyRows(line, columns, (), median[None], None, kinds)
+
+
+def _by_waits(waits: WaitLatency | None, row: np.ndarray) -> tuple[Column, ...]:
+    if waits is None or not len(waits.line):
+        return ()
+    return (
+        _real("exact", "waits: n", _of(waits.exact, row), "Waits that tell the latency exactly.", 0),
+        _real(
+            "median",
+            "median",
+            _of(waits.median, row),
+            "Median cycles from issue to return, told by waits.",
+            0,
         ),
-    ]
-    bars = np.nan_to_num(mean)
-    if len(table):
-        columns += [
-            Column("bar", "latency", bars, _decimal, True, is_left=True, width=120, tip=_LENGTH_TIP),
-            _real("mean", "mean", mean, "Mean cycles from issue to return."),
-            _real("error", "± error", _of(table.error, counter), "Uncertainty of the mean."),
-            _real("std", "std", _of(table.std, counter), "Standard deviation of single latencies."),
-            _real("samples", "samples", _of(table.samples, counter), "Executions whose return is known.", 0),
-            _real(
-                "censored",
-                "in flight",
-                _of(table.censored, counter),
-                "Still in flight at the last sample.",
-                0,
-            ),
-            _real("issue", "issue", _of(table.issue, counter), "Mean cycles of issue."),
-            _real("stall", "stall", _of(table.stall, counter), "Mean cycles of stall before the issue."),
-        ]
-    if waits is not None and len(waits.line):
-        median = _of(waits.median, row)
-        if not len(table):
-            bars, spread = np.nan_to_num(median), None
-            tip = "Median latency by waits."
-            columns.append(Column("bar", "latency", bars, _decimal, True, is_left=True, width=120, tip=tip))
-        columns += [
-            _real("exact", "waits: n", _of(waits.exact, row), "Waits that tell the latency exactly.", 0),
-            _real("median", "waits: median", median, "Median cycles from issue to return, told by waits."),
-            _real("p90", "waits: p90", _of(waits.p90, row), "Nine of ten are not longer, told by waits."),
-        ]
-    return LatencyRows(line, tuple(columns), ("memory",), bars[None], spread)
+        _real("p90", "p90", _of(waits.p90, row), "Nine of ten are not longer, told by waits.", 0),
+    )
 
 
-def _matched(table: MemoryLatency, waits: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _matched(table: MemoryLatency, waits: WaitLatency | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Code line of each row, and its row in either table or -1; what counters know first."""
     line = table.line.astype(np.int64)
     counter = np.arange(len(line))
@@ -148,8 +165,14 @@ def _text(code: CodeTable, line: np.ndarray) -> Column:
     return Column("text", "instruction", tuple(code.text[row] for row in line.tolist()), width=260)
 
 
-def _cycles(name: str, title: str, values: np.ndarray, tip: str) -> Column:
-    return Column(name, title, values, grouped, True, width=64, tip=tip)
+def _bar(values: np.ndarray, tip: str) -> Column:
+    return Column("bar", "latency", np.nan_to_num(values), _decimal, True, is_left=True, width=120, tip=tip)
+
+
+def _cycles(name: str, title: str, values: np.ndarray, tip: str, largest: int) -> Column:
+    """A column wide enough for the largest total, so that it need not grow while waves are read."""
+    width = len(grouped(largest)) * DIGIT_PX + 2 * PAD
+    return Column(name, title, values, grouped, True, width=max(64, width), tip=tip)
 
 
 def _real(name: str, title: str, values: np.ndarray, tip: str, digits: int = 1) -> Column:

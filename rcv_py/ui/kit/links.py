@@ -16,6 +16,11 @@ def line_link(row: int, text: str) -> str:
     return f'<a href="line:{row}">{escape(text)}</a>'
 
 
+def token_link(row: int, text: str) -> str:
+    """Return a link to a token of the selected wave."""
+    return f'<a href="token:{row}">{escape(text)}</a>'
+
+
 def source_link(file: int, line: int, text: str) -> str:
     """Return a link to a source line."""
     return f'<a href="source:{file}:{line}">{escape(text)}</a>'
@@ -61,5 +66,12 @@ class LinkText(QTextBrowser):
             return
         if kind == "line" and len(numbers) == 1:
             self._session.select_line(int(numbers[0]))
+        elif kind == "token" and len(numbers) == 1:
+            self._go_to_token(int(numbers[0]))
         elif kind == "source" and len(numbers) == 2:
             self._session.select_source(int(numbers[0]), int(numbers[1]))
+
+    def _go_to_token(self, row: int) -> None:
+        wave = self._session.selection.value.wave
+        if wave is not None:
+            self._session.select_token(wave, row)

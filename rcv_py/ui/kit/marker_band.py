@@ -143,7 +143,7 @@ class MarkerBand:
         for place in chosen.tolist():
             box = int(seen[place])
             span = int(lanes.span[box])
-            painter.setPen(_readable(frame.theme, int(spans.kind[span]), int(spans.name_id[span])))
+            painter.setPen(readable_on_marker(frame.theme, int(spans.kind[span]), int(spans.name_id[span])))
             name = elide_right(spans.names[int(spans.name_id[span])], int(room[place]))
             top = frame.top(int(lanes.row[box])) + self._top(frame, int(lanes.lane[box]))
             painter.drawText(QPointF(float(left[place]) + 3 * frame.scale, top + down), name)
@@ -171,7 +171,8 @@ def _pixels(frame: Frame, lanes: Lanes, seen: np.ndarray) -> tuple[np.ndarray, n
     return left, np.minimum(np.maximum(right, left + least), width)
 
 
-def _readable(theme: Theme, kind: int, name: int) -> QColor:
+def readable_on_marker(theme: Theme, kind: int, name: int) -> QColor:
+    """The darker or lighter of text and canvas, whichever is easier to read on the colour of a marker."""
     ground = theme.marker(kind, name).name()
     return max(
         (theme.role("text"), theme.role("canvas")), key=lambda one: colors.contrast(one.name(), ground)

@@ -44,7 +44,11 @@ class Overlay(TimeOverlay):
         source = self._rows.source
         if source is None:
             return
-        places = [(row, sorted({round(self.x_of(time)) for time in times.tolist()})) for row, times in ticks]
+        window, width = self._rows.shown, self._box.width()
+        places = [
+            (row, np.unique(np.round((times - window.begin) * (width / window.width))).tolist())
+            for row, times in ticks
+        ]
         if sum(len(at) for _, at in places) > FEW_TICKS:
             return
         color = self._theme.role(role)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSize, Qt
@@ -17,13 +19,13 @@ HEIGHT = 22
 
 
 class RangeStrip(BrushStrip, QWidget):
-    """The outline of one curve over all time; drag the window on it, its edges, or draw a new one."""
+    """The highest value of any curve over all time; drag the window on it, its edges, or draw a new one."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__()
         self.ui, self.session = ui, ui.session
         self.brush = Brush()
-        self.curve: StepCurve | None = None
+        self.curves: tuple[StepCurve, ...] = ()
         self._shape = QPolygonF()
         self.setFixedHeight(HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -40,9 +42,9 @@ class RangeStrip(BrushStrip, QWidget):
         ui.theme.changed.connect(self._repaint)
         self._trace_changed()
 
-    def show_curve(self, curve: StepCurve | None) -> None:
-        """Draw another curve."""
-        self.curve = curve
+    def show_curves(self, curves: Iterable[StepCurve]) -> None:
+        """Draw other curves."""
+        self.curves = tuple(curve for curve in curves if len(curve))
         self._reshape()
 
     def sizeHint(self) -> QSize:
@@ -84,9 +86,10 @@ class RangeStrip(BrushStrip, QWidget):
         """One column a pixel, as high as the highest value in it."""
         self._shape = QPolygonF()
         width = self.width()
-        if self.curve is not None and len(self.curve) and width > 1:
-            high = np.nan_to_num(self.curve.columns(self.brush.outer, width).high)
-            top = HEIGHT - 1 - np.maximum(high, 0) / max(1e-9, float(high.max())) * (HEIGHT - 6)
+        if self.curves and width > 1:
+            found = [np.nan_to_num(curve.columns(self.brush.outer, width).high) for curve in self.curves]
+            high = np.maximum(np.max(found, axis=0), 0)
+            top = HEIGHT - 1 - high / max(1e-9, float(high.max())) * (HEIGHT - 6)
             x = np.repeat(np.arange(width + 1, dtype=float), 2)
             y = np.concatenate([[HEIGHT], np.repeat(top, 2), [HEIGHT]])
             self._shape = pg.functions.arrayToQPolygonF(x, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QSettings
@@ -17,6 +18,11 @@ class Settings:
         self._store = store
         self.rejected: list[str] = []  # sentences about stored values that were ignored
         self._cells = {option.name: Cell(self._stored(option.name)) for option in OPTIONS}
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the settings file lies, None if settings are in memory."""
+        return None if self._store is None else Path(self._store.fileName()).parent
 
     def cell(self, name: str) -> Cell[Any]:
         """The cell of an option, to watch it."""

@@ -103,6 +103,7 @@ QPushButton[link="true"]:focus { text-decoration: underline; }
 QToolButton { background: transparent; color: $text; border: 1px solid transparent; border-radius: 3px;
     padding: 3px; }
 QToolButton:hover { background: $hover; }
+QToolButton#corner { padding: 0 3px; }
 QToolButton:pressed, QToolButton:checked { background: $accent_soft; }
 QToolButton:focus { border-color: $accent; }
 QToolButton:disabled { color: $muted; }

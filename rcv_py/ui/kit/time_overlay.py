@@ -28,11 +28,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A moment drawn through all rows."""
+    """A moment drawn through all rows, and how many cycles what began there lasted."""
 
     time: int
     role: str  # of the theme
     text: str = ""
+    length: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,8 +118,12 @@ class TimeOverlay(pg.GraphicsObject):
 
     def _paint_lines(self, painter: QPainter, lines: Sequence[Line]) -> None:
         height = self._box.height()
+        shown = self._shown()
         for line in lines:
-            if self._shown().contains(line.time):
+            if line.length > 0 and shown.overlaps(line.time, line.time + line.length):
+                left, right = self.x_of(line.time), self.x_of(line.time + line.length)
+                painter.fillRect(QRectF(left, 0, right - left, height), soft(self._theme.role(line.role), 34))
+            if shown.contains(line.time):
                 painter.fillRect(
                     QRectF(self.x_of(line.time), 0, 1, height), soft(self._theme.role(line.role), 150)
                 )

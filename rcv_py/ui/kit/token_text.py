@@ -7,10 +7,11 @@ from html import escape
 
 from rcv_py.analysis.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.token_details import LineTotals, TokenDetails
+from rcv_py.analysis.token_waits import Awaited, ReleasedBy, TokenWaits
 from rcv_py.base.text import nanoseconds, percent
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.ui.kit.links import line_link, source_link
+from rcv_py.ui.kit.links import line_link, source_link, token_link
 from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.state_bar import state_text
 
@@ -29,6 +30,7 @@ class TokenFacts:
     waiters: tuple[int, ...] = ()
     samples: StallReasons | None = None  # of the line, where the capture has PC samples
     all_samples: int = 0  # of all lines
+    waits: TokenWaits | None = None  # of the very execution; then the code rows above are not shown
 
 
 def token_html(trace: Trace, facts: TokenFacts, in_ns: bool = False) -> str:
@@ -37,8 +39,11 @@ def token_html(trace: Trace, facts: TokenFacts, in_ns: bool = False) -> str:
     if facts.token is not None:
         parts.append(_token_table(trace, facts, in_ns))
     parts.append(_sources(trace, facts.line))
-    parts.append(_lines(trace, "Waits for", facts.producers))
-    parts.append(_lines(trace, "Waited on by", facts.waiters))
+    if facts.waits is None:
+        parts.append(_lines(trace, "Waits for", facts.producers))
+        parts.append(_lines(trace, "Waited on by", facts.waiters))
+    else:
+        parts.append(waits_html(trace, facts.waits, in_ns))
     if facts.samples is not None:
         parts.append(_samples(facts.samples, facts.all_samples))
     if trace.has_thread_trace:
@@ -57,8 +62,7 @@ def _token_table(trace: Trace, facts: TokenFacts, in_ns: bool) -> str:
     assert token is not None
 
     def cycles(value: int) -> str:
-        ns = trace.clock.ns(value) if in_ns else None
-        return f"{value:,}" if ns is None else nanoseconds(ns)
+        return _duration(trace, value, in_ns)
 
     rows = [
         ("wave", escape(facts.wave)),
@@ -71,6 +75,49 @@ def _token_table(trace: Trace, facts: TokenFacts, in_ns: bool) -> str:
         ("state", escape(state_text(token.states)) or "not recorded"),
     ]
     return _table(rows)
+
+
+def _duration(trace: Trace, cycles: int, in_ns: bool) -> str:
+    ns = trace.clock.ns(cycles) if in_ns else None
+    return f"{cycles:,}" if ns is None else nanoseconds(ns)
+
+
+def waits_html(trace: Trace, waits: TokenWaits, in_ns: bool = False) -> str:
+    """Return what one execution waited for, or which waits released it, as links to those executions."""
+    parts = []
+    if waits.is_wait:
+        newest_first = sorted(waits.awaited, key=lambda one: -one.row)
+        items = [_awaited(trace, one, in_ns) for one in newest_first]
+        parts.append(_items("Waited for", items, "Nothing that is known was outstanding."))
+    if waits.is_counted:
+        items = [_released(trace, one, in_ns) for one in waits.released_by]
+        parts.append(_items("Released by", items, "No wait released it before the wave ended."))
+    return "".join(parts)
+
+
+def _awaited(trace: Trace, one: Awaited, in_ns: bool) -> str:
+    ago = f"{_duration(trace, one.ago, in_ns)}{'' if in_ns else ' cycles'}"
+    when = f"issued at {one.issued:,}, {ago} before the wait, by {one.counter}"
+    mark = " · <b>newest, ends the wait</b>" if one.is_newest else ""
+    link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}")
+    return f"{link}<br><span class='q'>{when}{mark}</span>"
+
+
+def _released(trace: Trace, one: ReleasedBy, in_ns: bool) -> str:
+    sure = "" if one.is_exact else "at most "
+    latency = f"latency {sure}{_duration(trace, one.latency, in_ns)}{'' if in_ns else ' cycles'}"
+    why = "the wait ended with it" if one.is_exact else "it may have been back before"
+    link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}")
+    return f"{link}<br><span class='q'>{latency}, by {one.counter}: {why}</span>"
+
+
+def _items(title: str, items: list[str], otherwise: str) -> str:
+    if not items:
+        return f"<h4>{title}: 0</h4><span class='q'>{otherwise}</span>"
+    shown = items[:LISTED]
+    if len(items) > LISTED:
+        shown.append(f'<span class="q">and {len(items) - LISTED:,} more</span>')
+    return f"<h4>{title}: {len(items):,}</h4>" + "<br>".join(shown)
 
 
 def _sources(trace: Trace, line: int) -> str:

@@ -98,8 +98,7 @@ class UnitMarkers:
     def window(self, span: int) -> TimeWindow:
         """The cycles of a span, at least one."""
         assert self._spans is not None
-        begin = int(self._spans.begin[span])
-        return TimeWindow(begin, max(begin + 1, int(self._spans.end[span])))
+        return span_window(self._spans, span)
 
     def choose(self, span: int, is_double: bool = False) -> None:
         """Select the wave of a span and the instruction that began it; a double click also fits the span."""
@@ -113,16 +112,24 @@ class UnitMarkers:
 
     def actions(self, span: int) -> list[tuple[str, Callable[[], None]]]:
         """What can be done with a span: title, call."""
-        spans, session = self._spans, self._session
-        if spans is None or span < 0:
-            return []
-        name, window = spans.names[int(spans.name_id[span])], self.window(span)
-        return [
-            ("Zoom to this scope", lambda: session.set_view(window.padded(0.05))),
-            ("Count only waves during this scope", lambda: session.set_clock_range(window)),
-            ("Measure this scope", lambda: session.measure.set(window)),
-            ("Copy its name", lambda: QGuiApplication.clipboard().setText(name)),
-        ]
+        return [] if self._spans is None or span < 0 else span_actions(self._session, self._spans, span)
+
+
+def span_window(spans: MarkerSpans, span: int) -> TimeWindow:
+    """The cycles of a span, at least one."""
+    begin = int(spans.begin[span])
+    return TimeWindow(begin, max(begin + 1, int(spans.end[span])))
+
+
+def span_actions(session: Session, spans: MarkerSpans, span: int) -> list[tuple[str, Callable[[], None]]]:
+    """What the menu of a span offers: title, call."""
+    name, window = spans.names[int(spans.name_id[span])], span_window(spans, span)
+    return [
+        ("Zoom to this scope", lambda: session.set_view(window.padded(0.05))),
+        ("Count only waves during this scope", lambda: session.set_clock_range(window)),
+        ("Measure this scope", lambda: session.measure.set(window)),
+        ("Copy its name", lambda: QGuiApplication.clipboard().setText(name)),
+    ]
 
 
 def go_to_wave(session: Session, row: int, time: int) -> None:

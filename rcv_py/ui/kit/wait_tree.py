@@ -21,7 +21,7 @@ from rcv_py.ui.kit.table_model import grouped
 from rcv_py.ui.kit.theme import Theme
 
 NAME, BAR, STALL, SHARE, TIMES, MEDIAN, P90, SOURCE = range(8)
-TITLES = ("instruction", "stall", "cycles", "%", "times", "latency", "p90", "source")
+TITLES = ("instruction", "stall", "cycles", "%", "times", "latency", "p90", "  source")
 TIPS = (
     "A wait, and below it what it waited for.",
     "Stall of the wait by the kind of instruction it is charged to; of one of them, its part.",
@@ -34,7 +34,6 @@ TIPS = (
 )
 NUMBERS = (STALL, SHARE, TIMES, MEDIAN, P90)
 ROW_PX = 22
-QUIET_ROLE = Qt.ItemDataRole.UserRole
 
 Index = QModelIndex | QPersistentModelIndex
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -192,14 +191,15 @@ class WaitModel(QAbstractItemModel):
         if column == NAME:
             return f"{node.line}  {self.trace.code.text[node.line]}"
         if column == SHARE:
-            return percent(node.stall, node.whole).removesuffix(" %")
+            return percent(node.stall, node.whole).removesuffix(" %") if node.stall else ""
         if column == SOURCE:
             chain = self.trace.code.chain(node.line)
-            return place_text(self.trace.sources, *chain[0]) if chain else ""
+            return f"  {place_text(self.trace.sources, *chain[0])}" if chain else ""
         if column in (MEDIAN, P90):
             value = node.median if column == MEDIAN else node.p90
             return "" if np.isnan(value) else grouped(int(value))
-        return {STALL: grouped(node.stall), TIMES: grouped(node.times)}.get(column, "")
+        value = {STALL: node.stall, TIMES: node.times}.get(column, 0)
+        return grouped(value) if value or (column == STALL and node.is_wait) else ""
 
     def tip(self, node: WaitNode) -> str:
         """The whole instruction, exact numbers, how sure the latency is, and the source in full."""

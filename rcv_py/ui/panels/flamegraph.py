@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.flame import Metric
 from rcv_py.analysis.flame_paths import What, key
@@ -29,10 +29,11 @@ from rcv_py.ui.kit.flame_jobs import OF_MARKERS, Content, Wanted, scene_job
 from rcv_py.ui.kit.flame_scene import FlameScene
 from rcv_py.ui.kit.flame_view import FlameView
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.quiet_line import QuietLine
 
 NO_CODE = "This capture has no instructions, so there is no flamegraph."
 NO_COST = "No instruction was executed while the trace was recorded, so there is no flamegraph."
-NO_SOURCES = "No instruction has a source place: kernels and blocks instead. Build with -g to see files."
+NO_SOURCES = "No source places: kernels and blocks instead. Build with -g to see files."
 NO_MARKERS = (
     "This capture has no markers. Build the kernel with marked scopes, which it writes with s_ttracedata, "
     "and record it again; until then choose “Source and ISA”."
@@ -59,8 +60,8 @@ class FlamegraphPanel(Panel):
         self.crumbs = FlameCrumbs()
         self.find = FindBar(ui.theme, "Find frames", has_filter=False)
         self.choices = FlameChoices(ui.theme, self.find)
-        self.note = QLabel()
-        self.told = QLabel()
+        self.note = QuietLine()
+        self.told = QuietLine(Qt.AlignmentFlag.AlignRight)
         self._element = -1
         self._is_own_choice = False
         self._matches = np.empty(0, dtype=np.int64)
@@ -71,10 +72,6 @@ class FlamegraphPanel(Panel):
         self._open()
 
     def _lay_out(self) -> None:
-        for label in (self.note, self.told):
-            label.setObjectName("muted")
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         way = QHBoxLayout()
         way.setContentsMargins(8, 0, 8, 4)
         way.setSpacing(8)
@@ -170,7 +167,6 @@ class FlamegraphPanel(Panel):
             return
         self.empty.say("" if scene is not None else self._why_nothing(wanted))
         self.note.setText(self._note(wanted))
-        self.note.setToolTip(self.note.text())
         self.view.show_scene(scene, keep=True)
         self._mark_selected()
         self._search(self.find.query)
@@ -230,7 +226,6 @@ class FlamegraphPanel(Panel):
     def _tell(self, frame: int = -1) -> None:
         text = self.view.told()
         self.told.setText(text)
-        self.told.setToolTip(text)
         self.view.setAccessibleDescription(text)
 
     def _open_menu(self, frame: int, at: QPoint) -> None:

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from html import escape
+from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, QRect
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
-from rcv_py.analysis.global_rows import global_rows
-from rcv_py.analysis.occupancy import Residencies, residencies
+from rcv_py.analysis.events import dispatch_of
 from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
-from rcv_py.ui.kit.box_rows import Boxes, BoxRows, no_boxes
+from rcv_py.ui.kit.box_rows import BoxRows, no_boxes
+from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.device_rows import MARKERS, DeviceRows, device_rows, offer_device
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
-from rcv_py.ui.kit.event_lines import event_lines
-from rcv_py.ui.kit.overlay import Line, Marks, Place
+from rcv_py.ui.kit.event_lines import PREFIX
+from rcv_py.ui.kit.filter_menu import FilterButton
+from rcv_py.ui.kit.marker_band import readable_on_marker
+from rcv_py.ui.kit.marker_tip import marker_tip
+from rcv_py.ui.kit.overlay import Marks, Place
 from rcv_py.ui.kit.panel import Panel, panel
 from rcv_py.ui.kit.rows_item import RowShape
 from rcv_py.ui.kit.timeline_plot import Timeline
-from rcv_py.ui.kit.token_rows import RowName
 from rcv_py.ui.kit.token_tip import duration
-from rcv_py.ui.kit.wave_rows import place_name
+from rcv_py.ui.kit.unit_markers import go_to_wave, span_actions
 
 NO_OCCUPANCY = (
     "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
@@ -33,54 +38,8 @@ NO_OCCUPANCY = (
 )
 NO_DETAIL = "No instruction detail: this wave did not run on the traced compute unit."
 NEAR_PX = 3
-
-
-@dataclass(frozen=True, eq=False)
-class Everything:
-    """The rows of a trace, with what a box stands for."""
-
-    lives: Residencies
-    row: np.ndarray  # int32, row on screen of each residency
-    boxes: Boxes
-    names: tuple[RowName, ...]
-    wave: np.ndarray  # int64, row of the wave index, -1 without detail
-    lines: tuple[Line, ...]
-
-
-def everything(trace: Trace) -> Everything:
-    """Lay out the whole device."""
-    lives = residencies(trace.occupancy)
-    slots, row = global_rows(lives)
-    wave = _traced(trace, lives)
-    boxes = Boxes(row, lives.begin, lives.end, _colors(trace, lives), wave >= 0)
-    names = tuple(
-        RowName(f"{slot.simd}-{slot.slot}", place_name(trace, slot.se, slot.sa, slot.cu)) for slot in slots
-    )
-    return Everything(lives, row, boxes, names, wave, event_lines(trace))
-
-
-def _colors(trace: Trace, lives: Residencies) -> np.ndarray:
-    """Kernels of one name share a colour; numbers follow the names' first appearance."""
-    numbers: dict[str, int] = {}
-    table = {
-        kernel: numbers.setdefault(trace.occupancy.names.get(kernel, str(kernel)), len(numbers))
-        for kernel in np.unique(lives.kernel).tolist()
-    }
-    return np.array([table[kernel] for kernel in lives.kernel.tolist()], np.int32)
-
-
-def _traced(trace: Trace, lives: Residencies) -> np.ndarray:
-    index = trace.waves
-    columns = (index.se, index.simd, index.slot, index.begin, index.end)
-    row_of = {key: row for row, key in enumerate(zip(*(column.tolist() for column in columns), strict=True))}
-    places = (lives.se, lives.simd, lives.slot, lives.begin, lives.end)
-    found = [row_of.get(key, -1) for key in zip(*(column.tolist() for column in places), strict=True)]
-    wave = np.array(found, np.int64)
-    if not len(index):
-        return wave
-    known = (wave >= 0) & (index.cu[wave] >= 0)
-    wave[known & (index.cu[wave] != lives.cu)] = -1
-    return wave
+REBUILD_MS = 150
+CORNER = QRect(2, 0, 106, 20)  # beside the ruler, above the names of the rows
 
 
 @panel(id="global_timeline", title="Global", area="top", order=10)
@@ -92,17 +51,27 @@ class GlobalTimelinePanel(Panel):
         self.source = BoxRows(ui.theme, self._shape())
         self.timeline = Timeline(ui, self.source, self)
         self.timeline.plot.setAccessibleName("Timeline of all waves on the device")
-        self.all: Everything | None = None
+        self.all: DeviceRows | None = None
         self._selected: Place | None = None
         self._hovered: Place | None = None
-        self._page = WithEmptyState(self.timeline)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._page)
+        self.source.name_of = self._name_of
+        self.timeline.plot.menu = self._menu
+        self.filter = FilterButton("the timeline of all waves")
+        self._rebuild = Coalesce(self, self._start, REBUILD_MS)
+        self._build()
+        self.filter.changed.connect(self._rebuild.now)
+        ui.results.cell("markers").watch(self._rebuild.ask)
         self.session.trace.watch(self._trace_changed)
         self.session.selection.watch(self._selection_changed)
         ui.settings.cell("timeline.global_row_height").watch(self._height_changed)
         self._trace_changed()
+
+    def _build(self) -> None:
+        self.filter.put_into_corner(self.timeline, CORNER)
+        self._page = WithEmptyState(self.timeline)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._page)
 
     def _shape(self) -> RowShape:
         return RowShape(self.ui.settings["timeline.global_row_height"], strip=0, gap=1)
@@ -118,11 +87,30 @@ class GlobalTimelinePanel(Panel):
         self.timeline.plot.rows_changed()
         empty = trace is None or not len(trace.occupancy)
         self._page.say(reason(trace, "global_timeline", NO_OCCUPANCY) if empty else "")
+        offer_device(self.filter, trace)
         if trace is not None and not empty:
-            self.ui.tasks.run(self, lambda: everything(trace), self._show)
+            if trace.shader_data:
+                self.ui.results.want("markers")
+            self._start()
 
-    def _show(self, made: Everything) -> None:
+    def _start(self) -> None:
+        trace, spans = self.session.trace.value, self.ui.results.cell("markers").value
+        if trace is None or not len(trace.occupancy):
+            return
+        hidden = self.filter.hidden
+        self.ui.tasks.run(self, lambda: device_rows(trace, spans, hidden), self._show)
+
+    def save_state(self) -> dict[str, Any]:
+        """What is shown, apart from kernels and engines: those are of one capture."""
+        return {"filter": self.filter.save((PREFIX, MARKERS))}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `save_state` returned."""
+        self.filter.load(state.get("filter"))
+
+    def _show(self, made: DeviceRows) -> None:
         self.all = made
+        self._hovered = None
         self.source.set_boxes(made.boxes, made.names)
         self._selection_changed()
 
@@ -133,7 +121,7 @@ class GlobalTimelinePanel(Panel):
         found = np.zeros(0, int) if row is None or self.all is None else np.flatnonzero(self.all.wave == row)
         if len(found) and self.all is not None:
             box = int(found[0])
-            self.source.selected_row = int(self.all.row[box])
+            self.source.selected_row = int(self.all.boxes.row[box])
             self._selected = Place(self.source.selected_row, self._span(box))
             self.timeline.plot.reveal_row(self.source.selected_row)
         self.timeline.plot.rows_changed()
@@ -157,10 +145,14 @@ class GlobalTimelinePanel(Panel):
         near = NEAR_PX * pixel.width
         lines = [escape(line.text) for line in made.lines if abs(line.time - time) <= near][:4]
         box = made.boxes.at(row, pixel.begin, pixel.end)
-        lines += self._box_tip(trace, made, box) if box >= 0 else []
+        is_marker = box >= 0 and made.span[box] >= 0
+        if is_marker and made.spans is not None:
+            lines.append(marker_tip(trace, made.spans, int(made.span[box])))
+        elif box >= 0:
+            lines += self._box_tip(trace, made, box)
         held = made.boxes.count(row, pixel.begin, pixel.end)
         if held > 1:
-            lines.append(f"<i>This pixel holds {plural(held, 'wave')}.</i>")
+            lines.append(f"<i>This pixel holds {plural(held, 'marker' if is_marker else 'wave')}.</i>")
         return f"<qt style='white-space:nowrap'>{'<br>'.join(lines)}</qt>" if lines else ""
 
     def hovered(self, row: int, time: int) -> None:
@@ -180,13 +172,29 @@ class GlobalTimelinePanel(Panel):
         trace, box = self.session.trace.value, self._box(row, time)
         if trace is None or box < 0 or self.all is None:
             return
-        wave = int(self.all.wave[box])
-        if wave >= 0:
+        wave, span = int(self.all.wave[box]), int(self.all.span[box])
+        if span >= 0 and self.all.spans is not None:
+            go_to_wave(self.session, int(self.all.spans.wave[span]), int(self.all.spans.begin[span]))
+        elif wave >= 0:
             self.session.select_wave(trace.waves.id(wave))
         else:
             self._say(NO_DETAIL, row, time)
         if is_double:
             self.session.set_view(self._span(box).padded(0.02))
+
+    def _menu(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
+        box, made = self._box(row, time), self.all
+        if made is None or made.spans is None or box < 0 or made.span[box] < 0:
+            return []
+        return span_actions(self.session, made.spans, int(made.span[box]))
+
+    def _name_of(self, box: int) -> tuple[QColor, str]:
+        made = self.all
+        if made is None or made.spans is None or made.span[box] < 0:
+            return self.ui.theme.role("text"), ""
+        span = int(made.span[box])
+        name = int(made.spans.name_id[span])
+        return readable_on_marker(self.ui.theme, int(made.spans.kind[span]), name), made.spans.names[name]
 
     def _say(self, text: str, row: int, time: int) -> None:
         plot = self.timeline.plot
@@ -214,22 +222,26 @@ class GlobalTimelinePanel(Panel):
     def _place(self, row: int) -> str:
         return f"{self.source.group(row)} {self.source.label(row)}"
 
-    def _box_tip(self, trace: Trace, made: Everything, box: int) -> list[str]:
-        lives, span = made.lives, self._span(box)
-        kernel = short_kernel(trace.occupancy.names.get(int(lives.kernel[box]), "unknown kernel"))
-        simd, slot = int(lives.simd[box]), int(lives.slot[box])
+    def _box_tip(self, trace: Trace, made: DeviceRows, box: int) -> list[str]:
+        lives, life, span = made.lives, int(made.life[box]), self._span(box)
+        kernel = short_kernel(trace.occupancy.names.get(int(lives.kernel[life]), "unknown kernel"))
+        simd, slot = int(lives.simd[life]), int(lives.slot[life])
         lines = [
             f"<b>{escape(kernel)}</b>",
-            f"{self.source.group(int(made.row[box]))} · SIMD {simd} · slot {slot}",
+            f"{self.source.group(int(made.boxes.row[box]))} · SIMD {simd} · slot {slot}",
         ]
         lines.append(f"{count(span.begin)} … {count(span.end)}: {duration(trace, span.width)}")
-        if lives.workgroup[box] >= 0:
-            lines.append(f"workgroup {count(int(lives.workgroup[box]))}")
-        if lives.me[box] >= 0 and lives.pipe[box] >= 0:
-            lines.append(f"micro engine {int(lives.me[box])}, pipe {int(lives.pipe[box])}")
-        if lives.is_open_start[box]:
+        if lives.workgroup[life] >= 0:
+            lines.append(f"workgroup {count(int(lives.workgroup[life]))}")
+        me, pipe = int(lives.me[life]), int(lives.pipe[life])
+        if me >= 0 and pipe >= 0:
+            lines.append(f"micro engine {me}, pipe {pipe}")
+            launch = dispatch_of(trace.dispatches, int(lives.se[life]), me, pipe, span.begin)
+            if launch is not None and (launch.vgprs or launch.sgprs):
+                lines.append(f"{count(launch.vgprs)} VGPRs, {count(launch.sgprs)} SGPRs")
+        if lives.is_open_start[life]:
             lines.append("It was there before the trace began.")
-        if lives.is_open_end[box]:
+        if lives.is_open_end[life]:
             lines.append("Nobody saw it end.")
         wave = int(made.wave[box])
         lines.append(f"wave {trace.waves.wid[wave]} of its slot, with detail" if wave >= 0 else NO_DETAIL)

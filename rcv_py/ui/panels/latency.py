@@ -5,23 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRect, QRectF
-from PySide6.QtGui import QColor, QPainter, QShowEvent
+from PySide6.QtCore import QRect, QRectF
+from PySide6.QtGui import QPainter, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout
 
 from rcv_py.analysis.hidden_latency import why_not_hidden
 from rcv_py.analysis.latency_tables import hidden_table
-from rcv_py.model.kinds import TokenKind
+from rcv_py.analysis.wait_latency import WaitLatency
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.cost_bars import bar_length, draw_bar
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
+from rcv_py.ui.kit.latency_bars import draw_latency, legend_items
 from rcv_py.ui.kit.latency_columns import LatencyRows, hidden_rows, memory_rows
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.rows_view import RowsView
-from rcv_py.ui.kit.shared_results import JOBS
 
 KINDS = ("hidden", "memory")
 KIND_TEXT = ("Hidden latency", "Memory latency")
@@ -33,15 +32,6 @@ NO_COST = "No instruction was executed while the trace was recorded, so there is
 BY_WAITS = (
     "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."
 )
-LEGENDS = {
-    "hidden": (
-        ("stall", "stall", "stall that nothing hides"),
-        ("issue", "issue", "issue that nothing hides"),
-        ("idle", "idle", "idle time that nothing hides"),
-        ("hidden", "hidden", "covered by other waves of the SIMD"),
-    ),
-    "memory": (("memory", "latency", "from issue to return; the line is one standard deviation"),),
-}
 
 
 @panel(
@@ -59,7 +49,6 @@ class LatencyPanel(Panel):
         self.rows: LatencyRows | None = None
         self.view = RowsView(ui.theme, ui.settings)
         self.view.setAccessibleName("Latency of code lines")
-        self.view.widths.elastic = Elastic("text", "bar", 160, 420)
         self.view.cell_painters["bar"] = self._paint_bar
         self.kind = _choice("What is shown", KIND_TEXT, "Hidden latency, or latency of memory operations.")
         self.rule = _choice(
@@ -98,10 +87,8 @@ class LatencyPanel(Panel):
         session, settings = self.session, self.ui.settings
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
-        names = [kind + suffix for kind in KINDS for suffix in SUFFIX]
-        for name in (*names, WAITS):
-            if name in JOBS:
-                self.ui.results.cell(name).watch(self._refresh)
+        for name in (*(kind + suffix for kind in KINDS for suffix in SUFFIX), WAITS):
+            self.ui.results.cell(name).watch(self._refresh)
         settings.cell("isa.show_idle").watch(self._refresh)
         settings.cell("isa.bar_scale").watch(self.view.refresh)
         self.kind.currentIndexChanged.connect(self._chosen)
@@ -126,7 +113,6 @@ class LatencyPanel(Panel):
         self._chosen()
 
     def _chosen(self) -> None:
-        self._show_legend()
         self._refresh()
         if self.isVisible():
             self._want()
@@ -135,7 +121,7 @@ class LatencyPanel(Panel):
         if self.session.trace.value is None or self._why_not():
             return
         self.ui.results.want(self._name())
-        if self.is_memory and WAITS in JOBS:
+        if self.is_memory:
             self.ui.results.want(WAITS)
 
     def _name(self) -> str:
@@ -146,10 +132,10 @@ class LatencyPanel(Panel):
         trace = self.session.trace.value
         return why_not_hidden(trace) if trace is not None else ""
 
-    def _waits(self) -> Any:
-        """The table of latencies by waits, None while or where there is none."""
-        found = self.ui.results.cell(WAITS).value if WAITS in JOBS else None
-        return getattr(found, "latency", None)
+    def _waits(self) -> WaitLatency | None:
+        """The table of latencies by waits, None until it is known."""
+        found = self.ui.results.cell(WAITS).value
+        return None if found is None else found.latency
 
     def _refresh(self) -> None:
         trace = self.session.trace.value
@@ -184,23 +170,19 @@ class LatencyPanel(Panel):
         self._say("")
         self.rows = rows
         self.assumption.setText(assumption)
-        self.assumption.setVisible(True)
         self.note.setText(rows.note)
+        self._show_legend()
+        self.view.widths.elastic = Elastic("text", rows.columns[-1].id, 160, 560)
         self.view.show_columns(rows.columns)
         self._follow()
 
     def _say(self, sentence: str) -> None:
         self.empty.say(sentence)
         self.assumption.setVisible(not sentence)
-        self.legend.setVisible(not sentence)
+        self._show_legend()
 
     def _show_legend(self) -> None:
-        items = LEGENDS[KINDS[self.kind.currentIndex()]]
-        self.legend.set_items([(self._color(role), name, text) for role, name, text in items])
-
-    def _color(self, role: str) -> QColor:
-        theme = self.ui.theme
-        return theme.kind(TokenKind.VMEM) if role == "memory" else theme.role(role)
+        self.legend.set_items([] if self.rows is None else legend_items(self.ui.theme, self.rows))
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -210,8 +192,10 @@ class LatencyPanel(Panel):
             return
         found = np.flatnonzero(self.rows.line == (-1 if line is None else line))
         row = int(found[0]) if len(found) else -1
-        if row < 0 or self.rows.line[self.view.current] != line or self.view.current < 0:
-            self.view.set_current(row, reveal=row != self.view.current)
+        current = self.view.current
+        is_there = 0 <= current < len(self.rows) and self.rows.line[current] == line
+        if not is_there:  # a line may have two rows, and the one that was clicked stays
+            self.view.set_current(row, reveal=row != current)
 
     def _go(self, row: int) -> None:
         if self.rows is not None and 0 <= row < len(self.rows):
@@ -220,43 +204,17 @@ class LatencyPanel(Panel):
                 self.session.select_line(line)
 
     def _tell_hover(self, row: int) -> None:
-        is_row = self.rows is not None and 0 <= row < len(self.rows)
-        self.session.hover.set(Hover(line=int(self.rows.line[row])) if is_row and self.rows else None)
+        rows = self.rows
+        is_row = rows is not None and 0 <= row < len(rows)
+        self.session.hover.set(Hover(line=int(rows.line[row])) if rows is not None and is_row else None)
 
     # -- painting -----------------------------------------------------------------------------------
 
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
-        rows = self.rows
-        if rows is None or row >= len(rows):
-            return
-        box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
-        parts = [
-            (float(value), self._color(role))
-            for value, role in zip(rows.bars[:, row], rows.roles, strict=True)
-        ]
-        if rows.spread is None:
-            draw_bar(
-                painter, box, parts, float(rows.bars.sum(axis=0).max()), self.ui.settings["isa.bar_scale"]
-            )
-        else:
-            self._paint_length(painter, box, rows, row)
-
-    def _paint_length(self, painter: QPainter, box: QRectF, rows: LatencyRows, row: int) -> None:
-        """A bar of the mean with a whisker; lengths compare, so the scale is linear."""
-        assert rows.spread is not None
-        largest = float((rows.bars[0] + rows.spread).max())
-        mean, spread = float(rows.bars[0, row]), float(rows.spread[row])
-        draw_bar(painter, box, [(mean, self._color(rows.roles[0]))], largest, "linear")
-        if spread > 0:
-            ends = [
-                box.left() + bar_length(max(0.0, mean + side * spread), largest, box.width(), "linear")
-                for side in (-1, 1)
-            ]
-            painter.setPen(self.ui.theme.role("text"))
-            middle = box.center().y()
-            painter.drawLine(QPointF(ends[0], middle), QPointF(ends[1], middle))
-            for end in ends:
-                painter.drawLine(QPointF(end, middle - 2), QPointF(end, middle + 2))
+        if self.rows is not None and row < len(self.rows):
+            box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
+            scale = self.ui.settings["isa.bar_scale"]
+            draw_latency(painter, box, self.ui.theme, self.rows, row, scale=scale)
 
     # -- what the shell asks ------------------------------------------------------------------------
 

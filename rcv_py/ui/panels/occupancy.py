@@ -85,11 +85,19 @@ class OccupancyPanel(CurvePanel):
         if len(shown) == 1:
             self.say(numbers_text(shown[0].steps))
             return
-        peaks = [int(one.steps.waves.max()) for one in shown]
         per_unit = {one.slots // one.units for one in shown if one.slots}
-        limit = f" · {plural(per_unit.pop(), 'wave slot')} a unit" if len(per_unit) == 1 else ""
-        text = f"peaks from {min(peaks):,} to {max(peaks):,} waves" if peaks else "no curve is shown"
-        self.say(text + (limit if self.chosen("group") != "simd" else ""))
+        has_limit = len(per_unit) == 1 and self.chosen("group") != "simd"
+        limit = f" · {plural(per_unit.pop(), 'wave slot')} a compute unit" if has_limit else ""
+        self.say(_peaks_text(shown) + limit)
+
+
+def _peaks_text(shown: list[OccupancyCurve]) -> str:
+    if not shown:
+        return "No curve is shown."
+    peaks = {int(one.steps.waves.max()) for one in shown}
+    if len(peaks) == 1:
+        return f"at most {plural(peaks.pop(), 'wave')} at a time each"
+    return f"peaks between {min(peaks):,} and {max(peaks):,} waves"
 
 
 def numbers_text(steps: Steps) -> str:

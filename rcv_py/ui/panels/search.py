@@ -1,4 +1,4 @@
-"""Everything that matches a text: instructions, labels, source lines."""
+"""Everything that matches a text: instructions, labels, source lines, markers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from rcv_py.analysis.marker_spans import MarkerSpans
 from rcv_py.analysis.search import find
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command
 from rcv_py.state.selection import SearchQuery
@@ -22,6 +24,7 @@ from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.table_model import Column
+from rcv_py.ui.kit.unit_markers import go_to_wave
 
 LIMIT = 20_000  # source lines that are listed
 TYPE = "Type what to look for."
@@ -30,17 +33,18 @@ EVERY_MS = 120
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What was found: code rows first, then source lines."""
+    """What was found: code rows first, then source lines, then names of markers."""
 
     lines: list[int] = field(default_factory=list)  # code row, -1 for a source line
     places: list[tuple[int, int]] = field(default_factory=list)  # (file, line), (-1, -1) for a code row
     where: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
+    spans: list[int] = field(default_factory=list)  # first marker span of that name, -1 for other hits
     problem: str = ""
 
 
-def hits_of(trace: Trace, query: SearchQuery) -> Hits:
-    """Search code, labels and sources of a trace; at most `LIMIT` source lines."""
+def hits_of(trace: Trace, query: SearchQuery, spans: MarkerSpans | None = None) -> Hits:
+    """Search code, labels, sources and markers of a trace; at most `LIMIT` source lines."""
     how = (query.text, query.is_case_sensitive, query.is_regex)
     try:
         rows = find(trace.code.text, *how).tolist()
@@ -56,7 +60,24 @@ def hits_of(trace: Trace, query: SearchQuery) -> Hits:
             places.append((number, row + 1))
             where.append(place_text(trace.sources, number, row + 1))
             text.append((source.lines or ())[row].strip())
-    return Hits(lines, places, where, text)
+    of_spans = [-1] * len(lines)
+    for name, first, times in _marked(spans, how):
+        lines.append(-1)
+        places.append((-1, -1))
+        where.append("marker")
+        text.append(f"{name} ({plural(times, 'time')})")
+        of_spans.append(first)
+    return Hits(lines, places, where, text, of_spans)
+
+
+def _marked(spans: MarkerSpans | None, how: tuple[str, bool, bool]) -> list[tuple[str, int, int]]:
+    """Names of markers that match, the first span of each in time, and how many there are."""
+    found = []
+    for number in [] if spans is None else find(spans.names, *how).tolist():
+        rows = np.flatnonzero(spans.name_id == number)
+        if len(rows):
+            found.append((spans.names[number], int(rows[np.argmin(spans.begin[rows])]), len(rows)))
+    return found
 
 
 @panel(
@@ -92,6 +113,7 @@ class SearchPanel(Panel):
         self._soon = Coalesce(self, self._search, EVERY_MS)
         ui.session.trace.watch(self._soon.ask)
         ui.session.query.watch(self._soon.ask)
+        ui.results.cell("markers").watch(self._soon.ask)
         ui.session.selection.watch(self._follow)
         self._search()
 
@@ -135,7 +157,8 @@ class SearchPanel(Panel):
         if trace is None or not query.text:
             self._take(Hits())
             return
-        self.ui.tasks.run(self, lambda: hits_of(trace, query), only_for(self.session, self._take))
+        spans = self.ui.results.cell("markers").value
+        self.ui.tasks.run(self, lambda: hits_of(trace, query, spans), only_for(self.session, self._take))
 
     def _take(self, hits: Hits) -> None:
         trace, query = self.session.trace.value, self.session.query.value
@@ -167,7 +190,13 @@ class SearchPanel(Panel):
     def _go(self, row: int) -> None:
         if not 0 <= row < len(self.hits.lines):
             return
-        line, place = self.hits.lines[row], self.hits.places[row]
+        line, place, span = self.hits.lines[row], self.hits.places[row], self.hits.spans[row]
+        spans = self.ui.results.cell("markers").value
+        if span >= 0:
+            if spans is not None and span < len(spans):
+                go_to_wave(self.session, int(spans.wave[span]), int(spans.begin[span]))
+            self._say(row)
+            return
         selection = self.session.selection.value
         if line >= 0 and selection.line != line:
             self.session.select_line(line)
@@ -187,6 +216,8 @@ class SearchPanel(Panel):
         lines, places = self.hits.lines, self.hits.places
 
         def fits(row: int) -> bool:
+            if self.hits.spans[row] >= 0:
+                return row == current  # a name is many places: it stays until another hit is chosen
             if lines[row] >= 0:
                 return lines[row] == selection.line
             return places[row] == selection.source

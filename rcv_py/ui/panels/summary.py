@@ -38,6 +38,7 @@ NO_TIMES = "PC samples have no times: there is no duration, no occupancy and no 
 NO_LINE = "Select an instruction to see why it stalls."
 NO_SAMPLE = "No sample met the selected instruction."
 STREAM_MS = 800
+TABLE_PX = 130  # the least height of the table
 
 
 @panel(id="summary", title="Summary", area="bottom", order=15, tip="The capture in numbers, on one page.")
@@ -57,6 +58,7 @@ class SummaryPanel(Panel):
         self.line_reasons = ShareBar(theme, "PC samples of the selected instruction", "samples")
         self.units = RowsView(theme, ui.settings)
         self.units.setAccessibleName("Compute units: waves and occupancy")
+        self.units.setMinimumHeight(TABLE_PX)
         self.note = QLabel()
         self.note.setProperty("role", "muted")
         self._soon = Coalesce(self, self._compute)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBox
 
 from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
 from rcv_py.analysis.token_details import line_totals, producers, token_details, waiters
+from rcv_py.analysis.token_waits import token_waits
 from rcv_py.analysis.waitcnt.replay import waits_of
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
@@ -111,12 +112,13 @@ class TokenDetailsPanel(Panel):
                 facts = replace(facts, samples=samples, all_samples=stall_reasons(trace.code).samples)
             if wave is None:
                 return facts
-            details = None if token is None else token_details(*token)
-            waits = waits_of(wave, trace.code, trace.gfxip)
+            if token is not None:
+                exact = token_waits(*token, trace.code, trace.gfxip, trace.target)
+                return replace(facts, token=token_details(*token), wave=str(wave.id), waits=exact)
+            waits = waits_of(wave, trace.code, trace.gfxip, trace.target)
             hits = int(np.count_nonzero(wave.tokens.line == line))
             return replace(
                 facts,
-                token=details,
                 wave=str(wave.id),
                 producers=producers(waits, line, selection.hit, hits),
                 waiters=waiters(waits, line),
@@ -172,6 +174,13 @@ class TokenDetailsPanel(Panel):
         if facts.samples is not None:
             rows += [("samples issued", facts.samples.issued), ("samples stalled", facts.samples.stalled)]
             rows += [(f"stalled: {reason_name(why)}", n) for why, n in facts.samples.ranked()]
+        if facts.waits is not None:
+            for one in facts.waits.awaited:
+                rows.append(("waited for", f"{one.line}  {trace.code.text[one.line]}"))
+                rows.append(("cycles before the wait", one.ago))
+            for by in facts.waits.released_by:
+                rows.append(("released by", f"{by.line}  {trace.code.text[by.line]}"))
+                rows.append(("latency" if by.is_exact else "latency, at most", by.latency))
         totals = facts.totals
         rows += [("hits, all waves", totals.hits), ("latency, all waves", totals.latency)]
         rows += [("stall, all waves", totals.stall), ("idle, all waves", totals.idle)]

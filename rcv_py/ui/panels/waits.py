@@ -128,8 +128,8 @@ class WaitsPanel(Panel):
         for column, width in WIDTHS.items():
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
             header.resizeSection(column, width)
+        header.setSortIndicator(STALL, Qt.SortOrder.DescendingOrder)
         tree.setSortingEnabled(True)
-        tree.sortByColumn(*self.model.sorting)
         tree.clicked.connect(self._go)
         tree.activated.connect(self._go)
         tree.doubleClicked.connect(lambda index: self._toggle(index.siblingAtColumn(0)))

@@ -1,0 +1,133 @@
+"""The user's files of formulas: what is saved in the folder of settings, and what is being edited."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rcv_py.analysis.formula.definitions import MAX_TEXT
+from rcv_py.base.errors import ExportError, UsageError
+
+FOLDER = "derived_counters"
+SUFFIXES = (".txt", ".def")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,59}\.(?:txt|def)", re.ASCII)
+_BEGINNING = "# One formula a line, for example\n# busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]\n"
+
+
+class FormulaFiles:
+    """Texts by file name; drafts are kept until they are saved or reverted.
+
+    With no folder (settings in memory, as in tests) files live as long as this object.  A name cannot lead
+    out of the folder.
+    """
+
+    def __init__(self, settings_folder: Path | None) -> None:
+        self._folder = None if settings_folder is None else settings_folder / FOLDER
+        self._saved: dict[str, str] = {}
+        self._drafts: dict[str, str] = {}
+        self.problems: list[str] = []  # a sentence for each file that was not read
+        self._load()
+
+    def _load(self) -> None:
+        if self._folder is None or not self._folder.is_dir():
+            return
+        for path in sorted(self._folder.iterdir()):
+            if path.suffix in SUFFIXES and path.is_file():
+                try:
+                    with path.open(encoding="utf-8") as file:
+                        text = file.read(MAX_TEXT + 1)
+                except (OSError, UnicodeDecodeError):
+                    self.problems.append(f"The formulas of {path} cannot be read.")
+                    continue
+                if len(text) > MAX_TEXT or not _NAME.fullmatch(path.name):
+                    self.problems.append(
+                        f"The formulas of {path} are not used: its name or length does not fit."
+                    )
+                    continue
+                self._saved[path.name] = text
+
+    # -- asking -------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All files, sorted: in this order later formulas replace earlier ones."""
+        return tuple(sorted({*self._saved, *self._drafts}))
+
+    def text(self, name: str) -> str:
+        """What is edited, or else saved."""
+        return self._drafts.get(name, self._saved.get(name, ""))
+
+    def is_changed(self, name: str) -> bool:
+        """Whether there is something to save."""
+        return name in self._drafts
+
+    # -- changing -----------------------------------------------------------------------------------
+
+    def new(self) -> str:
+        """Begin a file; return its name."""
+        number = 1
+        while (name := f"formulas{f'_{number}' if number > 1 else ''}.txt") in self.names:
+            number += 1
+        self._drafts[name] = _BEGINNING
+        return name
+
+    def edit(self, name: str, text: str) -> None:
+        """Keep a draft; the text that is saved is no draft."""
+        if self._saved.get(name) == text:
+            self._drafts.pop(name, None)
+        else:
+            self._drafts[name] = text
+
+    def save(self, name: str) -> None:
+        """Write a file; raise ExportError if that cannot be."""
+        text = self.text(name)
+        if self._folder is not None:
+            target = self._folder / name
+            part = self._folder / f".{name}.part"
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                part.write_text(text, encoding="utf-8")
+                part.replace(target)
+            except OSError as error:
+                raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
+        self._saved[name] = text
+        self._drafts.pop(name, None)
+
+    def revert(self, name: str) -> None:
+        """Forget the draft; a file that was never saved is gone."""
+        self._drafts.pop(name, None)
+
+    def rename(self, name: str, new: str) -> str:
+        """Give a file another name and return it; the ending may be left out.
+
+        Raise UsageError for a name that cannot be, ExportError if the folder refuses.
+        """
+        new = new.strip()
+        new = new if new.endswith(SUFFIXES) else f"{new}.txt"
+        if not _NAME.fullmatch(new):
+            raise UsageError(
+                f"{new} is no name for a file of formulas.", hint="Use letters, digits, _ and -."
+            )
+        if new == name:
+            return name
+        if new in self.names:
+            raise UsageError(f"There is a file {new} already.", hint="Choose another name.")
+        if self._folder is not None and name in self._saved:
+            try:
+                (self._folder / name).rename(self._folder / new)
+            except OSError as error:
+                raise ExportError(f"{name} cannot be renamed: {error.strerror}.") from error
+        for texts in (self._saved, self._drafts):
+            if name in texts:
+                texts[new] = texts.pop(name)
+        return new
+
+    def delete(self, name: str) -> None:
+        """Remove a file and its draft; raise ExportError if that cannot be."""
+        if self._folder is not None and name in self._saved:
+            try:
+                (self._folder / name).unlink(missing_ok=True)
+            except OSError as error:
+                raise ExportError(f"{name} cannot be deleted: {error.strerror}.") from error
+        self._saved.pop(name, None)
+        self._drafts.pop(name, None)

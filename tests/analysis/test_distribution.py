@@ -1,0 +1,148 @@
+"""All hits of a line: found in every wave, counted into exact bins, the slowest first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.analysis.distribution import (
+    MEASURES,
+    NEVER,
+    histogram,
+    line_hits,
+    slowest,
+    spread,
+)
+from rcv_py.analysis.distribution_view import Wanted, distribution_view
+from tests.analysis import build
+from tests.analysis.conftest import opened
+from tests.support import captures
+
+LINES = [4, 1, 4, 4]
+WAVES = (
+    build.wave("lllLL.v|VV..llllLL|L", lines=[4, 1, 1, 4, 4], row=7, begin=100, place=(0, 0, 0, 0)),
+    build.wave("vV", lines=[1], row=8, place=(0, 0, 1, 0)),
+    build.wave("..lL", lines=[4], row=9, begin=50, place=(3, 0, 0, 0)),
+)
+
+
+def hits():
+    return line_hits([build.batch(*WAVES)], 4)
+
+
+def test_every_hit_is_found_with_its_place() -> None:
+    found = hits()
+    assert found.wave.tolist() == [7, 7, 7, 9]
+    assert found.token.tolist() == [0, 3, 4, 0]
+    assert found.hit.tolist() == [0, 1, 2, 0]
+    assert found.se.tolist() == [0, 0, 0, 3]
+    assert found.start.tolist() == [100, 111, 117, 52]
+    assert found.stall.tolist() == [3, 4, 0, 1]
+    assert found.latency.tolist() == [5, 6, 1, 2]
+    assert found.idle.tolist() == [0, 2, 0, 2]
+    assert found.since.tolist() == [NEVER, 11, 6, NEVER]
+    assert found.row_of(7, 4) == 2
+    assert found.row_of(8, 0) == -1
+
+
+def test_nothing_ran_the_line() -> None:
+    found = line_hits([build.batch(*WAVES)], 3)
+    assert len(found) == 0
+    assert len(line_hits([], 3)) == 0
+    view = distribution_view(found, Wanted())
+    assert view.spread is None
+    assert view.step(-1, 1) == -1
+    assert view.histogram.totals.tolist() == [0]
+
+
+@pytest.mark.parametrize("name", ["pa_mqa_small", "flash_attn_small_after", "vec_add"])
+def test_hits_add_up_to_the_code_table(name: str) -> None:
+    trace, batches = opened(captures.trace_path(name))
+    code = trace.code
+    for line in np.argsort(-(code.latency + code.idle))[:12].tolist():
+        found = line_hits(batches, line)
+        assert len(found) == code.hits[line]
+        for column in ("latency", "stall", "idle"):
+            assert int(found.measure(column).sum()) == int(getattr(code, column)[line]), (line, column)
+
+
+@given(st.lists(st.integers(0, 5000), min_size=1, max_size=200))
+def test_percentiles_are_times_of_hits(values: list[int]) -> None:
+    found = spread(np.array(values))
+    assert found is not None
+    order = sorted(values)
+    for share, value in ((0.5, found.median), (0.95, found.p95)):
+        assert value in values
+        assert sum(v <= value for v in values) >= share * len(values) - 1e-9
+        assert sum(v < value for v in values) < share * len(values)
+    assert (found.least, found.most, found.total, found.count) == (
+        order[0],
+        order[-1],
+        sum(values),
+        len(values),
+    )
+
+
+@given(
+    st.lists(st.integers(0, 100_000), min_size=1, max_size=200),
+    st.integers(2, 60),
+    st.booleans(),
+    st.sampled_from([1, 4]),
+)
+def test_bins_hold_every_value_once(values: list[int], bins: int, is_log: bool, step: int) -> None:
+    column = np.array(values) * step
+    found = histogram(column, bins, is_log=is_log, step=step)
+    assert len(found.totals) <= bins
+    assert (np.diff(found.edges) > 0).all()
+    assert (found.edges % step == 0).all()
+    expected = [
+        int(((column >= low) & (column < high)).sum())
+        for low, high in zip(found.edges, found.edges[1:], strict=False)
+    ]
+    assert found.totals.tolist() == expected
+    assert sum(expected) == len(values)
+    assert (found.totals[found.bin_of(column)] > 0).all()
+
+
+def test_bins_of_a_logarithmic_scale_grow_and_zero_stands_alone() -> None:
+    found = histogram(np.array([0, 0, 4, 40, 400, 4000]), 10, is_log=True, step=4)
+    assert found.edges[:2].tolist() == [0, 4]
+    assert found.totals[0] == 2
+    assert (np.diff(found.edges)[2:] >= np.diff(found.edges)[1:-1]).all()
+
+
+def test_bins_are_multiples_of_the_clock_step() -> None:
+    found = histogram(np.array([4, 8, 8, 12]), 40, step=4)
+    assert found.edges.tolist() == [4, 8, 12, 16]
+    assert found.totals.tolist() == [1, 2, 1]
+    assert found.place(10) == 1.5
+
+
+def test_groups_split_the_bars() -> None:
+    view = distribution_view(hits(), Wanted("latency", 10, group="engine"))
+    assert view.groups == ("SE 0", "SE 3")
+    assert view.histogram.counts.sum(axis=0).tolist() == [3, 1]
+    view = distribution_view(hits(), Wanted("latency", 10, group="wave", wave=7))
+    assert view.histogram.counts.sum(axis=0).tolist() == [3, 1]
+
+
+def test_the_slowest_come_first_and_steps_follow_the_order() -> None:
+    found = hits()
+    assert slowest(found, "latency", 2).tolist() == [1, 0]
+    assert slowest(found, "since", 0).tolist() == [1, 2]
+    view = distribution_view(found, Wanted())
+    assert view.slowest().tolist() == [1, 0, 3, 2]
+    assert view.step(-1, 1) == 1
+    assert view.step(1, -1) == 0
+    assert view.step(1, 1) == -1
+    assert view.in_bin(int(view.histogram.bin_of(2))).tolist() == [3]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_bin_lists_exactly_its_hits(measure: str) -> None:
+    view = distribution_view(hits(), Wanted(measure, 3))
+    listed = [view.in_bin(number) for number in range(len(view.histogram.counts))]
+    assert [len(rows) for rows in listed] == view.histogram.totals.tolist()
+    assert sorted(np.concatenate(listed).tolist()) == np.flatnonzero(view.values != NEVER).tolist()

@@ -1,0 +1,59 @@
+"""One execution and its waits, token by token."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
+from rcv_py.formats.open import open_trace
+from tests.analysis import build
+from tests.support import captures
+
+TEXTS = ["global_load_dword v0", "ds_read_b32 v1", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)", "v_add v0"]
+
+
+def of(picture: str, lines: list[int], row: int, gfxip: int = 9) -> TokenWaits:
+    return token_waits(build.wave(picture, lines, begin=100), row, build.code(TEXTS), gfxip)
+
+
+def test_a_wait_names_the_executions_it_waited_for_and_the_newest() -> None:
+    picture, lines = "BB|BB|..iiiiiiii|iiiiiiii|", [0, 0, 2, 3]
+    assert of(picture, lines, 2) == TokenWaits((Awaited(0, 0, "vmcnt", 100, 6, True),), (), True, False)
+    assert of(picture, lines, 3).awaited == (Awaited(1, 0, "vmcnt", 102, 12, True),)
+
+
+def test_a_load_names_the_wait_that_released_it_with_its_latency() -> None:
+    picture, lines = "BB|BB|..iiiiiiii|iiiiiiii|", [0, 0, 2, 3]
+    assert of(picture, lines, 0) == TokenWaits((), (ReleasedBy(2, 2, "vmcnt", 12, True),), False, True)
+    assert of(picture, lines, 1).released_by == (ReleasedBy(3, 3, "vmcnt", 18, True),)
+    assert of(picture, lines, 1, gfxip=10).released_by[0].latency == 20, "from issue, not from its end"
+
+
+def test_an_older_load_or_a_wait_that_did_not_stall_tells_a_bound() -> None:
+    picture, lines = "BB|BB|..iiiiiiii|", [0, 0, 3]
+    assert of(picture, lines, 0).released_by == (ReleasedBy(2, 3, "vmcnt", 12, False),)
+    assert of("BB|.....ii|", [0, 3], 0).released_by == (ReleasedBy(1, 3, "vmcnt", 7, False),)
+
+
+def test_what_neither_waits_nor_is_waited_for_has_nothing() -> None:
+    assert of("VV|", [4], 0) == TokenWaits()
+    assert of("VV|", [-1], 0) == TokenWaits()
+    assert of("ii|", [3], 0) == TokenWaits((), (), True, False)
+    assert of("BB|", [0], 0) == TokenWaits((), (), False, True)
+
+
+@pytest.mark.parametrize("name", ["pa_mqa_big", "preshuffle_gemm"])
+def test_both_directions_agree_on_a_real_wave_and_are_fast(name: str) -> None:
+    trace = open_trace(captures.trace_path(name))
+    wave = trace.reader.read([0]).waves[0]
+    rows = np.flatnonzero([trace.code.text[line].startswith("s_waitcnt") for line in wave.tokens.line])
+    begin = time.perf_counter()
+    for row in rows[:40].tolist():
+        for one in token_waits(wave, row, trace.code, trace.gfxip).awaited:
+            back = token_waits(wave, one.row, trace.code, trace.gfxip).released_by
+            assert row in [by.row for by in back]
+            assert all(by.latency >= 0 for by in back)
+    assert time.perf_counter() - begin < 10

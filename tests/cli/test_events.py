@@ -1,0 +1,57 @@
+"""`rcv events` as it is printed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from rcv_py.base.errors import UsageError
+from rcv_py.cli.arguments import parse
+from rcv_py.cli.commands import events
+from rcv_py.synth.variants import SAMPLES
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("markers")
+    SAMPLES["markers"].write(path)
+    return path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert events.run(parse(["events", *words])) == 0
+    return capsys.readouterr().out
+
+
+def test_json_has_a_schema_and_every_marker(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = json.loads(printed(capsys, str(folder), "--json"))
+    assert made["schema"] == "rcv.events/1"
+    assert made["problems"] == []
+    assert {row["kind"] for row in made["rows"]} == {"marker"}
+    points = [row for row in made["rows"] if row["name"] == "vmem issued"]
+    assert points
+    assert all(row["duration"] is None for row in points)
+
+
+def test_kinds_are_chosen_and_csv_has_a_head(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = list(csv.reader(io.StringIO(printed(capsys, str(folder), "--kind", "shader,marker", "--csv"))))
+    assert rows[0] == ["time", "duration", "kind", "name", "place", "detail"]
+    assert {row[2] for row in rows[1:]} == {"shader", "marker"}
+
+
+def test_text_sums_up_and_nothing_has_a_sentence(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = printed(capsys, str(folder))
+    assert "entries in all." in out
+    SAMPLES["matmul_small"].write(tmp_path)
+    assert "no events, dispatches or shader data" in printed(capsys, str(tmp_path))
+
+
+def test_a_kind_that_is_none_is_refused() -> None:
+    with pytest.raises((SystemExit, UsageError)):
+        parse(["events", ".", "--kind", "dispatch,nonsense"])

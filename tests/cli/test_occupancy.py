@@ -1,0 +1,71 @@
+"""What `rcv occupancy` prints, against the reference's numbers and the files themselves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from rcv_py.cli.main import main
+from rcv_py.synth.variants import SAMPLES
+from tests.support import captures
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    code = main(["occupancy", *(str(word) for word in words)])
+    output = capsys.readouterr()
+    assert (code, output.err) == (0, "")
+    return output.out
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_numbers_are_the_reference_s(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    golden = captures.golden(f"beyond/{name}.json")
+    folder = captures.trace_path(name)
+    engines = json.loads(run(capsys, folder, "--json"))
+    assert engines["schema"] == "rcv.occupancy/1"
+    every, *rows = engines["rows"]
+    assert every["peak"] == golden["peak_waves"]
+    assert every["mean"] == pytest.approx(golden["avg_waves"], abs=0.01)
+    assert 100 * every["tail"] == pytest.approx(golden["tail_below_half_pct"], abs=0.01)
+    assert sum(row["area"] for row in rows) == every["area"]
+    states = json.loads(run(capsys, folder, "--by", "state", "--json"))["rows"][1:]
+    assert {row["state"]: row["area"] for row in states} == golden["state_cycles"]
+    kernels = json.loads(run(capsys, folder, "--by", "kernel", "--json"))["rows"]
+    assert [row["ids"] for row in kernels[1:]] == [[1]]
+
+
+def test_the_curves_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.trace_path("vec_add")
+    rows = list(csv.reader(io.StringIO(run(capsys, folder, "--csv"))))
+    assert rows[0] == ["se", "cycle", "waves"]
+    events = json.loads((folder / "occupancy.json").read_text())
+    assert {row[0] for row in rows[1:]} == {f"SE{se}" for se in events if se.isdigit() and events[se]}
+    area = 0
+    for before, after in pairwise(rows[1:]):
+        if before[0] == after[0]:
+            area += (int(after[1]) - int(before[1])) * int(before[2])
+    lives = sum(-row[0] if row[4] else row[0] for se in events if se.isdigit() for row in events[se] or ())
+    assert area == lives
+
+
+@pytest.mark.parametrize("by", ["se", "kernel", "state"])
+def test_text(by: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, captures.trace_path("fused_rope_cache"), "--by", by)
+    assert "all" in text
+    assert "nine tenths" in text
+    expected = {"se": "SE3", "kernel": "fused_qk_rope_reshape_and_cache_0", "state": "STALL"}
+    assert expected[by] in text
+
+
+@pytest.mark.parametrize("by", ["se", "kernel", "state"])
+def test_a_capture_without_times_says_so(by: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    SAMPLES["pc_sampling"].write(folder, 0, False)
+    assert "not" in run(capsys, folder, "--by", by)
+    assert json.loads(run(capsys, folder, "--by", by, "--json"))["rows"] == []
+    assert run(capsys, folder, "--by", by, "--csv").count("\n") == 1

@@ -1,0 +1,98 @@
+"""`rcv summary` and `rcv line`: the same numbers in three forms, and a sentence where there are none."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from rcv_py.cli.main import main
+from tests.support import captures
+from tests.ui.window import SAMPLE, SAMPLES
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    """What a command that works prints."""
+    code = main([str(word) for word in words])
+    output = capsys.readouterr()
+    assert (code, output.err) == (0, "")
+    return output.out
+
+
+def test_text_json_and_csv_of_a_summary_agree(capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(run(capsys, "summary", SAMPLE, "--json"))
+    assert document["schema"] == "rcv.summary/1"
+    text = run(capsys, "summary", SAMPLE)
+    rows = list(csv.DictReader(io.StringIO(run(capsys, "summary", SAMPLE, "--csv"))))
+    for section in ("activity", "states"):
+        listed = {row["name"]: int(row["value"]) for row in rows if row["section"] == section}
+        assert listed == document[section]
+        for value in listed.values():
+            assert f"{value:,}" in text
+    facts = {row["name"]: row["value"] for row in rows if row["section"] == "capture"}
+    assert facts == {fact["name"]: str(fact["value"]) for fact in document["facts"]}
+    assert len(document["simds"]) == 16
+    assert all(simd["busy"] <= simd["resident"] for simd in document["simds"])
+    assert sum(unit["traced"] for unit in document["units"]) == document["waves"]["traced"]
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_a_summary_says_what_was_measured_elsewhere(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(run(capsys, "summary", captures.trace_path(name), "--json"))
+    assert document["states"] == captures.golden(f"beyond/{name}.json")["state_cycles"]
+
+
+def test_counters_in_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.synthetic_path("counters_gfx9")
+    document = json.loads(run(capsys, "summary", folder, "--json"))
+    assert document["counters"]["MFMA Peak"] == 36.25
+    text = run(capsys, "summary", folder)
+    assert "MFMA Peak  36.2 %" in text
+    assert "BUSY_CU_CYCLES" in text
+
+
+def test_samples_in_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.trace_path("pcsampling")
+    document = json.loads(run(capsys, "summary", folder, "--json"))
+    assert document["stall_reasons"]["pipe stalled"] == 777
+    assert "units" not in document
+    assert "lost arbitration" in run(capsys, "summary", folder)
+    assert "barrier,761,4690" in run(capsys, "summary", folder, "--csv")
+
+
+def test_the_hits_of_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.trace_path("pa_mqa_small")
+    document = json.loads(run(capsys, "line", folder, 62, "--json"))
+    assert document["schema"] == "rcv.line/1"
+    assert document["measures"]["latency"]["total"] == 4088
+    assert [hit["latency"] for hit in document["slowest"]] == [1048, 1016, 1012, 1012]
+    assert sum(document["bins"]["counts"]) == document["hits"] == 4
+    text = run(capsys, "line", folder, 62, "--by", "stall", "--top", "2", "--log")
+    assert "s_waitcnt lgkmcnt(0)" in text
+    assert "The slowest 2 hits by stall" in text
+    rows = list(csv.DictReader(io.StringIO(run(capsys, "line", folder, 62, "--csv"))))
+    assert [int(row["latency"]) for row in rows] == [1048, 1016, 1012, 1012]
+    assert rows[0]["since"] == ""
+    assert "No wave ran it twice." in run(capsys, "line", folder, 62, "--by", "since")
+
+
+def test_the_samples_of_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.trace_path("pcsampling")
+    assert "no distribution" in run(capsys, "line", folder, 700)
+    assert json.loads(run(capsys, "line", folder, 700, "--json"))["samples"]["stalled"] == 21
+    assert "pipe stalled,17" in run(capsys, "line", folder, 700, "--csv")
+
+
+def test_what_has_no_hits_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "No traced wave ran this instruction." in run(capsys, "line", SAMPLE, 0)
+    assert main(["line", str(SAMPLES / "placeholder"), "3"]) == 2
+    assert "has no line 3" in capsys.readouterr().err
+    assert "Compute units" in run(capsys, "summary", SAMPLES / "placeholder")
+
+
+def test_samples_are_called_samples_in_the_ranking(capsys: pytest.CaptureFixture[str]) -> None:
+    head, first = run(capsys, "hotspot", captures.trace_path("pcsampling"), "--top", "1").splitlines()[:2]
+    assert head.split()[:5] == ["line", "samples", "issued", "stalled", "share"]
+    assert first.split()[:4] == ["102", "153", "0", "153"]

@@ -1,0 +1,365 @@
+"""The panel of counters and the editor of formulas: choices, exact curves, mistakes, files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+
+from rcv_py.analysis.counters import counters
+from rcv_py.base.errors import UsageError
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.formats.open import open_trace
+from rcv_py.model.device import CounterSamples
+from rcv_py.model.trace import Trace
+from rcv_py.state.formula_files import FOLDER, FormulaFiles
+from rcv_py.synth.variants import SAMPLES
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.formula_dialog import FormulaDialog
+from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.panels.counters import CountersPanel
+from tests.support.code_samples import trace as small_trace
+
+Settled = Callable[[], None]
+OpenIn = Callable[..., None]
+
+
+@pytest.fixture(scope="module")
+def units(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    path = tmp_path_factory.mktemp("units")
+    SAMPLES["counters_units"].write(path, seed=3)
+    return open_trace(path)
+
+
+@pytest.fixture
+def settled(settled: Settled, qtbot: object) -> Settled:
+    """Wait for tasks, and for what is put together once Qt is idle."""
+
+    def wait() -> None:
+        settled()
+        qtbot.wait(5)  # type: ignore[attr-defined]
+        settled()
+
+    return wait
+
+
+@pytest.fixture
+def panel(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[CountersPanel]:
+    made = CountersPanel(ui)
+    qtbot.addWidget(made)  # type: ignore[attr-defined]
+    made.resize(1000, 400)
+    made.show()
+    yield made
+    settled()
+
+
+@pytest.fixture
+def dialog(panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled) -> FormulaDialog:
+    """The editor, with a file of its own, over a capture with counters."""
+    open_in(units)
+    settled()
+    panel.edit_formulas()
+    assert panel.dialog is not None
+    panel.dialog.new_file()
+    settled()
+    return panel.dialog
+
+
+def write(dialog: FormulaDialog, text: str, settled: Settled, qtbot: object) -> None:
+    dialog.editor.setPlainText(text)
+    qtbot.waitUntil(lambda: not dialog._typing.isActive())  # type: ignore[attr-defined]
+    settled()
+
+
+def drawn(panel: CountersPanel) -> dict[str, np.ndarray]:
+    return {curve.name: curve.value for curve in panel.plot.curves}
+
+
+# -- the panel ----------------------------------------------------------------------------------------
+
+
+def test_it_says_how_to_record_counters(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
+    assert "Ctrl+O" in panel.page.sentence.text()
+    open_in(small_trace())
+    settled()
+    assert "--att-perfcounter-ctrl 8 --att-perfcounters" in panel.page.sentence.text()
+    broken = Problem(Severity.WARNING, "se0_perfcounter.json", "It is cut.", "Again.", ("counters",))
+    open_in(replace(small_trace(), gfxip=12, problems=(broken,)))
+    settled()
+    assert panel.page.sentence.text().startswith("It is cut. Again.\n\n")
+    assert "--spm" in panel.page.sentence.text()
+    assert panel.sheet() is None
+
+
+def test_what_a_formula_uses_is_off_at_first(
+    panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled
+) -> None:
+    open_in(units)
+    settled()
+    names = set(drawn(panel))
+    assert {"INST_LEVEL_VMEM", "VALU_util", "GPUutil"} <= names
+    assert not names & {"BUSY_CU_CYCLES", "ACTIVE_INST_VALU", "VALU_MFMA_BUSY_CYCLES"}
+    assert panel.note.text().startswith(f"{len(names)} of 14 curves")
+    panel.tree.item("BUSY_CU_CYCLES").setCheckState(0, Qt.CheckState.Checked)
+    settled()
+    assert drawn(panel)["BUSY_CU_CYCLES"].max() == 60, "two engines, three units, ten quad-cycles each"
+    assert drawn(panel)["BUSY_CU_CYCLES"].dtype == np.int64
+
+
+def test_legend_and_tree_agree(panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled) -> None:
+    open_in(units)
+    settled()
+    panel.plot.legend.buttons[0].click()
+    settled()
+    assert "INST_LEVEL_VMEM" not in drawn(panel)
+    assert panel.tree.item("INST_LEVEL_VMEM").checkState(0) == Qt.CheckState.Unchecked
+    panel.tree.item("INST_LEVEL_VMEM").setCheckState(0, Qt.CheckState.Checked)
+    settled()
+    assert "INST_LEVEL_VMEM" in panel.plot.shown
+
+
+def test_engines_and_units_are_chosen(
+    panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled
+) -> None:
+    open_in(units)
+    settled()
+    whole = drawn(panel)["INST_LEVEL_VMEM"].max()
+    first = counters(units).units()[0]
+    assert [panel.units.itemData(row) for row in range(4)] == ["all", *map(str, range(first, first + 3))]
+    panel.choose("engine", "1")
+    panel.choose("unit", str(first + 1))
+    settled()
+    assert 0 < 2 * drawn(panel)["INST_LEVEL_VMEM"].max() < whole
+    assert not panel.simds.isVisible(), "no counter has a mask"
+
+
+def masked() -> Trace:
+    time = np.arange(40, 400, 40, dtype=np.int64)
+    value = np.arange(36, dtype=np.int32).reshape(9, 4)
+    place = np.zeros(9, np.int16)
+    names = ("SQ_A:1", "SQ_A:2", "SQ_B", "SQ_C:0xC")
+    table = CounterSamples(0, time, value, place, place)
+    return replace(small_trace(), counter_names=names, counters=(table,))
+
+
+def test_simds_are_chosen_by_their_masks(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
+    open_in(masked())
+    settled()
+    assert panel.simds.isVisible()
+    assert panel.tree.listed == ("A:1", "A:2", "B", "C:0xC")
+    panel.choose("simd", "1")
+    settled()
+    assert panel.tree.listed == ("A:2", "B")
+    assert "SIMD 1" in panel.tree.item("A:2").toolTip(0)
+
+
+def test_the_filter_and_the_search_key(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
+    assert not panel.focus_search()
+    open_in(masked())
+    settled()
+    assert panel.focus_search()
+    panel.tree.field.setText("a:")
+    assert panel.tree.listed == ("A:1", "A:2")
+
+
+def test_scales_compare_shapes(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
+    open_in(masked())
+    settled()
+    panel.choose("scale", "share")
+    assert {name: value.max() for name, value in drawn(panel).items()} == dict.fromkeys(drawn(panel), 100)
+    assert panel.plot.curves[0].unit == "% of 32 per 40 cycles"
+
+
+def test_the_sheet_has_exact_values(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
+    open_in(masked())
+    settled()
+    panel.session.fit_all()
+    sheet = panel.sheet()
+    assert sheet is not None
+    assert sheet.headers[:3] == ("cycle", "A:1 (per 40 cycles)", "A:2 (per 40 cycles)")
+    rows = {row[0]: row[1:] for row in sheet.rows}
+    assert rows[40] == (4, 5, 6, 7), "the sample at 80 tells of the cycles from 40 on"
+
+
+def test_state_is_kept(
+    panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled, ui: UiContext
+) -> None:
+    open_in(units)
+    settled()
+    panel.tree.item("GPUutil").setCheckState(0, Qt.CheckState.Unchecked)
+    settled()
+    state = panel.save_state()
+    other = CountersPanel(ui)
+    other.load_state({**state, "nonsense": 3, "engine": "77"})
+    settled()
+    assert "GPUutil" not in drawn(other)
+    other.load_state({"ticks": 5, "sizes": "x"})
+    other.deleteLater()
+
+
+def test_it_is_drawn_in_both_themes(
+    panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled, ui: UiContext
+) -> None:
+    open_in(units)
+    settled()
+    seen = []
+    for theme in ("light", "dark"):
+        ui.settings["look.theme"] = theme
+        settled()
+        picture = panel.grab().toImage()
+        found = {picture.pixelColor(x, y).name() for x in range(400, 980) for y in range(100, 380, 3)}
+        colors = {ui.theme.kernel(curve.color).name() for curve in panel.plot.curves}
+        assert len(colors & found) >= 4
+        assert ui.theme.role("canvas").name() in found
+        seen.append(found)
+    assert seen[0] != seen[1]
+
+
+# -- the editor -----------------------------------------------------------------------------------------
+
+
+def test_a_formula_becomes_a_curve_while_it_is_typed(
+    dialog: FormulaDialog, panel: CountersPanel, settled: Settled, qtbot: object
+) -> None:
+    write(dialog, "busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]  # [quads] Mine.", settled, qtbot)
+    assert drawn(panel)["busy"].max() == 60
+    assert not dialog.mistakes.count()
+    assert dialog.tabs.tabText(1) == "formulas.txt •"
+    assert "busy" in panel.tree.listed
+    assert panel.plot.curves[-1].unit == "quads"
+
+
+def test_mistakes_are_underlined_at_their_characters(
+    dialog: FormulaDialog, settled: Settled, qtbot: object
+) -> None:
+    write(dialog, "# é 😀\n_a := 1 + NOPE\nb := (2\nc := 3", settled, qtbot)
+    texts = [dialog.mistakes.item(row).text() for row in range(dialog.mistakes.count())]
+    assert texts[0] == "formulas.txt, line 2, column 11: There is no counter or formula NOPE."
+    assert texts[1].startswith("formulas.txt, line 3, column 8: Here the line ends")
+    marked = [mark.cursor.selectedText() for mark in dialog.editor.extraSelections()]
+    assert marked == ["NOPE", "2"], "where the line ends, the character before is marked"
+    dialog.mistakes.itemClicked.emit(dialog.mistakes.item(0))
+    assert dialog.editor.textCursor().block().text() == "_a := 1 + NOPE"
+    assert dialog.editor.textCursor().positionInBlock() == 10
+    assert "NOPE" in dialog.editor.tip_at(dialog.editor.toPlainText().index("NOPE"))
+    dialog.editor.insertPlainText(" ")
+    assert not dialog.editor.extraSelections(), "the text has changed since"
+
+
+def test_tooltips_have_values(dialog: FormulaDialog, settled: Settled, qtbot: object) -> None:
+    text = "busy := sum[BUSY_CU_CYCLES]\nhalf := busy / 2"
+    write(dialog, text, settled, qtbot)
+    assert "3 CU" not in dialog.tip("busy")
+    assert dialog.editor.tip_at(text.index("sum")).startswith("sum[x, axis=…]")
+    assert "2 SE" in dialog.editor.tip_at(text.index("BUSY_CU"))
+    assert "most 10" in dialog.editor.tip_at(text.index("BUSY_CU"))
+    assert dialog.editor.tip_at(text.index("busy / 2")).startswith("busy = ")
+    assert dialog.tip("SHADER_HZ").startswith("SHADER_HZ = 2,")
+
+
+def test_names_are_completed(dialog: FormulaDialog, settled: Settled, qtbot: object) -> None:
+    editor = dialog.editor
+    write(dialog, "", settled, qtbot)
+    editor.setFocus()
+    QTest.keyClicks(editor, "x := sum[BUSY")
+    assert editor.completer.popup().isVisible()
+    editor.complete(editor.completer.currentCompletion())
+    assert editor.toPlainText() == "x := sum[BUSY_CU_CYCLES"
+    editor.completer.popup().hide()
+    QTest.keyClicks(editor, "]  # BUSY")
+    assert not editor.completer.popup().isVisible(), "not in a comment"
+
+
+def test_the_built_in_set_is_shown_but_not_changed(dialog: FormulaDialog) -> None:
+    dialog.tabs.setCurrentIndex(0)
+    assert dialog.editor.isReadOnly()
+    assert "VALU_util := 100 * _valu" in dialog.editor.toPlainText()
+    assert "TFLOPS" in dialog.editor.toPlainText()
+    assert not any(dialog.buttons[name].isEnabled() for name in ("Save", "Rename", "Revert", "Delete"))
+    assert "select[x, i" in dialog.help.toPlainText()
+
+
+def test_files_are_saved_renamed_reverted_and_deleted(
+    dialog: FormulaDialog, settled: Settled, qtbot: object
+) -> None:
+    write(dialog, "a := 1", settled, qtbot)
+    dialog.buttons["Save"].click()
+    assert dialog.tabs.tabText(1) == "formulas.txt"
+    write(dialog, "a := 2", settled, qtbot)
+    dialog.buttons["Revert"].click()
+    assert dialog.editor.toPlainText() == "a := 1"
+    dialog.ask_name = lambda old: "../evil"
+    dialog.buttons["Rename"].click()
+    assert "no name for a file" in dialog.state.text()
+    dialog.ask_name = lambda old: "mine"
+    dialog.buttons["Rename"].click()
+    assert dialog.name == "mine.txt"
+    dialog.confirm = lambda question: False
+    dialog.buttons["Delete"].click()
+    assert "mine.txt" in dialog.editors
+    dialog.confirm = lambda question: True
+    dialog.buttons["Delete"].click()
+    assert list(dialog.editors) == ["built-in"]
+    settled()
+
+
+def test_later_files_replace_formulas_of_earlier_ones(
+    dialog: FormulaDialog, panel: CountersPanel, settled: Settled, qtbot: object
+) -> None:
+    write(dialog, "VALU_util := linear(NUM_SAMPLES) * 0 + 7", settled, qtbot)
+    assert set(drawn(panel)["VALU_util"].tolist()) == {0, 7}
+    assert panel.tree.item("VALU_util").parent().text(0) == "Formulas: formulas.txt"
+
+
+def test_without_counters_the_language_is_checked(
+    panel: CountersPanel, open_in: OpenIn, settled: Settled, qtbot: object
+) -> None:
+    panel.edit_formulas()
+    assert panel.dialog is not None
+    panel.dialog.new_file()
+    write(panel.dialog, "a := NOPE\nb := (", settled, qtbot)
+    assert panel.dialog.mistakes.count() == 1
+    open_in(masked())
+    settled()
+    assert panel.dialog.mistakes.count() == 2
+
+
+# -- files ----------------------------------------------------------------------------------------------
+
+
+def test_files_lie_in_the_folder_of_settings(tmp_path: Path) -> None:
+    settings = Settings(QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat))
+    assert settings.folder == tmp_path
+    assert Settings(None).folder is None
+    files = FormulaFiles(settings.folder)
+    name = files.new()
+    files.edit(name, "a := 1\n")
+    assert not (tmp_path / FOLDER).exists(), "nothing is written before it is saved"
+    files.save(name)
+    assert (tmp_path / FOLDER / name).read_text() == "a := 1\n"
+    assert files.rename(name, "b.def") == "b.def"
+    (tmp_path / FOLDER / "a.txt").write_text("x := 1")
+    (tmp_path / FOLDER / "notes.md").write_text("no")
+    (tmp_path / FOLDER / "bad.txt").write_bytes(b"\xff\xfe\x00")
+    again = FormulaFiles(tmp_path)
+    assert again.names == ("a.txt", "b.def")
+    assert "bad.txt cannot be read" in again.problems[0]
+    again.delete("b.def")
+    assert sorted(path.name for path in (tmp_path / FOLDER).iterdir()) == ["a.txt", "bad.txt", "notes.md"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc/x", "a/b", "a\\b", "", ".hidden", "x\0", "ä", "y" * 80, "CON:"]
+)
+def test_a_name_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
+    files = FormulaFiles(tmp_path)
+    mine = files.new()
+    files.save(mine)
+    with pytest.raises(UsageError):
+        files.rename(mine, name)
+    assert [path.name for path in (tmp_path / FOLDER).iterdir()] == [mine]

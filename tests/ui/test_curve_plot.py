@@ -1,0 +1,351 @@
+"""Curves over time: exact read-out, no lost peak, and the gestures of the timelines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QApplication
+
+from rcv_py.model.clock import Clock
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import Selection
+from rcv_py.ui.kit import export
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.curve_plot import Curve, CurvePlot, Stack
+from rcv_py.ui.kit.value_axis import bounds, exact_text, ticks, value_text
+from tests.support.traces import made_trace
+from tests.ui.canvas_bot import CanvasBot
+
+BEGIN = (1 << 41) + 8  # a time that 32 bits cannot hold, and float32 not tell from its neighbours
+LENGTH = 48_000
+SPAN = TimeWindow(BEGIN, BEGIN + LENGTH)
+LOW = Curve("low", BEGIN + np.array([0, 10_000, 30_000]), np.array([2, 4, 1]), 0, "waves", "a low one")
+HIGH = Curve("high", BEGIN + np.array([0, 20_000]), np.array([8, 6]), "accent", "waves")
+Key = Qt.Key
+
+
+def peaky() -> Curve:
+    """Ones, and one value of 40 for 4 cycles in the middle."""
+    time = BEGIN + 4 * np.arange(LENGTH // 4, dtype=np.int64)
+    value = np.ones(len(time), np.int32)
+    value[len(value) // 2] = 40
+    return Curve("peaky", time, value, 2)
+
+
+@pytest.fixture
+def plot(ui: UiContext, open_in: Callable, qtbot: Any) -> CurvePlot:
+    """A plot of two curves over a trace with a wave; 1 cycle is 0.5 ns."""
+    trace, batches = made_trace(("vvVVVV..llllLLLL" * 3000,), begin=BEGIN)
+    open_in(replace(trace, clock=Clock(ticks_per_cycle=0.05)), batches)
+    made = CurvePlot(ui, "Curves of a test")
+    qtbot.addWidget(made)
+    made.resize(900, 300)
+    made.show()
+    made.set_curves((LOW, HIGH), "waves at a time")
+    ui.session.set_view(SPAN)
+    made.setFocus()
+    QApplication.processEvents()
+    made.canvas.point_out("")  # wherever the pointer of the test machine is
+    return made
+
+
+@pytest.fixture
+def bot(plot: CurvePlot) -> CanvasBot:
+    return CanvasBot(plot.canvas)
+
+
+def press(widget: Any, key: Qt.Key) -> None:
+    for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+        QApplication.sendEvent(
+            widget, QKeyEvent(kind, key, Qt.KeyboardModifier.NoModifier, " " if key == Key.Key_Space else "")
+        )
+
+
+# -- picture --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_curve_has_its_colour_where_its_value_is(plot: CurvePlot, bot: CanvasBot, theme: str) -> None:
+    plot.canvas.ui.settings["look.theme"] = theme
+    palette = plot.canvas.ui.theme
+    assert bot.color(8, BEGIN + 5000) == palette.role("accent")
+    assert bot.color(6, BEGIN + 40_000) == palette.role("accent")
+    assert bot.color(4, BEGIN + 25_000) == palette.kernel(0)
+    assert bot.color(7, BEGIN + 40_000) == palette.role("canvas")
+
+
+def test_steps_are_vertical_not_slanted(plot: CurvePlot, bot: CanvasBot) -> None:
+    plot.shown = {"high"}
+    line = plot.canvas.ui.theme.role("accent")
+    rise = [bot.color(7, BEGIN + 20_000 + shift) == line for shift in range(-600, 601, 50)]
+    assert 1 <= sum(rise) <= 3  # a line of one or two pixels at the step, 54 cycles a pixel
+    assert bot.color(8, BEGIN + 19_800) == line
+    assert bot.color(6, BEGIN + 20_200) == line
+
+
+def test_a_peak_narrower_than_a_pixel_is_drawn(plot: CurvePlot, bot: CanvasBot) -> None:
+    plot.set_curves((peaky(),), "values")
+    line = plot.canvas.ui.theme.kernel(2)
+    middle = BEGIN + LENGTH // 2
+    assert any(bot.color(39, middle + shift) == line for shift in range(-60, 61, 20))
+    assert bot.color(20, middle - 3000) != line
+    plot.canvas.session.set_view(TimeWindow(middle - 40, middle + 40))
+    assert bot.color(40, middle + 2) == line  # exact when zoomed in
+    assert bot.color(1, middle + 6) == line
+    assert bot.color(1, middle + 2) != line
+
+
+def test_the_axis_of_values_holds_what_is_in_view_from_zero(plot: CurvePlot) -> None:
+    canvas = plot.canvas
+    assert (canvas.values.low, canvas.values.high) == (0, 9)
+    plot.shown = {"low"}
+    assert (canvas.values.low, canvas.values.high) == (0, 4.5)
+    canvas.session.set_view(TimeWindow(BEGIN + 35_000, BEGIN + 40_000))
+    assert canvas.values.high < 2
+    plot.shown = {"high"}
+    plot.set_from_zero(False)
+    assert canvas.values.low > 4
+
+
+def test_an_empty_plot_is_drawn(plot: CurvePlot) -> None:
+    plot.set_curves((), "nothing")
+    plot.grab()
+    assert plot.shown == set()
+    nothing = Curve("none", np.zeros(0, np.int64), np.zeros(0))
+    for stack in Stack:
+        plot.set_stack(stack)
+        plot.set_curves((nothing, LOW), "nothing")
+        plot.grab()
+    assert plot.canvas.readings(BEGIN)[1][1].value == "–"
+
+
+def test_slopes_join_samples(plot: CurvePlot, bot: CanvasBot) -> None:
+    ramp = Curve("ramp", BEGIN + np.array([0, LENGTH]), np.array([0.0, 10.0]), 1, is_step=False)
+    plot.set_curves((ramp,), "values")
+    line = plot.canvas.ui.theme.kernel(1)
+    y, x = plot.canvas.y_of(5), plot.canvas.x_of(BEGIN + LENGTH // 2)
+    image = plot.canvas.grab().toImage()
+    assert any(image.pixelColor(int(x), int(y) + shift) == line for shift in range(-2, 3))
+
+
+# -- stacked --------------------------------------------------------------------------------------------
+
+
+def test_areas_lie_on_each_other(plot: CurvePlot, bot: CanvasBot) -> None:
+    plot.set_stack(Stack.AREAS)
+    theme = plot.canvas.ui.theme
+    assert plot.canvas.values.high >= 12
+    assert bot.color(1, BEGIN + 15_000) == theme.kernel(0)
+    assert bot.color(5, BEGIN + 15_000) == theme.role("accent")
+    assert [one.name for one in plot.canvas.readings(BEGIN + 15_000)[1]] == ["together", "high", "low"]
+    assert plot.canvas.readings(BEGIN + 15_000)[1][0].value == "12 waves"
+
+
+def test_shares_are_of_all_also_when_some_are_hidden(plot: CurvePlot, bot: CanvasBot) -> None:
+    plot.set_stack(Stack.SHARES)
+    assert plot.canvas.values.high == 100
+    _, readings = plot.canvas.readings(BEGIN + 15_000)
+    assert [one.value for one in readings] == ["8 waves · 66.7 %", "4 waves · 33.3 %"]
+    plot.toggle("high")
+    assert plot.canvas.readings(BEGIN + 15_000)[1][0].value == "4 waves · 33.3 %"
+    theme = plot.canvas.ui.theme
+    image = plot.canvas.grab().toImage()
+    x, box = int(plot.canvas.x_of(BEGIN + 15_000)), plot.canvas.plot_rect()
+    filled = sum(image.pixelColor(x, y) == theme.kernel(0) for y in range(box.top(), box.bottom()))
+    assert filled == pytest.approx(box.height() / 3, abs=3)
+
+
+# -- mouse and keys -------------------------------------------------------------------------------------
+
+
+def test_the_wheel_zooms_about_the_cursor(plot: CurvePlot, bot: CanvasBot) -> None:
+    at = BEGIN + 12_000
+    before = plot.canvas.x_of(at)
+    bot.wheel(4, at, 3)
+    view = plot.canvas.session.view.value
+    assert view.width == pytest.approx(SPAN.width * 0.512, rel=0.01)
+    assert plot.canvas.x_of(at) == pytest.approx(before, abs=1)
+
+
+def test_a_drag_pans_shift_measures_and_alt_sets_the_clock_range(plot: CurvePlot, bot: CanvasBot) -> None:
+    session = plot.canvas.session
+    session.set_view(TimeWindow(BEGIN + 10_000, BEGIN + 20_000))
+    bot.drag(4, BEGIN + 15_000, BEGIN + 12_000)
+    assert session.view.value.begin == pytest.approx(BEGIN + 13_000, abs=15)
+    assert session.window.value == session.view.value
+    bot.drag(4, BEGIN + 14_000, BEGIN + 16_000, Qt.KeyboardModifier.ShiftModifier)
+    measure = session.measure.value
+    assert measure is not None
+    assert measure.width == pytest.approx(2000, abs=30)
+    assert "low: mean 4" in plot.canvas._measure_text(measure)
+    bot.drag(4, BEGIN + 14_000, BEGIN + 18_000, Qt.KeyboardModifier.AltModifier)
+    assert session.clock_range.value is not None
+    assert session.clock_range.value.width == pytest.approx(4000, abs=30)
+    bot.key(Key.Key_Escape)
+    assert session.measure.value is None
+
+
+def test_keys_move_as_in_the_timelines(plot: CurvePlot, bot: CanvasBot) -> None:
+    session = plot.canvas.session
+    bot.key(Key.Key_W)
+    assert session.view.value.width == round(SPAN.width * 0.7)
+    before = session.view.value
+    bot.key(Key.Key_D)
+    assert session.view.value.begin > before.begin
+    bot.key(Key.Key_0)
+    assert session.view.value.width >= SPAN.width
+
+
+def test_hover_reads_exact_values_and_tells_the_other_views(plot: CurvePlot, bot: CanvasBot) -> None:
+    bot.hover(4, BEGIN + 15_000)
+    hover = plot.canvas.session.hover.value
+    assert hover is not None
+    assert hover.time is not None
+    assert abs(hover.time - BEGIN - 15_000) <= 60
+    title, readings = plot.canvas.readings(BEGIN + 9_999)
+    assert title == f"cycle {BEGIN + 9_999:,}"
+    assert [(one.name, one.value) for one in readings] == [("low", "2 waves"), ("high", "8 waves")]
+    assert [one.value for one in plot.canvas.readings(BEGIN + 10_000)[1]] == ["4 waves", "8 waves"]
+    assert plot.canvas.readings(BEGIN - 1)[1][0].value == "–"
+
+
+def test_the_curve_under_the_mouse_is_bold_and_a_click_tells_it(plot: CurvePlot, bot: CanvasBot) -> None:
+    told: list[tuple[str, int, bool]] = []
+    plot.clicked.connect(lambda *words: told.append(words))
+    bot.hover(8, BEGIN + 5000)
+    assert plot.canvas.curves.bold == "high"
+    bot.hover(5, BEGIN + 5000)
+    assert plot.canvas.curves.bold == ""
+    bot.click(2, BEGIN + 5000)
+    bot.double_click(5, BEGIN + 5000)
+    assert [(name, twice) for name, _, twice in told] == [("low", False), ("", True)]
+    assert abs(told[0][1] - BEGIN - 5000) <= 60
+
+
+def test_times_are_written_in_nanoseconds_if_wanted(plot: CurvePlot) -> None:
+    assert plot.canvas.axis.scale_of_time.unit == "cycles"
+    plot.canvas.ui.settings["timeline.units"] = "ns"
+    assert plot.canvas.axis.scale_of_time.ns_per_cycle == pytest.approx(0.5)
+    assert plot.canvas.readings(BEGIN + 20_000)[0] == "10.00 µs"
+    plot.grab()
+
+
+# -- legend ---------------------------------------------------------------------------------------------
+
+
+def test_the_legend_shows_and_hides_by_click_and_key(plot: CurvePlot, qtbot: Any) -> None:
+    low, high = plot.legend.buttons
+    assert [button.text() for button in plot.legend.buttons] == ["low", "high"]
+    assert low.accessibleName() == "Curve low, shown"
+    assert "a low one" in low.toolTip()
+    qtbot.mouseClick(low, Qt.MouseButton.LeftButton)
+    assert plot.shown == {"high"}
+    assert low.accessibleName() == "Curve low, hidden"
+    press(low, Key.Key_Space)
+    assert plot.shown == {"low", "high"}
+    press(high, Key.Key_Return)
+    assert plot.shown == {"high"}
+    press(high, Key.Key_Return)
+    assert plot.shown == {"low", "high"}
+    qtbot.mouseDClick(low, Qt.MouseButton.LeftButton)
+    assert plot.shown == {"low"}
+
+
+def test_what_was_hidden_stays_hidden_when_curves_come_again(plot: CurvePlot) -> None:
+    plot.toggle("low")
+    plot.set_curves((replace(LOW, value=LOW.value + 1), HIGH, peaky()), "waves")
+    assert plot.shown == {"high", "peaky"}
+
+
+def test_many_curves_have_a_legend_that_scrolls(plot: CurvePlot) -> None:
+    curves = [replace(LOW, name=f"a curve with a rather long name, number {i}", color=i) for i in range(60)]
+    plot.set_curves(curves, "waves")
+    QApplication.processEvents()
+    assert plot.legend.height() <= 60
+    assert len(plot.legend.buttons) == 60
+    assert all(button.width() >= button.sizeHint().width() for button in plot.legend.buttons)
+    plot.canvas.session.hover.set(None)
+    plot.grab()
+
+
+# -- marks, strip and pictures --------------------------------------------------------------------------
+
+
+def test_the_selected_token_and_bookmarks_are_marked(plot: CurvePlot, bot: CanvasBot) -> None:
+    session = plot.canvas.session
+    wave = session.selection.value.wave
+    session.select_token(wave, 1500)
+    session.bookmarks.set((Selection(wave),))
+    marks = plot.canvas._marks()
+    assert marks.bookmarks == (BEGIN,)
+    assert [line.time for line in marks.lines] == [session.token()[0].tokens.span(1500).begin]
+    session.set_view(SPAN)
+    plain, accent = bot.color(7, BEGIN + 40_000), bot.color(7, marks.lines[0].time)
+    assert plain != accent
+
+
+def _drag_strip(plot: CurvePlot, begin: int, end: int) -> None:
+    strip = plot.strip
+    none, left = Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton
+    steps = (
+        (QEvent.Type.MouseButtonPress, begin, left, left),
+        (QEvent.Type.MouseMove, end, none, left),
+        (QEvent.Type.MouseButtonRelease, end, left, none),
+    )
+    for kind, time, button, held in steps:
+        at = QPointF(strip.brush.x_of(time), 10)
+        event = QMouseEvent(kind, at, at, button, held, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(strip, event)
+
+
+def test_the_strip_drags_the_window_that_all_views_show(plot: CurvePlot) -> None:
+    session, strip = plot.canvas.session, plot.strip
+    pixel = strip.brush.outer.width / strip.brush.width_px
+    session.fit_all()
+    _drag_strip(plot, BEGIN + 10_000, BEGIN + 20_000)  # nothing to move yet: a new window
+    assert session.view.value.begin == pytest.approx(BEGIN + 10_000, abs=pixel)
+    _drag_strip(plot, BEGIN + 15_000, BEGIN + 25_000)
+    assert session.view.value.begin == pytest.approx(BEGIN + 20_000, abs=2 * pixel)
+    _drag_strip(plot, session.view.value.end, BEGIN + 40_000)
+    assert session.view.value.end == pytest.approx(BEGIN + 40_000, abs=2 * pixel)
+    assert session.window.value == session.view.value
+    assert plot.canvas.axis.shown == session.view.value
+
+
+def test_a_picture_is_as_sharp_as_wanted_and_svg_has_shapes(plot: CurvePlot) -> None:
+    theme = plot.canvas.ui.theme
+    image = export.picture(plot, theme, "caption", 2)
+    assert (image.width(), image.devicePixelRatio()) == (plot.width() * 2, 2)
+    colors = {image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}
+    assert theme.role("accent").rgb() in colors
+    svg = export.svg_bytes(plot, theme, "caption")
+    assert svg.count(b"<rect") > 10
+    assert b"waves at a time" in svg
+
+
+# -- axis -----------------------------------------------------------------------------------------------
+
+
+def test_ticks_are_round_and_whole_for_whole_numbers() -> None:
+    assert ticks(0, 9, 200, True) == [0, 2, 4, 6, 8]
+    assert ticks(0, 1.2, 400, True) == [0, 1]
+    assert ticks(-3, 3, 110, False) == [-2, 0, 2]
+    assert value_text(0.5, 0.1) == "0.5"
+    assert value_text(1234, 100) == "1,234"
+    assert value_text(2_500_000, 500_000) == "2.50M"
+    assert (exact_text(1234567), exact_text(0.1234567)) == ("1,234,567", "0.123457")
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 0), (0, 1), (3, 3), (-5, 5), (0, 1e9), (-7, -2), (0.2, 0.21)])
+@pytest.mark.parametrize("from_zero", [True, False])
+def test_bounds_hold_all_values(low: float, high: float, from_zero: bool) -> None:
+    bottom, top = bounds(low, high, from_zero)
+    assert bottom <= low <= high <= top
+    assert bottom < top
+    assert not from_zero or bottom <= 0 <= top

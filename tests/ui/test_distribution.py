@@ -1,0 +1,212 @@
+"""The hits of a line: bars that count, an outlier that leads to its token, never of another line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.distribution import MEASURE_NAMES, DistributionPanel
+from tests.support.code_samples import batch, trace, two_waves
+from tests.ui.window import SAMPLE
+
+Settled = Callable[[], None]
+LDS = 2  # the line that both waves of the sample run twice
+
+
+@pytest.fixture
+def panel(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[DistributionPanel]:
+    made = DistributionPanel(ui)
+    qtbot.addWidget(made)  # type: ignore[attr-defined]
+    made.resize(1100, 280)
+    made.show()
+    yield made
+    settled()
+
+
+@pytest.fixture
+def real(
+    panel: DistributionPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> Trace:
+    found = open_trace(SAMPLE)
+    open_in(found, [found.reader.read(list(range(len(found.waves))))])
+    line = int(np.argmax(found.code.stall))
+    ui.session.select_line(line)
+    qtbot.waitUntil(lambda: panel.view is not None)  # type: ignore[attr-defined]
+    settled()
+    return found
+
+
+def click(panel: DistributionPanel, bar: int) -> None:
+    view = panel.view
+    x = panel.plot.x_of((view.histogram.edges[bar] + view.histogram.edges[bar + 1]) / 2)
+    QTest.mouseClick(panel.plot, Qt.MouseButton.LeftButton, pos=QPoint(round(x), 90))
+
+
+def test_it_says_what_to_do(
+    panel: DistributionPanel, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    assert "Ctrl+O" in panel.empty.sentence.text()
+    open_in(trace(), [two_waves()])
+    qtbot.waitUntil(lambda: "Select an instruction" in panel.empty.sentence.text())  # type: ignore[attr-defined]
+    assert panel.sheet() is None
+
+
+def test_bars_hold_every_hit_of_the_line(panel: DistributionPanel, real: Trace, ui: UiContext) -> None:
+    line = ui.session.selection.value.line
+    assert int(panel.view.histogram.totals.sum()) == int(real.code.hits[line])
+    assert panel.view.spread.total == int(real.code.latency[line])
+    rows = list(panel.sheet().rows)
+    assert len(rows) == int(real.code.hits[line])
+    assert rows[0][0] == panel.view.spread.most
+    assert str(line) in panel.title.text()
+    assert "median" in panel.plot.accessibleDescription()
+
+
+def test_a_bar_lists_its_hits_and_a_row_leads_to_the_token(
+    panel: DistributionPanel, real: Trace, ui: UiContext
+) -> None:
+    full = np.flatnonzero(panel.view.histogram.totals)
+    click(panel, int(full[-1]))
+    rows = panel.view.in_bin(int(full[-1]))
+    assert panel.shown.tolist() == rows.tolist()
+    panel.table.chosen.emit(0)
+    wave, token = ui.session.token()
+    hits = panel.view.hits
+    assert (wave.row, token) == (int(hits.wave[rows[0]]), int(hits.token[rows[0]]))
+    assert panel.plot.token == panel.view.spread.most
+    assert panel.table.current == 0
+    assert panel.plot.selected == int(full[-1]), "choosing a hit keeps the bar"
+
+
+def test_stepping_through_slower_hits(panel: DistributionPanel, real: Trace, ui: UiContext) -> None:
+    faster, slower = panel.commands()
+    assert slower.why_not() == ""
+    panel.table.chosen.emit(0)
+    first = panel.plot.token
+    slower.run()
+    assert panel.plot.token == first, "there is nothing slower than the slowest"
+    seen = [first]
+    for _ in range(5):
+        faster.run()
+        seen.append(panel.plot.token)
+    assert seen == sorted(panel.view.values.tolist(), reverse=True)[:6]
+
+
+def test_keys_walk_over_bars_with_hits(panel: DistributionPanel, real: Trace) -> None:
+    full = np.flatnonzero(panel.view.histogram.totals).tolist()
+    for key, bar in (
+        (Qt.Key.Key_Right, full[0]),
+        (Qt.Key.Key_End, full[-1]),
+        (Qt.Key.Key_Left, full[-2]),
+        (Qt.Key.Key_Home, full[0]),
+    ):
+        QTest.keyClick(panel.plot, key)
+        assert panel.plot.selected == bar
+        assert panel.shown.tolist() == panel.view.in_bin(bar)[:200].tolist()
+
+
+def test_the_tip_says_range_and_count(panel: DistributionPanel, real: Trace) -> None:
+    bar = int(np.argmax(panel.view.histogram.totals))
+    tip = panel.plot.tip(bar)
+    assert f"{int(panel.view.histogram.totals[bar])} hit" in tip
+    assert "cycles" in tip
+    assert panel.plot.tip(-1) == ""
+
+
+def choose(panel: DistributionPanel, qtbot: object, box: str, at: int) -> None:
+    before = panel.view
+    widget = getattr(panel, box)
+    widget.setCurrentIndex(at)
+    widget.activated.emit(at)
+    qtbot.waitUntil(lambda: panel.view is not before)  # type: ignore[attr-defined]
+
+
+def test_measure_scale_and_groups_can_be_chosen(panel: DistributionPanel, real: Trace, qtbot: object) -> None:
+    for at, name in enumerate(MEASURE_NAMES):
+        if at:
+            choose(panel, qtbot, "measure", at)
+        assert panel.view.wanted.measure == name
+        assert panel.table.table.columns[0].id == name
+    choose(panel, qtbot, "measure", 0)
+    choose(panel, qtbot, "scale", 1)
+    assert panel.view.histogram.is_log
+    choose(panel, qtbot, "group", 1)
+    assert len(panel.view.groups) == len(np.unique(real.waves.se))
+    assert "SE 0" in panel.plot.tip(int(np.argmax(panel.view.histogram.counts[:, 0])))
+    choose(panel, qtbot, "group", 2)
+    state = panel.save_state()
+    assert (state["measure"], state["scale"], state["group"]) == (0, 1, 2)
+
+
+def test_another_line_is_another_distribution(
+    panel: DistributionPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(trace(), [two_waves()])
+    ui.session.select_line(LDS)
+    qtbot.waitUntil(lambda: panel.view is not None and len(panel.view.hits) == 4)  # type: ignore[attr-defined]
+    ui.session.select_line(7)
+    qtbot.waitUntil(lambda: panel.view is not None and len(panel.view.hits) == 2)  # type: ignore[attr-defined]
+    ui.session.select_line(5)
+    qtbot.waitUntil(lambda: panel.empty.is_empty)  # type: ignore[attr-defined]
+    assert "ran this instruction" in panel.empty.sentence.text()
+
+
+def test_a_line_that_ran_once_a_wave_has_no_time_between(
+    panel: DistributionPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(trace(), [two_waves()])
+    ui.session.select_line(7)
+    qtbot.waitUntil(lambda: panel.view is not None)  # type: ignore[attr-defined]
+    panel.measure.setCurrentIndex(3)
+    panel.measure.activated.emit(3)
+    qtbot.waitUntil(lambda: panel.empty.is_empty)  # type: ignore[attr-defined]
+    assert "twice" in panel.empty.sentence.text()
+    panel.measure.setCurrentIndex(0)
+    panel.measure.activated.emit(0)
+    qtbot.waitUntil(lambda: not panel.empty.is_empty)  # type: ignore[attr-defined]
+
+
+def test_it_is_partial_while_waves_are_read(
+    panel: DistributionPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    waves = two_waves().waves
+    open_in(trace(), [batch(waves[0])])
+    ui.session.select_line(LDS)
+    qtbot.waitUntil(lambda: panel.view is not None)  # type: ignore[attr-defined]
+    assert panel.note.text().startswith("partial: 1 of 2 waves read · 2 hits")
+    ui.session.store.add(batch(waves[1]))
+    ui.session.wave_loaded()
+    qtbot.waitUntil(lambda: panel.note.text().startswith("4 hits"))  # type: ignore[attr-defined]
+
+
+def test_bars_follow_the_width(panel: DistributionPanel, real: Trace, qtbot: object) -> None:
+    wide = panel.view.wanted.bins
+    panel.resize(600, 280)
+    qtbot.waitUntil(lambda: panel.view.wanted.bins < wide)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_bars_have_the_accent_of_the_theme(
+    panel: DistributionPanel, real: Trace, ui: UiContext, theme: str
+) -> None:
+    ui.settings["look.theme"] = "dark" if theme == "light" else "light"
+    ui.settings["look.theme"] = theme
+    bar = int(np.argmax(panel.view.histogram.totals))
+    image = panel.plot.grab().toImage()
+    x = round(
+        (
+            panel.plot.x_of(panel.view.histogram.edges[bar])
+            + panel.plot.x_of(panel.view.histogram.edges[bar + 1])
+        )
+        / 2
+    )
+    colors = {image.pixelColor(x, y).rgb() for y in range(image.height())}
+    assert ui.theme.role("accent").rgb() in colors
+    assert ui.theme.role("canvas").rgb() in {image.pixelColor(2, y).rgb() for y in range(image.height())}

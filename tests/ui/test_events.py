@@ -1,0 +1,188 @@
+"""The table of events: its rows, its filters, and where a click goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.event_table import EntryKind, actions, actions_of, event_table
+from rcv_py.analysis.events import EVENT_TEXT, GROUP_OF, GROUPS, dispatch_of, event_text, group_of, lasting
+from rcv_py.analysis.marker_spans import marker_spans
+from rcv_py.formats.open import open_trace
+from rcv_py.model.device import Dispatch
+from rcv_py.model.kinds import EventKind
+from rcv_py.model.trace import Trace
+from rcv_py.state.selection import SearchQuery
+from rcv_py.synth.variants import SAMPLES
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.events import EventsPanel
+from tests.support.traces import made_trace
+from tests.ui.window import SAMPLE
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trace]:
+    """A generated capture by name."""
+    made: dict[str, Path] = {}
+
+    def opened(name: str) -> Trace:
+        if name not in made:
+            made[name] = tmp_path_factory.mktemp(name)
+            SAMPLES[name].write(made[name])
+        return open_trace(made[name])
+
+    return opened
+
+
+def read(trace: Trace) -> list:
+    return [trace.reader.read(list(range(len(trace.waves))))]
+
+
+@pytest.fixture
+def shown(ui: UiContext, open_in: Callable, settled: Callable, qtbot: Any) -> Callable[[Trace], EventsPanel]:
+    """The panel with a capture, its waves read."""
+
+    def show(trace: Trace) -> EventsPanel:
+        panel = EventsPanel(ui)
+        qtbot.addWidget(panel)
+        panel.resize(900, 300)
+        panel.show()
+        open_in(trace, read(trace))
+        qtbot.waitUntil(lambda: panel.table is not None or panel.empty.is_empty)
+        settled()
+        return panel
+
+    return show
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_events_and_dispatches_are_listed_by_time(shown: Callable, samples: Callable, theme: str) -> None:
+    trace = samples("events")
+    panel = shown(trace)
+    panel.ui.settings["look.theme"] = theme
+    panel.grab()
+    sheet = panel.sheet()
+    rows = list(sheet.rows)
+    assert len(rows) == len(trace.dispatches) + len(trace.events.time) == 32
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
+    assert {row[2] for row in rows} == {"dispatch", "event"}
+    launch = next(row for row in rows if row[2] == "dispatch")
+    assert launch[3:6] == (
+        "vector_add", "SE 0 · ME 1 · pipe 0", "160 VGPRs, 32 SGPRs, 32,768 bytes of LDS, workgroup 256×1×1"
+    )  # fmt: skip
+    assert panel.note.text() == "32 rows"
+
+
+def test_markers_are_listed_with_their_duration_and_values_on_demand(
+    shown: Callable, samples: Callable
+) -> None:
+    trace = samples("scripted_gfx12")
+    panel = shown(trace)
+    spans = panel.ui.results.cell("markers").value
+    rows = list(panel.sheet().rows)
+    assert len(rows) == len(spans)
+    main = next(row for row in rows if row[3] == "matmul_wmma")
+    assert main[2] == "marker"
+    assert "WGP 1 · SIMD" in main[4]
+    assert main[5].startswith("kernel, depth 0, /src/wmma")
+    assert main[1] > 1000
+    panel.filter.set_on(["shader"], True)
+    assert len(list(panel.sheet().rows)) == len(spans) + len(spans.records)
+    assert any(row[3] == "change to multiply" for row in panel.sheet().rows)
+
+
+def test_text_and_kinds_narrow_the_table(shown: Callable, samples: Callable) -> None:
+    panel = shown(samples("events"))
+    panel.bar.edited.emit(SearchQuery("SE 1"))
+    assert panel.note.text() == "16 of 32 rows"
+    panel.filter.set_on(["event"], False)
+    assert panel.note.text() == "4 of 32 rows"
+    panel.bar.edited.emit(SearchQuery("(", is_regex=True))
+    assert "not a regular expression" in panel.bar.count.toolTip()
+    panel.bar.edited.emit(SearchQuery("no such thing"))
+    assert panel._rows.is_empty
+    panel.bar.edited.emit(SearchQuery())
+    assert not panel._rows.is_empty
+
+
+def test_a_click_goes_to_the_time_and_selects_the_wave(shown: Callable, samples: Callable) -> None:
+    panel = shown(samples("markers"))
+    session, table = panel.session, panel.table
+    row = int(np.flatnonzero((table.kind == EntryKind.MARKER) & (table.wave >= 0))[-1])
+    session.set_view(session.view.value.moved(-session.view.value.width))
+    panel.view.chosen.emit(row)
+    assert session.view.value.contains(int(table.time[row]))
+    assert session.trace.value.waves.row(session.selection.value.wave) == table.wave[row]
+    panel.view.opened.emit(row)
+    assert session.view.value.width <= max(16, 1.2 * table.duration[row])
+    panel.bar.stepped.emit(1)
+    panel.bar.stepped.emit(-1)
+    assert panel.view.current >= 0
+
+
+def test_nothing_to_list_says_why_and_what_to_do(ui: UiContext, shown: Callable) -> None:
+    panel = shown(open_trace(SAMPLE))
+    assert "format 3.1" in panel.empty.sentence.text()
+    assert "instrumented" in panel.empty.sentence.text()
+    assert panel.sheet() is None
+    ui.session.close()
+    assert "No capture is open" in panel.empty.sentence.text()
+
+
+def test_what_is_wrong_with_markers_is_a_problem(shown: Callable, samples: Callable, qtbot: Any) -> None:
+    trace = samples("markers")
+    panel = shown(replace(trace, markers=trace.markers[:2]))
+    texts = [problem.text for problem in panel.session.problems.value]
+    assert any("no name in the dictionary: id 3, 4" in text for text in texts)
+
+
+def test_every_event_has_words_and_a_group() -> None:
+    assert set(EVENT_TEXT) == set(EventKind)
+    ids = {group.id for group in GROUPS}
+    assert set(GROUP_OF.values()) <= ids
+    assert (group_of(EventKind.GC_RINSE), group_of(99), event_text(99)) == (
+        "rinse",
+        "other",
+        "event of type 99",
+    )
+    assert [group.id for group in GROUPS if not group.is_on] == ["rinse", "sample"]
+
+
+def test_what_begins_lasts_to_its_end_on_the_same_engine(samples: Callable) -> None:
+    events = samples("events").events
+    length = lasting(events)
+    begins = events.kind == EventKind.TT_STALL_BEGIN
+    assert length[begins].tolist() == [400, 400]
+    assert (length[~begins] == -1).all()
+    alone = replace(events, kind=np.where(events.kind == EventKind.TT_STALL_END, 0, events.kind))
+    assert (lasting(alone) == -1).all()
+
+
+def test_the_latest_dispatch_of_the_pipe_is_that_of_the_wave() -> None:
+    rows = [(10, 0, 1), (20, 0, 2), (30, 0, 1), (40, 1, 1)]
+    made = [Dispatch(time, se, 1, str(time), me=1, pipe=pipe) for time, se, pipe in rows]
+    found = {time: dispatch_of(made, 0, 1, 1, time) for time in (9, 10, 29, 30, 99)}
+    assert {time: one and one.time for time, one in found.items()} == {
+        9: None,
+        10: 10,
+        29: 10,
+        30: 30,
+        99: 30,
+    }
+
+
+def test_one_value_means_what_all_mean_together(samples: Callable) -> None:
+    trace = samples("markers")
+    spans = marker_spans(trace, read(trace))
+    assert [actions_of(spans, row) for row in range(len(spans.records))] == actions(spans).tolist()
+
+
+def test_an_empty_trace_gives_an_empty_table() -> None:
+    trace, _ = made_trace(("vV",))
+    assert len(event_table(trace, None)) == 0
+    assert len(event_table(trace, marker_spans(trace, ()))) == 0

@@ -1,0 +1,294 @@
+"""The latency panel: what is hidden, how long memory takes, by either rule, and why there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from rcv_py.analysis.hidden_latency import hidden_latency
+from rcv_py.analysis.memory_latency import memory_latency
+from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.state.selection import Selection
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.latency_columns import memory_rows
+from rcv_py.ui.kit.shared_results import JOBS, SharedResults
+from rcv_py.ui.panels.latency import LatencyPanel
+from tests.support import captures
+from tests.support.code_samples import trace, two_waves
+
+Settled = Callable[..., None]
+HIDDEN, MEMORY = 0, 1
+OURS, REFERENCE = 0, 1
+WAITS = SimpleNamespace(
+    line=np.array([4, 1], dtype=np.int32),
+    exact=np.array([30, 8]),
+    median=np.array([104.0, 900.0]),
+    p90=np.array([150.0, 990.0]),
+)
+
+
+@pytest.fixture
+def settled(ui: UiContext, qtbot: object) -> Settled:
+    """Wait until every task and every shared result is there."""
+
+    def wait(results: SharedResults | None = None) -> None:
+        shared = results or ui.results
+        qtbot.waitUntil(lambda: shared.idle and ui.tasks.idle, timeout=10_000)  # type: ignore[attr-defined]
+        QApplication.processEvents()
+
+    return wait
+
+
+@pytest.fixture
+def panel(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[LatencyPanel]:
+    made = LatencyPanel(ui)
+    qtbot.addWidget(made)  # type: ignore[attr-defined]
+    made.resize(1200, 300)
+    made.show()
+    yield made
+    settled()
+
+
+@pytest.fixture
+def counters() -> tuple[Trace, WaveBatch]:
+    found = open_trace(captures.synthetic_path("counters_gfx9"))
+    return found, found.reader.read(list(range(len(found.waves))))
+
+
+def choose(panel: LatencyPanel, settled: Settled, kind: int, rule: int = OURS) -> None:
+    panel.kind.setCurrentIndex(kind)
+    panel.rule.setCurrentIndex(rule)
+    settled()
+
+
+def column(panel: LatencyPanel, name: str) -> list[Any]:
+    at = panel.view.table.column_of(name)
+    return list(panel.view.table.columns[at].values)
+
+
+def test_without_a_capture_it_says_how_to_open_one(panel: LatencyPanel) -> None:
+    assert "Ctrl+O" in panel.empty.sentence.text()
+    assert panel.sheet() is None
+
+
+@pytest.mark.parametrize("rule", [OURS, REFERENCE])
+def test_hidden_latency_by_either_rule(
+    panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple, rule: int
+) -> None:
+    found, waves = counters
+    open_in(found, [waves])
+    choose(panel, settled, HIDDEN, rule)
+    expected = hidden_latency(found, [waves], list(ReferenceRule)[rule])
+    rows = panel.rows.line
+    np.testing.assert_array_equal(column(panel, "hidden"), expected.hidden(found.code)[rows])
+    np.testing.assert_array_equal(column(panel, "seen"), expected.nonhidden(found.code)[rows])
+    assert np.all(np.diff(column(panel, "seen")) <= 0)
+    assert panel.assumption.text() == expected.assumption
+    assert panel.assumption.isVisible()
+    assert "cycles hidden" in panel.note.text()
+    assert panel.legend.names == ("stall", "issue", "idle", "hidden")
+
+
+@pytest.mark.parametrize("rule", [OURS, REFERENCE])
+def test_memory_latency_by_either_rule(
+    panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple, rule: int
+) -> None:
+    found, waves = counters
+    open_in(found, [waves])
+    choose(panel, settled, MEMORY, rule)
+    expected = memory_latency(found, [waves], list(ReferenceRule)[rule])
+    for name in ("mean", "std", "error", "samples", "issue", "stall"):
+        np.testing.assert_array_equal(column(panel, name), getattr(expected, name))
+    assert column(panel, "unit") == ["VMEM", "VMEM", "LDS"]
+    assert expected.assumption in panel.assumption.text()
+    assert panel.legend.names == ("FLAT", "LDS")
+
+
+def test_waits_tell_latencies_beside_the_counters_and_without_them(
+    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object, counters: tuple
+) -> None:
+    jobs = {**JOBS, "waits": lambda _, batches: SimpleNamespace(latency=WAITS)}
+    results = SharedResults(ui.session, ui.tasks, jobs)
+    panel = LatencyPanel(replace(ui, results=results))
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.show()
+    found, waves = counters
+    open_in(found, [waves])
+    choose(panel, lambda: settled(results), MEMORY)
+    assert column(panel, "line") == [3, 8, 4, 1]
+    assert [str(number) for number in column(panel, "median")] == ["nan", "nan", "104.0", "900.0"]
+    rows = list(panel.sheet().rows)
+    assert rows[0][-5:-2] == ("", "", "")
+    assert rows[3][3:9] == (0.0, "", "", "", "", "")
+    assert panel.view.table.text(0, panel.view.table.column_of("median")) == "–"
+    without = replace(found, counter_names=(), counters=())
+    open_in(without, [waves])
+    settled(results)
+    assert column(panel, "line") == [1, 4]
+    assert column(panel, "p90") == [990.0, 150.0]
+    assert "SQ_INST_LEVEL_VMEM" in panel.assumption.text()
+
+
+def test_no_wait_told_anything(counters: tuple) -> None:
+    found, waves = counters
+    empty = np.zeros(0)
+    none = SimpleNamespace(line=empty.astype(np.int32), exact=empty, median=empty, p90=empty)
+    table = memory_latency(found, [waves])
+    for waits in (None, none):
+        assert memory_rows(found.code, table, waits).line.tolist() == [3, 8, 4]
+        without = memory_latency(replace(found, counters=()), [waves])
+        assert not len(memory_rows(found.code, without, waits))
+
+
+def test_a_click_and_the_keyboard_select_the_line(
+    panel: LatencyPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    qtbot.waitUntil(lambda: panel.rows is not None)  # type: ignore[attr-defined]
+    lines = panel.rows.line.tolist()
+    where = QPoint(60, panel.view.row_rect(1).center().y())
+    QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert ui.session.selection.value.line == lines[1]
+    QTest.keyClick(panel.view, Qt.Key.Key_Down)
+    assert ui.session.selection.value.line == lines[2]
+    ui.session.select_line(lines[0])
+    assert panel.view.current == 0
+    ui.session.select_line(0)
+    assert panel.view.current == -1, "a label is not listed"
+    panel.view.hovered.emit(1)
+    assert ui.session.hover.value.line == lines[1]
+    panel.view.hovered.emit(-1)
+    assert ui.session.hover.value is None
+
+
+def test_idle_time_counts_if_it_is_shown(
+    panel: LatencyPanel, ui: UiContext, open_in: Callable, settled: Settled, counters: tuple
+) -> None:
+    found, waves = counters
+    open_in(found, [waves])
+    settled()
+    with_idle = sum(column(panel, "total"))
+    ui.settings["isa.show_idle"] = False
+    assert with_idle - sum(column(panel, "total")) == found.code.idle.sum()
+    assert not any(column(panel, "idle"))
+
+
+@pytest.mark.parametrize("kind", [HIDDEN, MEMORY])
+def test_samples_are_no_thread_trace(
+    panel: LatencyPanel, open_in: Callable, settled: Settled, kind: int
+) -> None:
+    open_in(trace(has_thread_trace=False, has_pc_samples=True))
+    choose(panel, settled, kind)
+    assert "PC samples" in panel.empty.sentence.text()
+    assert panel.legend.names == ()
+    assert not panel.assumption.isVisible()
+
+
+def test_without_counters_it_says_which_and_how(
+    panel: LatencyPanel, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    choose(panel, settled, MEMORY)
+    text = panel.empty.sentence.text()
+    for word in ("SQ_INST_LEVEL_VMEM", "SQ_INST_LEVEL_LDS", "rocprofv3"):
+        assert word in text
+    assert panel.sheet() is None
+
+
+def test_until_waves_are_read_it_says_so(panel: LatencyPanel, open_in: Callable, settled: Settled) -> None:
+    open_in(trace())
+    settled()
+    assert "being read" in panel.empty.sentence.text()
+
+
+def test_nothing_is_computed_for_a_panel_that_nobody_opened(
+    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    panel = LatencyPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    open_in(trace(), [two_waves()])
+    settled()
+    assert ui.results.cell("hidden").value is None
+    panel.show()
+    qtbot.waitUntil(lambda: panel.rows is not None)  # type: ignore[attr-defined]
+    settled()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_bars_have_the_colours_of_the_theme(
+    panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple, theme: str
+) -> None:
+    ui = panel.ui
+    ui.settings["look.theme"] = "dark" if theme == "light" else "light"
+    found, waves = counters
+    open_in(found, [waves])
+    settled()
+    ui.settings["look.theme"] = theme
+    role = ui.theme.role
+    assert {role("stall").rgb(), role("issue").rgb(), role("hidden").rgb()} <= colors(panel)
+    choose(panel, settled, MEMORY)
+    kinds = {ui.theme.kind(kind).rgb() for kind in (TokenKind.FLAT, TokenKind.LDS)}
+    assert kinds | {role("text").rgb()} <= colors(panel)
+
+
+def colors(panel: LatencyPanel) -> set[int]:
+    """Colours of the cells with bars."""
+    image = panel.view.viewport().grab().toImage()
+    cells = [panel.view.cell_rect(row, "bar") for row in range(len(panel.rows))]
+    return {
+        image.pixelColor(x, y).rgb()
+        for cell in cells
+        for x in range(cell.left(), cell.right())
+        for y in range(cell.top(), min(cell.bottom(), image.height()))
+    }
+
+
+def test_state_is_kept(panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple) -> None:
+    choose(panel, settled, MEMORY, REFERENCE)
+    state = panel.save_state()
+    choose(panel, settled, HIDDEN)
+    panel.load_state(state)
+    assert panel.caption() == "Memory latency, reference viewer"
+    panel.load_state({"kind": 7, "is_reference": "yes", "table": None})
+    assert panel.caption() == "Hidden latency, better estimate"
+
+
+def test_the_sheet_has_what_is_shown(
+    panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple
+) -> None:
+    found, waves = counters
+    open_in(found, [waves])
+    settled()
+    sheet = panel.sheet()
+    rows = list(sheet.rows)
+    assert len(rows) == 10
+    assert sheet.headers[:4] == ("line", "instruction", "cost", "total")
+    assert rows[0][1] == "s_waitcnt vmcnt(0) lgkmcnt(0)"
+
+
+def test_another_capture_forgets_the_rows(
+    panel: LatencyPanel, ui: UiContext, open_in: Callable, settled: Settled, counters: tuple
+) -> None:
+    found, waves = counters
+    open_in(found, [waves])
+    settled()
+    ui.session.select_line(7)
+    assert panel.rows is not None
+    open_in(trace(has_thread_trace=False), [])
+    settled()
+    assert panel.rows is None
+    assert panel.sheet() is None
+    assert ui.session.selection.value == Selection() or panel.view.current <= len(panel.view.table.data_rows)

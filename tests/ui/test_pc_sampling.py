@@ -1,0 +1,121 @@
+"""Captures without waves: every panel shows something or says in a sentence why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from rcv_py.ui.app import App
+from rcv_py.ui.kit.panel import Panel
+from tests.support import captures
+from tests.ui.window import SAMPLES, open_sample, settle, window
+
+TIMES = ("compute_unit", "utilization", "global_timeline", "wave_picker", "distribution", "wave_states")
+CODE = ("isa", "source", "explorer", "top_lines", "hotspot", "labels", "summary")
+ALWAYS = ("overview",)  # a strip without room for words
+
+
+def shown(app: App, qtbot: QtBot, name: str) -> Panel:
+    app.window.workspace.show_panel(name)
+    settle(app, qtbot)
+    return app.window.workspace.docks[name].panel
+
+
+def sentence(panel: Panel) -> str:
+    """What an empty panel says, "" if it shows something."""
+    said = [label.text() for label in panel.findChildren(QLabel, "empty_state") if label.isVisible()]
+    return " ".join(said)
+
+
+def content(panel: Panel) -> bool:
+    """Whether the panel has rows, or is not of one colour."""
+    sheet = panel.sheet()
+    if sheet is not None and next(iter(sheet.rows), None) is not None:
+        return True
+    image = panel.grab().toImage()
+    step = max(1, image.width() // 97)
+    return len({image.pixel(x, y) for x in range(0, image.width(), step) for y in range(image.height())}) > 2
+
+
+@pytest.mark.parametrize("name", ["pcsampling", "pc_sampling", "placeholder"])
+def test_every_panel_shows_something_or_says_why_not(name: str, qtbot: QtBot) -> None:
+    path = captures.trace_path(name) if name == "pcsampling" else SAMPLES / name
+    with window() as app:
+        open_sample(app, qtbot, path)
+        for panel_name in app.window.workspace.docks:
+            panel = shown(app, qtbot, panel_name)
+            said = sentence(panel)
+            assert said or content(panel) or panel_name in ALWAYS, panel_name
+            assert not said or said.rstrip().endswith((".", "?")), (panel_name, said)
+            if name != "placeholder" and panel_name in TIMES:
+                assert "PC samples" in said, panel_name
+                assert "time" in said, panel_name
+            if name != "placeholder" and panel_name in CODE:
+                assert not said, (panel_name, said)
+
+
+def test_samples_reach_every_view_of_code(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot, captures.trace_path("pcsampling"))
+        code = app.ui.session.trace.value.code
+        samples = code.samples_issued + code.samples_stalled
+        app.ui.session.select_line(102)
+        settle(app, qtbot)
+        isa = shown(app, qtbot, "isa")
+        headers = list(isa.sheet().headers)
+        assert {"samples", "issued", "stalled", "main stall reason"} <= set(headers)
+        row = list(isa.sheet().rows)[102]
+        assert row[headers.index("samples")] == int(samples[102])
+        assert "barrier" in row[headers.index("main stall reason")]
+        hotspot = shown(app, qtbot, "hotspot")
+        assert sum(row[2] for row in hotspot.sheet().rows) == int(samples.sum())
+        top = shown(app, qtbot, "top_lines")
+        assert "samples" in top.sheet().headers
+        details = shown(app, qtbot, "token_details")
+        facts = dict(list(details.sheet().rows))
+        assert facts["samples stalled"] == int(code.samples_stalled[102])
+        assert "PC samples of this line" in details.text.toPlainText()
+        assert "latency" not in details.text.toPlainText()
+
+
+def test_reasons_of_the_kernel_and_of_the_selected_line(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot, captures.trace_path("pcsampling"))
+        summary = shown(app, qtbot, "summary")
+        assert "no times" in summary.note.text()
+        assert "pipe stalled\t777" in summary.reasons.text()
+        assert summary.reasons.whole == 4690
+        assert "Select an instruction" in summary.line_title.text()
+        app.ui.session.select_line(102)
+        settle(app, qtbot)
+        assert "s_barrier" in summary.line_title.text()
+        assert [share.name for share in summary.line_reasons.shares][1] == "barrier"
+        app.ui.session.select_line(0)
+        settle(app, qtbot)
+        assert summary.line_reasons.shares == ()
+        assert not summary.pipe_card.isVisible()
+        assert not summary.unit_card.isVisible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_reasons_have_the_colours_of_the_theme(theme: str, qtbot: QtBot) -> None:
+    with window() as app:
+        app.ui.settings["look.theme"] = theme
+        open_sample(app, qtbot, SAMPLES / "pc_sampling")
+        summary = shown(app, qtbot, "summary")
+        QApplication.processEvents()
+        image = summary.reasons.grab().toImage()
+        seen = {image.pixelColor(x, 4).rgb() for x in range(image.width())}
+        found = [reason for reason, _ in summary.summary.reasons.ranked()]
+        assert app.ui.theme.reason(found[0]).rgb() in seen
+
+
+def test_pictures_of_a_capture_without_times(tmp_path: Path, qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot, SAMPLES / "pc_sampling")
+        picture = tmp_path / "summary.png"
+        assert shown(app, qtbot, "summary").grab().save(str(picture))
+        assert picture.stat().st_size > 4000

@@ -1,0 +1,309 @@
+"""The panels with curves, on real captures: pictures in both themes, texts, tables, empty states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QFontMetricsF, QImage
+from PySide6.QtWidgets import QApplication, QComboBox
+
+from rcv_py.analysis.dispatch_curves import dispatch_curves
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.uiout.load import open_folder
+from rcv_py.model.device import Dispatch
+from rcv_py.model.window import TimeWindow
+from rcv_py.synth.variants import SAMPLES
+from rcv_py.ui.kit import export
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.curve_panel import CurvePanel
+from rcv_py.ui.kit.curve_plot import Stack
+from rcv_py.ui.panels.dispatches import DispatchesPanel
+from rcv_py.ui.panels.occupancy import OccupancyPanel
+from rcv_py.ui.panels.wave_states import WaveStatesPanel
+from tests.support import captures
+from tests.support.traces import made_trace
+from tests.ui.canvas_bot import CanvasBot
+
+KINDS = (OccupancyPanel, DispatchesPanel, WaveStatesPanel)
+SHOWN = ("flash_attn_small_after", "fused_rope_cache", "vec_add")
+
+
+@pytest.fixture
+def make(ui: UiContext, settled: Callable, qtbot: Any) -> Callable[..., Any]:
+    """Show a panel over what is open."""
+
+    def shown(kind: type, size: tuple[int, int] = (900, 260)) -> Any:
+        panel = kind(ui)
+        qtbot.addWidget(panel)
+        panel.resize(*size)
+        panel.show()
+        QApplication.processEvents()
+        if hasattr(panel, "_rebuild") and not callable(panel._rebuild):
+            panel._rebuild.now()
+        settled()
+        panel.plot.canvas.point_out("")
+        return panel
+
+    return shown
+
+
+def load(open_in: Callable, path: Path) -> Any:
+    trace = open_trace(path)
+    rows = list(range(len(trace.waves)))
+    open_in(trace, [trace.reader.read(rows)] if rows else [])
+    return trace
+
+
+def colors(image: QImage) -> set[int]:
+    return {image.pixel(x, y) for x in range(0, image.width(), 2) for y in range(0, image.height(), 2)}
+
+
+def check_texts(panel: CurvePanel) -> None:
+    """Nothing that is written is cut: axis, buttons and choices have the room they want."""
+    values = panel.plot.canvas.values
+    font = panel.font()
+    font.setPixelSize(11)
+    assert QFontMetricsF(font).horizontalAdvance(values.title) < values.size().height()
+    for button in panel.plot.legend.buttons:
+        assert button.width() >= button.sizeHint().width()
+    for box in panel.findChildren(QComboBox):
+        assert box.width() >= box.minimumSizeHint().width()
+        assert box.accessibleName()
+    assert panel.plot.canvas.accessibleName()
+    assert panel.plot.strip.accessibleName()
+
+
+@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pictures(make: Callable, open_in: Callable, kind: type, theme: str, name: str) -> None:
+    load(open_in, captures.trace_path(name))
+    panel = make(kind)
+    panel.ui.settings["look.theme"] = theme
+    assert not panel.page.is_empty
+    check_texts(panel)
+    image = export.panel_picture(panel, panel.ui.theme, panel.session)
+    found = colors(image)
+    curve = panel.plot.canvas.curves.set.shown[0]
+    assert panel.ui.theme.role("canvas").rgb() in found
+    from rcv_py.ui.kit.curves import curve_color
+
+    assert curve_color(panel.ui.theme, curve.color).rgb() in found
+    assert panel.caption()
+    rows = export.csv_text(panel.sheet()).splitlines()
+    assert rows[0].startswith("cycle,")
+    assert len(rows) > 10
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_narrow_panels_keep_their_place(make: Callable, open_in: Callable, kind: type) -> None:
+    load(open_in, captures.trace_path("flash_attn_small_after"))
+    panel = make(kind, (340, 160))
+    assert panel.width() <= 480
+    assert panel.plot.canvas.box.height() > 20
+    panel.grab()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sample", ["pc_sampling", "placeholder"])
+def test_empty_states_say_why(
+    make: Callable, open_in: Callable, tmp_path: Path, kind: type, sample: str
+) -> None:
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    SAMPLES[sample].write(folder, 0, False)
+    trace = load(open_in, folder)
+    panel = make(kind)
+    has_curves = len(trace.occupancy) > 0 and kind is not WaveStatesPanel
+    assert panel.page.is_empty == (not has_curves)
+    if not has_curves:
+        sentence = panel.page.sentence.text()
+        assert ("PC samples" if sample == "pc_sampling" else "traced compute unit") in sentence
+        assert panel.sheet() is None
+        assert panel.canvas() is panel.page
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_capture_and_a_closed_one(
+    make: Callable, open_in: Callable, settled: Callable, kind: type
+) -> None:
+    panel = make(kind)
+    assert "Ctrl+O" in panel.page.sentence.text()
+    load(open_in, captures.trace_path("vec_add"))
+    settled()
+    panel.session.close()
+    assert "Ctrl+O" in panel.page.sentence.text()
+    assert panel.sheet() is None
+
+
+def test_without_an_occupancy_file(make: Callable, open_in: Callable, tmp_path: Path) -> None:
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    SAMPLES["matmul_tiled"].write(folder, 0, False)
+    (folder / "occupancy.json").unlink()
+    load(open_in, folder)
+    for kind in (OccupancyPanel, DispatchesPanel):
+        assert "occupancy.json is missing" in make(kind).page.sentence.text()
+    assert not make(WaveStatesPanel).page.is_empty
+
+
+# -- occupancy ------------------------------------------------------------------------------------------
+
+
+def test_occupancy_by_place_and_as_a_share_of_the_slots(
+    make: Callable, open_in: Callable, settled: Callable
+) -> None:
+    load(open_in, captures.trace_path("flash_attn_small_after"))
+    panel = make(OccupancyPanel)
+    assert [curve.name for curve in panel.plot.curves] == ["SE0", "SE1", "SE2", "SE3"]
+    assert "32 wave slots a compute unit" in panel.caption()
+    panel.choose("group", "all")
+    settled()
+    assert [curve.name for curve in panel.plot.curves] == ["all waves"]
+    assert panel.caption().startswith(
+        "mean 39.9 of at most 64 waves · at most half of that for the last 42.3 %"
+    )
+    panel.choose("group", "cu")
+    settled()
+    assert [curve.name for curve in panel.plot.curves] == ["SE2 CU1", "SE3 CU1"]
+    panel.choose("unit", "share")
+    assert panel.plot.curves[0].unit == "%"
+    assert float(panel.plot.curves[0].value.max()) == pytest.approx(12.5)
+    panel.choose("group", "simd")
+    settled()
+    assert len(panel.plot.curves) == 8
+    state = panel.save_state()
+    other = make(OccupancyPanel)
+    other.load_state(state | {"unit": "furlongs", "else": 3})
+    settled()
+    assert other.chosen("group") == "simd"
+    assert other.chosen("unit") == "waves"
+
+
+def test_occupancy_reads_what_the_table_says(make: Callable, open_in: Callable) -> None:
+    trace = load(open_in, captures.trace_path("fused_rope_cache"))
+    panel = make(OccupancyPanel)
+    time = trace.span.begin + trace.span.width // 2
+    events = trace.occupancy
+    _, readings = panel.plot.canvas.readings(time)
+    for se, reading in enumerate(readings):
+        own = (events.se == se) & (events.time <= time)
+        assert reading.value == f"{int(np.where(events.is_start[own], 1, -1).sum())} waves"
+
+
+def test_a_limit_that_is_not_known_gives_no_share(make: Callable, open_in: Callable) -> None:
+    open_in(*made_trace(("vvvvvv",)))
+    panel = make(OccupancyPanel)
+    panel.choose("unit", "share")
+    assert "not known" in panel.page.sentence.text()
+    panel.choose("unit", "waves")
+    assert not panel.page.is_empty
+
+
+# -- kernels --------------------------------------------------------------------------------------------
+
+
+def test_a_click_on_a_kernel_tells_about_it(make: Callable, open_in: Callable) -> None:
+    trace = load(open_in, captures.trace_path("fused_rope_cache"))
+    spread = replace(trace.occupancy, kernel=1 + np.arange(len(trace.occupancy), dtype=np.int32) % 7)
+    records = (Dispatch(trace.span.begin, 0, 3, "fused"),)
+    open_in(replace(trace, occupancy=spread, dispatches=records))
+    panel = make(DispatchesPanel)
+    name = "fused_qk_rope_reshape_and_cache_0"
+    assert [curve.name for curve in panel.plot.curves] == [name]
+    assert panel.caption().startswith(f"{name} · ids 1, 2, 3, 4, 5, 6, 7 · 1 dispatch")
+    panel.say("")
+    curve = panel.plot.curves[0]
+    middle = trace.span.begin + trace.span.width // 2
+    bot = CanvasBot(panel.plot.canvas)
+    bot.click(curve.steps.at(middle), middle)
+    assert panel.caption().startswith(name)
+    assert [line.role for line in panel.plot.canvas._marks().lines] == ["accent"]
+    panel.session.set_view(TimeWindow(middle - 100, middle + 100))
+    bot.double_click(curve.steps.at(middle), middle)
+    assert panel.session.view.value.width >= trace.span.width
+    panel.say("")
+    panel.plot.legend.hovered.emit(name)
+    assert "ids 1, 2" in panel.caption()
+
+
+def test_kernels_without_a_name_and_of_one_short_name(make: Callable, open_in: Callable) -> None:
+    trace, batches = made_trace(("v" * 40, "s" * 40))
+    events = replace(trace.occupancy, names={1: "_ZN2ns3addIfEEvPf", 2: "_ZN2ns3addIdEEvPd"})
+    open_in(replace(trace, occupancy=events), batches)
+    panel = make(DispatchesPanel)
+    assert [curve.name for curve in panel.plot.curves] == ["ns::add #1", "ns::add #2"]
+    open_in(replace(trace, occupancy=replace(events, names={1: "only_one"})), batches)
+    panel = make(DispatchesPanel)
+    assert {curve.name for curve in panel.plot.curves} == {"only_one", "kernel without a name"}
+    assert len(dispatch_curves(events)) == 2
+
+
+# -- wave states ----------------------------------------------------------------------------------------
+
+
+def test_states_of_all_waves_or_of_one_engine(make: Callable, open_in: Callable, settled: Callable) -> None:
+    trace = load(open_in, captures.trace_path("flash_attn_small_after"))
+    panel = make(WaveStatesPanel)
+    assert [curve.name for curve in panel.plot.curves] == ["EXEC", "WAIT", "STALL", "IDLE"]
+    assert panel.plot.stack is Stack.AREAS
+    assert panel.caption() == "EXEC 49.0 %, WAIT 34.5 %, STALL 16.0 %, IDLE 0.5 % · 8 waves"
+    all_waves = panel.plot.curves[0]
+    panel.choose("waves", "se")
+    settled()
+    assert panel.caption().endswith("4 waves of SE2")
+    first = panel.plot.curves[0]
+    assert first.value.max() <= 4 < all_waves.value.max()
+    other = next(row for row in range(len(trace.waves)) if trace.waves.se[row] != 2)
+    panel.session.select_wave(trace.waves.id(other))
+    settled()
+    assert panel.caption().endswith("4 waves of SE3")
+    for stack in Stack:
+        panel.choose("stack", stack.value)
+        assert panel.plot.stack is stack
+
+
+def test_states_while_waves_arrive_and_without_any(
+    make: Callable, open_in: Callable, settled: Callable
+) -> None:
+    trace = open_trace(captures.trace_path("flash_attn_small_after"))
+    open_in(trace)
+    panel = make(WaveStatesPanel)
+    assert panel.page.sentence.text() == "The waves are still being read."
+    panel.session.store.add(trace.reader.read([0, 1]))
+    panel.session.wave_loaded()
+    panel._rebuild.now()
+    settled()
+    assert panel.caption().endswith("2 of 8 waves read")
+
+
+def test_states_as_the_writer_counted_when_wave_files_are_gone(
+    make: Callable, open_in: Callable, tmp_path: Path, settled: Callable
+) -> None:
+    source = captures.trace_path("fused_rope_cache")
+    for file in source.iterdir():
+        if not file.name.startswith("se"):
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    trace = open_folder(tmp_path)
+    assert trace.state_curves
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    panel = make(WaveStatesPanel)
+    assert "clocks are not aligned" in panel.caption()
+    assert panel.caption().startswith("EXEC 20.3 %")
+
+
+def test_plots_and_timelines_stand_above_each_other(make: Callable, open_in: Callable, ui: UiContext) -> None:
+    from rcv_py.ui.panels.global_timeline import GlobalTimelinePanel
+
+    trace = load(open_in, captures.trace_path("vec_add"))
+    panel = make(OccupancyPanel)
+    timeline = GlobalTimelinePanel(ui)
+    timeline.resize(panel.size())
+    timeline.show()
+    QApplication.processEvents()
+    for time in (trace.span.begin, trace.span.end):
+        assert panel.plot.canvas.x_of(time) == pytest.approx(timeline.timeline.plot.x_of(time), abs=1)
+    timeline.close()

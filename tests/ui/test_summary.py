@@ -1,0 +1,174 @@
+"""The capture on one page: true numbers, cards that fit, a table that sorts and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QHelpEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolTip
+
+from rcv_py.formats.open import open_trace
+from rcv_py.ui.kit.card_flow import GAP
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.summary import SummaryPanel
+from tests.analysis import build
+from tests.support import captures
+from tests.ui.window import SAMPLE
+
+Settled = Callable[[], None]
+
+
+@pytest.fixture
+def summary(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[SummaryPanel]:
+    panel = SummaryPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(1280, 300)
+    panel.show()
+    yield panel
+    settled()
+
+
+@pytest.fixture
+def sample(summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object) -> SummaryPanel:
+    trace = open_trace(SAMPLE)
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
+    settled()
+    return summary
+
+
+def test_nothing_is_open(summary: SummaryPanel) -> None:
+    assert "Ctrl+O" in summary.empty.sentence.text()
+    assert summary.sheet() is None
+
+
+def test_cards_fill_as_waves_are_read(
+    summary: SummaryPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    trace = open_trace(SAMPLE)
+    open_in(trace)
+    qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
+    settled()
+    assert "partial: states and pipes of 0 of" in summary.note.text()
+    assert not summary.pipe_card.isVisible()
+    assert summary.unit_card.isVisible()
+    assert summary.activity.isVisible()
+    assert not summary.states.isVisible()
+    ui.session.store.add(trace.reader.read(list(range(len(trace.waves)))))
+    ui.session.wave_loaded()
+    qtbot.waitUntil(lambda: not summary.note.text())  # type: ignore[attr-defined]
+    settled()
+    assert summary.pipe_card.isVisible()
+    assert summary.states.isVisible()
+
+
+def test_numbers_say_their_whole_and_their_meaning(sample: SummaryPanel) -> None:
+    text = sample.facts.text()
+    assert "SIMD-cycles" in text
+    assert "of the duration" in text
+    for fact in sample.facts.facts:
+        assert fact.meaning, fact.id
+    for meter in sample.pipes.meters:
+        assert meter.meaning.endswith((".", "%", "more")), meter.name
+    whole = sum(share.value for share in sample.activity.shares)
+    assert whole == sample.summary.activity.whole
+    assert "cycles" in sample.activity.tip(0)
+    assert sample.activity.tip(9) == ""
+
+
+@pytest.mark.parametrize("width", [700, 1000, 1280, 1920])
+def test_cards_fit_at_every_width(sample: SummaryPanel, width: int) -> None:
+    sample.resize(width, 300)
+    QApplication.processEvents()
+    boxes = [card.geometry() for card in sample.cards.cards()]
+    assert len(boxes) == 4
+    for box in boxes:
+        assert box.left() >= GAP
+        assert box.right() < width
+    for first in boxes:
+        assert not any(first.intersects(second) for second in boxes if second is not first)
+    if width >= 1280:
+        assert len({box.top() for box in boxes}) == 1
+        assert max(box.bottom() for box in boxes) < 300
+
+
+def test_the_table_sorts_and_copies(sample: SummaryPanel) -> None:
+    column = sample.units.table.column_of("cycles")
+    sample.units.header.setSortIndicator(column, Qt.SortOrder.DescendingOrder)
+    rows = list(sample.sheet().rows)
+    values = [row[column] for row in rows]
+    assert values == sorted(values, reverse=True)
+    sample.units.setFocus()
+    sample.units.selectRow(0)
+    QTest.keyClick(sample.units, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text().split("\t")[column] == str(values[0])
+
+
+def test_a_unit_leads_to_its_first_wave(sample: SummaryPanel, ui: UiContext) -> None:
+    units = sample.summary.units
+    row = int(units.column("traced").nonzero()[0][-1])
+    sample.units.opened.emit(row)
+    assert ui.session.selection.value.wave.se == units.column("se")[row]
+
+
+def test_a_card_can_be_reached_and_copied(sample: SummaryPanel) -> None:
+    for card in sample.cards.cards():
+        assert card.focusPolicy() & Qt.FocusPolicy.TabFocus
+        assert card.accessibleName()
+    sample.fact_card.setFocus()
+    QTest.keyClick(sample.fact_card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert "Waves traced" in QGuiApplication.clipboard().text()
+    QTest.keyClick(sample.time_card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert "Exec\t" in QGuiApplication.clipboard().text()
+
+
+def test_the_mouse_explains_bars(sample: SummaryPanel) -> None:
+    for widget, place, word in (
+        (sample.pipes, QPoint(20, 4), "SIMD busy"),
+        (sample.states, QPoint(4, 4), "Exec"),
+        (sample.activity, QPoint(120, 20), "issue"),
+    ):
+        event = QHelpEvent(QEvent.Type.ToolTip, place, widget.mapToGlobal(place))
+        QApplication.sendEvent(widget, event)
+        assert word in QToolTip.text(), word
+    QToolTip.hideText()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_follow_the_theme(sample: SummaryPanel, ui: UiContext, theme: str) -> None:
+    ui.settings["look.theme"] = "dark" if theme == "light" else "light"
+    ui.settings["look.theme"] = theme
+    image = sample.states.grab().toImage()
+    seen = {image.pixelColor(x, 5).rgb() for x in range(image.width())}
+    assert {ui.theme.state(2).rgb(), ui.theme.state(3).rgb()} <= seen
+    picture = sample.pipes.grab().toImage()
+    colors = {picture.pixelColor(x, y).rgb() for x in range(picture.width()) for y in range(picture.height())}
+    assert ui.theme.role("accent").rgb() in colors
+
+
+def test_counters_have_bars_and_columns(
+    summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    trace = open_trace(captures.synthetic_path("counters_gfx9"))
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
+    settled()
+    assert summary.counter_card.isVisible()
+    assert [meter.name for meter in summary.counters.meters][:2] == ["VALU", "VALU Peak"]
+    assert "share_VALU" in [column.id for column in summary.units.table.columns]
+    assert len(list(summary.sheet().rows)) == 4
+    names = [column.id for column in summary.units.table.columns]
+    assert summary.units.table.text(1, names.index("waves")) == ""
+    assert summary.units.table.text(1, names.index("sum_BUSY_CU_CYCLES")) == "520"
+
+
+def test_an_empty_capture_says_why(
+    summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(build.trace(build.code([]), [], occupancy=build.events([])))
+    qtbot.waitUntil(lambda: summary.empty.is_empty)  # type: ignore[attr-defined]
+    settled()
+    assert "nothing to sum up" in summary.empty.sentence.text()

@@ -1,0 +1,238 @@
+"""The waits panel: who made waits wait, in numbers that add up, and one click to get there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QUrl
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+
+from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.wait_tree import BAR, MEDIAN, NAME, STALL, TIMES, WaitNode
+from rcv_py.ui.panels.token_details import TokenDetailsPanel
+from rcv_py.ui.panels.waits import WaitsPanel
+from tests.analysis import build
+from tests.support import captures, code_samples
+
+Settled = Callable[[], None]
+
+TEXTS = [
+    "; kernel",
+    "global_load_dword v0",
+    "ds_read_b32 v1",
+    "s_waitcnt vmcnt(0)",
+    "s_waitcnt lgkmcnt(0)",
+    "s_endpgm",
+]
+KINDS = [TokenKind.NONE, TokenKind.FLAT, TokenKind.LDS, TokenKind.IMMED, TokenKind.IMMED, TokenKind.MSG]
+
+
+def sample(waves: int = 2) -> tuple[Trace, WaveBatch]:
+    """Waves that load, read LDS, wait 12 cycles for LDS and 20 for memory."""
+    code = build.code(TEXTS, kinds=KINDS)
+    picture = "FF|LL|iiiiiiiiiiii|iiiiiiiiiiiiiiiiiiii|I"
+    made = [
+        build.wave(picture, [1, 2, 4, 3, 5], row=row, begin=1000 * row, place=(0, 0, row, 0))
+        for row in range(waves)
+    ]
+    return build.trace(code, made), build.batch(*made)
+
+
+@pytest.fixture
+def waits(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[WaitsPanel]:
+    panel = WaitsPanel(ui)
+    QAbstractItemModelTester(panel.model, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.model)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(900, 320)
+    panel.show()
+    yield panel
+    settled()
+
+
+@pytest.fixture
+def shown(waits: WaitsPanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled) -> WaitsPanel:
+    trace, batch = sample()
+    open_in(trace, [batch])
+    qtbot.waitUntil(lambda: bool(waits.model.root.children))  # type: ignore[attr-defined]
+    settled()
+    return waits
+
+
+def outline(node: WaitNode, depth: int = 0) -> list[str]:
+    """Line, times and stall of every node, indented."""
+    own = [] if depth == 0 else ["  " * (depth - 1) + f"{node.line} {node.times} {node.stall}"]
+    return own + [line for child in node.children for line in outline(child, depth + 1)]
+
+
+def index_of(panel: WaitsPanel, line: int) -> QModelIndex:
+    node = next(
+        node for wait in panel.model.root.children for node in (wait, *wait.children) if node.line == line
+    )
+    return panel.model.index_of(node)
+
+
+def click(panel: WaitsPanel, line: int) -> None:
+    at = panel.tree.visualRect(index_of(panel, line)).center()
+    QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(40, at.y()))
+
+
+def test_waits_are_ranked_with_what_they_waited_for(shown: WaitsPanel) -> None:
+    assert outline(shown.model.root) == ["3 2 40", "  1 2 40", "4 2 24", "  2 2 24"]
+    load = index_of(shown, 1)
+    cells = [load.siblingAtColumn(column).data() for column in (NAME, STALL, TIMES, MEDIAN)]
+    assert cells == ["1  global_load_dword v0", "40", "2", "34"]
+    assert shown.note.text() == "64 cycles of stall in 2 waves"
+    assert shown.legend.names == ("FLAT", "LDS")
+
+
+def test_the_bar_has_the_colour_of_what_is_charged(shown: WaitsPanel, ui: UiContext) -> None:
+    assert shown.delegate.parts(shown.model.root.children[0])[0] == (40, ui.theme.kind(TokenKind.FLAT))
+    assert "median 34" in shown.model.data(index_of(shown, 1), Qt.ItemDataRole.ToolTipRole)
+    assert "waits" in shown.model.data(index_of(shown, 3), Qt.ItemDataRole.AccessibleTextRole)
+    assert all(
+        shown.model.headerData(at, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for at in range(8)
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_is_drawn_in_both_themes(shown: WaitsPanel, ui: UiContext, theme: str) -> None:
+    ui.settings["look.theme"] = theme
+    image = shown.tree.viewport().grab().toImage()
+    bar = shown.tree.visualRect(index_of(shown, 3).siblingAtColumn(BAR))
+    ratio = image.devicePixelRatio()
+    row = {
+        image.pixelColor(int(x * ratio), int(bar.center().y() * ratio)).rgb()
+        for x in range(bar.left(), bar.right())
+    }
+    assert ui.theme.kind(TokenKind.FLAT).rgb() in row
+
+
+def test_a_click_selects_the_line_everywhere_and_a_selection_moves_the_row(
+    shown: WaitsPanel, ui: UiContext
+) -> None:
+    click(shown, 4)
+    assert ui.session.selection.value.line == 4
+    click(shown, 1)
+    assert ui.session.selection.value.line == 1
+    ui.session.select_line(3)
+    assert shown.model.node(shown.tree.currentIndex()).line == 3
+    ui.session.select_line(5)
+    assert not shown.tree.currentIndex().isValid()
+
+
+def test_the_keyboard_walks_and_selects(shown: WaitsPanel, ui: UiContext) -> None:
+    ui.session.select_line(3)
+    shown.tree.setFocus()
+    for line in (1, 4, 2):
+        QTest.keyClick(shown.tree, Qt.Key.Key_Down)
+        assert ui.session.selection.value.line == line
+
+
+def test_only_the_selected_line_is_shown_on_demand(shown: WaitsPanel, ui: UiContext) -> None:
+    shown.only.setChecked(True)
+    assert "No line is selected" in shown.empty.sentence.text()
+    ui.session.select_line(2)
+    assert outline(shown.model.root) == ["4 2 24", "  2 2 24"]
+    ui.session.select_line(3)
+    assert outline(shown.model.root) == ["3 2 40", "  1 2 40"]
+    ui.session.select_line(5)
+    assert shown.empty.sentence.text() == "Line 5, s_endpgm, neither waits nor is waited for."
+    assert shown.bar.isVisible(), "or nobody could take the filter away"
+    shown.only.setChecked(False)
+    assert len(shown.model.root.children) == 2
+
+
+def test_columns_sort_both_levels(shown: WaitsPanel) -> None:
+    shown.tree.sortByColumn(NAME, Qt.SortOrder.DescendingOrder)
+    assert [node.line for node in shown.model.root.children] == [4, 3]
+    state = shown.save_state()
+    shown.tree.sortByColumn(STALL, Qt.SortOrder.DescendingOrder)
+    assert [node.line for node in shown.model.root.children] == [3, 4]
+    shown.load_state(state)
+    assert [node.line for node in shown.model.root.children] == [4, 3]
+    shown.load_state({"widths": [1, "x"], "sort": [99, True], "selected_only": 3})
+
+
+def test_the_clock_range_chooses_waves(shown: WaitsPanel, ui: UiContext, qtbot: object) -> None:
+    ui.session.set_clock_range(TimeWindow(0, 100))
+    qtbot.waitUntil(lambda: "1 wave of the clock range" in shown.note.text())  # type: ignore[attr-defined]
+    assert outline(shown.model.root)[0] == "3 1 20"
+    ui.session.set_clock_range(TimeWindow(500, 600))
+    qtbot.waitUntil(lambda: shown.empty.is_empty)  # type: ignore[attr-defined]
+    assert shown.empty.sentence.text() == "No wave in the clock range."
+    ui.session.set_clock_range(None)
+    qtbot.waitUntil(lambda: "in 2 waves" in shown.note.text())  # type: ignore[attr-defined]
+
+
+def test_waves_that_stream_in_are_added(
+    waits: WaitsPanel, ui: UiContext, open_in: Callable, qtbot: object
+) -> None:
+    trace, batch = sample()
+    open_in(trace)
+    assert waits.empty.sentence.text() == "Waits are shown as soon as waves are read."
+    assert ui.session.store is not None
+    for wave, text in zip(
+        batch.waves, ("partial: 1 of 2 waves read", "64 cycles of stall in 2 waves"), strict=True
+    ):
+        ui.session.store.add(build.batch(wave))
+        ui.session.wave_loaded()
+        qtbot.waitUntil(lambda text=text: waits.note.text() == text)  # type: ignore[attr-defined]
+
+
+def test_the_sheet_has_a_row_a_producer(shown: WaitsPanel) -> None:
+    sheet = shown.sheet()
+    assert sheet is not None
+    rows = list(sheet.rows)
+    assert [len(row) for row in rows] == [len(sheet.headers)] * 2
+    assert rows[0][:10] == (3, TEXTS[3], 2, 40, 1, TEXTS[1], 2, 40, 2, 34.0)
+
+
+def test_an_empty_view_says_why(waits: WaitsPanel, open_in: Callable, qtbot: object) -> None:
+    assert "Ctrl+O" in waits.empty.sentence.text()
+    assert waits.sheet() is None
+    open_in(build.trace(build.code(TEXTS), []))
+    assert "no traced waves" in waits.empty.sentence.text()
+    code = build.code(["v_mov_b32 v0, v1"])
+    made = [build.wave("VV|", [0])]
+    open_in(build.trace(code, made), [build.batch(*made)])
+    qtbot.waitUntil(lambda: "No wave ran a wait" in waits.empty.sentence.text())  # type: ignore[attr-defined]
+
+
+def test_pc_samples_have_no_waits(waits: WaitsPanel, open_in: Callable) -> None:
+    open_in(open_trace(captures.trace_path("pcsampling")))
+    assert waits.empty.is_empty
+
+
+def test_the_instruction_panel_links_executions(
+    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    panel = TokenDetailsPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    trace, batch = sample()
+    open_in(trace, [batch])
+    ui.session.select_line(3, 0)
+    qtbot.waitUntil(lambda: "Waited for: 1" in panel.text.toPlainText())  # type: ignore[attr-defined]
+    assert "issued at 0, 16 cycles before the wait, by vmcnt · newest" in panel.text.toPlainText()
+    panel.text.anchorClicked.emit(QUrl("token:0"))
+    qtbot.waitUntil(lambda: "Released by: 1" in panel.text.toPlainText())  # type: ignore[attr-defined]
+    assert (ui.session.selection.value.line, ui.session.token()[1]) == (1, 0)
+    assert "latency 34 cycles, by vmcnt: the wait ended with it" in panel.text.toPlainText()
+    sheet = panel.sheet()
+    assert ("latency", 34) in list(sheet.rows)
+    panel.text.anchorClicked.emit(QUrl("token:999"))
+    assert ui.session.token()[1] == 0
+
+
+def test_the_arrows_of_made_up_waves_are_replayed(ui: UiContext, open_in: Callable, settled: Settled) -> None:
+    from rcv_py.ui.kit.isa_arrows import wait_arrows
+
+    wave = code_samples.two_waves().waves[0]
+    found = wait_arrows(wave, code_samples.code_table(), 9)
+    assert sorted(found.rows.source.tolist()) == [1, 2]
+    assert set(found.rows.target.tolist()) == {3}
