@@ -98,6 +98,7 @@ def test_numbers_of_a_row_are_exact_and_have_shares(isa: IsaPanel) -> None:
     assert "together 2,010, 64.6 % of all" in tip
     assert "block 1: rows 2 to 6, in 1 loop" in tip
     assert "attn.py:3 <tt>return a" in tip
+    assert "0x1018 in object 4" in tip
     assert "2 hits in se0/simd0/slot0/wv0" in tip
 
 
