@@ -16,7 +16,8 @@ class ElidedLabel(QLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw what fits."""
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        box = self.contentsRect()
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
         with QPainter(self) as painter:
             painter.setPen(self.palette().color(self.foregroundRole()))
-            painter.drawText(self.rect(), self.alignment(), text)
+            painter.drawText(box, self.alignment(), text)
