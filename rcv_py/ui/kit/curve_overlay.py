@@ -19,6 +19,7 @@ LINE_PX = 15
 PAD_PX = 6
 LONGEST = 40  # characters of a name
 TEXT_PX = 11
+TAG_PX = 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ class CurveOverlay(TimeOverlay):
         width = max(left + 16 + right, metrics.horizontalAdvance(title)) + 2 * PAD_PX
         height = LINE_PX * (len(readings) + 1) + 2 * PAD_PX
         at = x + 12 if x + 12 + width <= self._box.width() else x - 12 - width
-        rect = QRectF(round(max(2.0, at)), 4, width, height)
+        has_tag = self._session.measure.value is not None  # at the top, where its length is written
+        rect = QRectF(round(max(2.0, at)), TAG_PX if has_tag else 4, width, height)
         painter.setPen(self._theme.role("line"))
         painter.setBrush(self._theme.role("raised"))
         painter.drawRoundedRect(rect, 3, 3)

@@ -1,4 +1,4 @@
-"""A label that shows what fits."""
+"""A line of text that ends in an ellipsis where it does not fit; the tooltip has all of it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel
 
+NARROWEST = 24
+
 
 class ElidedLabel(QLabel):
-    """A line of text that ends with an ellipsis where there is no room for all of it."""
+    """A label that can be as narrow as a few characters."""
 
     def minimumSizeHint(self) -> QSize:
-        """A few characters."""
-        return QSize(24, super().minimumSizeHint().height())
+        """Hardly anything."""
+        return QSize(NARROWEST, super().minimumSizeHint().height())
+
+    def setText(self, text: str) -> None:
+        """Show a text; it is the tooltip as well, unless somebody gave it another."""
+        if self.toolTip() == self.text():
+            self.setToolTip(text)
+        super().setText(text)
+        self.setAccessibleName(text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw what fits."""
