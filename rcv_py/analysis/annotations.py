@@ -25,8 +25,18 @@ import numpy as np
 from rcv_py.analysis.cost_columns import CostColumns
 from rcv_py.analysis.kind_latency import KindLatency
 from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, StallReason, TokenKind
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
 from rcv_py.model.modes import ReferenceRule
+
+HEADINGS = {
+    "TOTAL": "cost",
+    "NONHIDDEN": "not hidden",
+    "KINDS": "kinds",
+    "REASONS": "reasons",
+    "LATENCY_STALL": "stall below",
+    "MEMORY": "memory",
+    "MEMORY_WAITS": "memory",
+}
 
 
 class Annotation(Enum):
@@ -38,7 +48,12 @@ class Annotation(Enum):
     REASONS = "Stall reasons"
     LATENCY_STALL = "Latency + stall"
     MEMORY = "Memory latency"
-    MEMORY_WAITS = "Memory latency by waits"
+    MEMORY_WAITS = "Memory, by waits"
+
+    @property
+    def heading(self) -> str:
+        """The name in a word or two, for a column."""
+        return HEADINGS[self.name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +118,7 @@ class Bars:
 STALL = Part("stall", "waited to issue", "role", "stall")
 ISSUE = Part("issue", "issued or executed", "role", "issue")
 IDLE = Part("idle", "idle time in front of it", "role", "idle")
+FAINT_IDLE = Part("idle", "idle time in front of it", "role", "line")  # the kinds have greys of their own
 HIDDEN = Part("hidden", "covered by other waves' work on the same SIMD; an estimate", "role", "hidden")
 ISSUED = Part("issued", "samples that did issue", "role", "idle")
 MEMORY = Part("memory", "from issue to return", "kind", int(TokenKind.VMEM))
@@ -189,7 +205,7 @@ def _kinds(has: Ingredients) -> Bars:
     parts = tuple(Part(TokenKind(kind).name, KIND_TEXT[TokenKind(kind)], "kind", kind) for kind in shown)
     columns = [np.maximum(0, has.kinds.cycles[:, kind]) for kind in shown]
     if has.show_idle:
-        parts, columns = (*parts, IDLE), [*columns, np.maximum(0, code.idle)]
+        parts, columns = (*parts, FAINT_IDLE), [*columns, np.maximum(0, code.idle)]
     value = np.stack(columns) * real if columns else np.zeros((0, len(code)), dtype=np.int64)
     return Bars(Annotation.KINDS, parts, value, "cycles", "Sum (loaded waves)")
 
@@ -265,8 +281,7 @@ def _spread(n: int, line: np.ndarray, value: np.ndarray) -> np.ndarray:
 
 
 def _reason_name(reason: int) -> str:
-    known = reason < len(StallReason)
-    return StallReason(reason).name.lower().replace("_", " ") if known else f"reason {reason}"
+    return REASON_TEXT[StallReason(reason)] if reason < len(StallReason) else f"reason {reason}"
 
 
 _MAKERS = {

@@ -23,6 +23,7 @@ from rcv_py.model.trace import Trace
 
 LANES = 4  # counters of a bank
 ALL_SIMDS = 15
+MOST_BANKS = 16
 MOST_XCCS, MOST_ENGINES, MOST_UNITS = 16, 128, 512  # places beyond that are damage: tensors have them all
 SLOWEST = 4096  # cycles: the interval if nothing tells another
 _FASTEST = 32  # cycles: the reference takes closer samples for parts of one
@@ -126,10 +127,13 @@ def counters(trace: Trace, rule: ReferenceRule = ReferenceRule.OURS) -> Counters
     if clock.sentence:
         notes.append(clock.sentence)
     kept = [replace(counter, samples=_inside(counter.samples)) for counter in found]
-    lost = sum(len(counter.samples) for counter in found) - sum(len(counter.samples) for counter in kept)
-    if lost:
-        notes.append(f"{plural(lost, 'sample')} of places that no device has are left out.")
+    _tell_lost(notes, sum(len(one.samples) - len(two.samples) for one, two in zip(found, kept, strict=True)))
     return Counters(_distinct([counter for counter in kept if len(counter.samples)]), tuple(notes), clock)
+
+
+def _tell_lost(notes: list[str], lost: int) -> None:
+    if lost:
+        notes.append(f"{plural(lost, 'sample')} of banks or places that no device has are left out.")
 
 
 def _inside(samples: Samples) -> Samples:
@@ -147,6 +151,9 @@ def _sq(trace: Trace, rule: ReferenceRule, notes: list[str]) -> Iterator[RawCoun
         return
     is_reference = rule is ReferenceRule.REFERENCE
     columns = _columns(tables, is_reference)
+    _tell_lost(notes, sum(len(table.time) for table in tables) - len(columns.time))
+    if not len(columns.time):
+        return
     interval = sampling_interval(columns, rule)
     unnamed = 0
     for slot in range(LANES * (int(columns.bank.max()) + 1)):
@@ -189,7 +196,7 @@ def _columns(tables: list[CounterSamples], is_reference: bool) -> _Columns:
     if is_reference:
         cu, bank = cu & (_CUS - 1), bank & 1
     value = np.concatenate([table.value for table in tables])
-    keep = order[(bank[order] >= 0) & (cu[order] >= 0)]
+    keep = order[(bank[order] >= 0) & (bank[order] < MOST_BANKS) & (cu[order] >= 0)]
     return _Columns(time[keep], se[keep].astype(np.int32), cu[keep], bank[keep], value[keep])
 
 

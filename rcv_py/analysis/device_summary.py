@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.activity import Activity, activity
-from rcv_py.analysis.counter_summary import CounterSummary, counter_summary
+from rcv_py.analysis.counter_shares import CounterShares, counter_shares
 from rcv_py.analysis.occupancy import residencies, steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.pipe_use import PipeUse, pipe_use
@@ -45,7 +45,7 @@ class DeviceSummary:
     pipes: PipeUse | None
     occupancy: OccupancyNumbers | None  # over all compute units
     units: UnitTable | None
-    counters: CounterSummary | None
+    counters: CounterShares | None
     reasons: StallReasons | None
     read: int  # waves that `states` and `pipes` are about
     waves: int  # traced waves
@@ -69,7 +69,7 @@ def device_summary(trace: Trace, batches: Sequence[WaveBatch]) -> DeviceSummary:
     states = state_shares(batches) if batches else None
     pipes = pipe_use(batches) if batches else None
     reasons = stall_reasons(trace.code) if trace.has_pc_samples else None
-    counted = counter_summary(trace)
+    counted = counter_shares(trace)
     facts = (
         *_kernel(trace),
         *_waves(trace),

@@ -14,7 +14,7 @@ the steps of one depth alternate between opening and closing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def marker_spans(
         span_of_record=_span_of_record(len(records), row, close, steps.row, order),
         is_orphan=_by_record(records, steps.row[steps.is_orphan]),
     )
-    return MarkerSpans(**{**made.__dict__, "problems": _problems(trace, made)})
+    return replace(made, problems=_problems(trace, made))
 
 
 @dataclass(frozen=True, eq=False)

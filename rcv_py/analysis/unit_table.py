@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.counter_summary import CounterSummary
+from rcv_py.analysis.counter_shares import CounterShares
 from rcv_py.analysis.unit_occupancy import unit_occupancy
 from rcv_py.model.trace import Trace
 
@@ -39,7 +39,7 @@ class UnitTable:
         raise KeyError(name)
 
 
-def unit_table(trace: Trace, counted: CounterSummary | None = None) -> UnitTable | None:
+def unit_table(trace: Trace, counted: CounterShares | None = None) -> UnitTable | None:
     """Return the table of all compute units that had waves or counted something, None if none did."""
     waves = _waves(trace)
     counters = None if counted is None or not len(counted) else _counters(counted)
@@ -75,7 +75,7 @@ def _waves(trace: Trace) -> UnitTable | None:
     )
 
 
-def _counters(counted: CounterSummary) -> UnitTable:
+def _counters(counted: CounterShares) -> UnitTable:
     places = (
         UnitColumn("se", "SE", counted.se, "Shader engine."),
         UnitColumn("cu", "CU", counted.cu, "Compute unit."),

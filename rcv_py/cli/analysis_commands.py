@@ -131,7 +131,7 @@ ANALYSIS_COMMANDS = (
     ),
     Command(
         "isa",
-        "list instructions, basic blocks or branches with what they cost",
+        "list instructions, basic blocks or branches",
         _isa,
         "rcv isa FOLDER --blocks --top 10",
     ),

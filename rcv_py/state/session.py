@@ -88,6 +88,8 @@ class Session:
         if self.trace.value is None or self.store is None:
             return
         if analysis:
+            if not problems and analysis not in self._reported:
+                return
             self._reported[analysis] = problems
         found = (problem for part in self._reported.values() for problem in part)
         self.problems.set((*self.trace.value.problems, *self.store.problems, *found))

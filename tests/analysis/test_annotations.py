@@ -126,7 +126,7 @@ def test_samples_have_reasons_and_no_cycles() -> None:
     )
     has = Ingredients(code, costs(code))
     bars = annotation(Annotation.REASONS, has)
-    assert named(bars) == {"waitcnt": [0, 5, 0, 0], "barrier": [0, 0, 2, 0], "issued": [0, 1, 1, 1]}
+    assert named(bars) == {"wait count": [0, 5, 0, 0], "barrier": [0, 0, 2, 0], "issued": [0, 1, 1, 1]}
     assert bars.unit == annotation(Annotation.TOTAL, has).unit == "samples"
     assert bars.total.tolist() == annotation(Annotation.TOTAL, has).total.tolist() == [0, 6, 3, 1]
     assert "no cycles" in why_not(Annotation.KINDS, has)

@@ -160,3 +160,22 @@ def test_waves_that_could_not_be_read() -> None:
     trace, waves = healthy()
     texts = found(trace, waves[:1], ((1, "se0.json is missing."), (1, "se0.json is missing.")))
     assert texts == ["1 wave could not be read. se0.json is missing."]
+
+
+WAITING = ["; kernel", "global_load_dword v0", "s_waitcnt vmcnt(0)", "s_endpgm"]
+
+
+@pytest.mark.parametrize(
+    ("lists", "wrong"), [([(2, [1])], 0), ([(2, [0])], 1), ([(1, [1])], 1), ([], 0), (None, 0)]
+)
+def test_wait_lists_that_are_not_those_of_the_instructions(
+    lists: list[tuple[int, list[int]]] | None, wrong: int
+) -> None:
+    made = [
+        build.wave("..VVV|ii|II", [1, 2, 3], row=row, begin=100 * row, place=(0, 0, 0, row)) for row in (0, 1)
+    ]
+    listed = None if lists is None else build.waits(lists)
+    waves = [replace(made[0], waits=listed), replace(made[1], waits=build.waits([(2, [1])]))]
+    trace = build.trace(build.counted(build.code(WAITING), [build.batch(*waves)]), waves)
+    text = "The wait lists of 1 wave of 2 are not those of their instructions, first se0/simd0/slot0/wv0."
+    assert found(trace, waves) == [text] * wrong

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -201,11 +203,19 @@ def test_gfx1250_is_told_by_name_or_by_its_instructions(texts: list[str], target
 
 
 def test_a_list_of_the_file_is_kept_where_the_replay_knows_nothing() -> None:
-    from dataclasses import replace
-
     listed = build.waits([(1, [0])])
     wave = replace(build.of_tokens(tokens([0, 1])), waits=listed)
     assert waits_of(wave, build.code(["strange_load v0", "strange_wait"]), 9) is listed
+
+
+def test_the_reference_takes_the_list_of_the_file_where_there_is_one() -> None:
+    texts = ["s_buffer_load_dword s0", "s_waitcnt lgkmcnt(0)"]
+    wave = build.of_tokens(tokens([0, 1]))
+    assert entries(waits_of(wave, build.code(texts), 9)) == [(1, [0])]
+    assert entries(waits_of(wave, build.code(texts), 9, rule=REFERENCE)) == []
+    listed = replace(wave, waits=build.waits([(1, [1])]))
+    assert entries(waits_of(listed, build.code(texts), 9, rule=REFERENCE)) == [(1, [1])]
+    assert entries(waits_of(listed, build.code(texts), 9)) == [(1, [0])]
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,6 @@ def test_what_cannot_be_says_why(words: str, complaint: str, capsys: pytest.Capt
 def test_help_explains(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         parse([*command, "--help"])
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())  # without the breaks of lines
     assert caught.value.code == 0
     assert "example: rcv" in text or all(one.name in text and one.help in text for one in COMMANDS)

@@ -30,6 +30,9 @@ def test_totals_of_the_reference_rule(name: str, capsys: pytest.CaptureFixture[s
     assert sum(row["hidden"] for row in document["rows"]) == golden["hidden_clamped"]
     assert document["of"] == len(document["rows"])
     assert "reference" in document["assumption"]
+    beyond = captures.golden(f"beyond/{name}.json")
+    assert document["totals"]["matrix_busy"] == beyond["mfma_model"]["matrix_busy_cycles"]
+    assert document["totals"]["simd_resident"] == beyond["simd_issue"]["resident"]
 
 
 def test_text_says_what_is_hidden_and_what_is_assumed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,12 @@ PANELS = {
     "search",
     "labels",
     "history",
+    "occupancy",
+    "dispatches",
+    "wave_states",
+    "distribution",
+    "waits",
+    "latency",
 }
 
 # What is changed in a good folder, and what its problems have to say.

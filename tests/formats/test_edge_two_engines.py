@@ -72,7 +72,7 @@ def test_edge_04_no_occupancy(tmp_path):
     assert read_all(trace).waves[0].cu == 1  # the wave file knows
     found = told(trace, "occupancy.json")
     assert found.text == "occupancy.json is missing: what ran on the other compute units is not known."
-    assert found.panels == ("global_timeline",)
+    assert set(found.panels) == {"global_timeline", "occupancy", "dispatches"}
 
 
 def test_edge_04_all_but_the_index_missing(tmp_path):

@@ -78,7 +78,7 @@ def test_kinds_have_the_colours_of_kinds(isa: IsaPanel, ui: UiContext, qtbot: ob
     assert "MATRIX" in isa.bar.legend.names
     assert lengths(isa, 4, ui.theme.kind(TokenKind.MATRIX)) > 10
     assert "MATRIX 12 (100.0 % of the row)" in isa.view.tip(4, "cost")
-    assert isa.view.table.columns[isa.view.table.column_of("cost")].title == "Kinds and idle · sqrt"
+    assert isa.view.table.columns[isa.view.table.column_of("cost")].title == "kinds · sqrt"
 
 
 def test_latency_above_stall(isa: IsaPanel, ui: UiContext, settled: Settled, qtbot: object) -> None:
@@ -98,6 +98,7 @@ def test_numbers_of_a_row_are_exact_and_have_shares(isa: IsaPanel) -> None:
     assert "together 2,010, 64.6 % of all" in tip
     assert "block 1: rows 2 to 6, in 1 loop" in tip
     assert "attn.py:3 <tt>return a" in tip
+    assert "0x1018 in object 4" in tip
     assert "2 hits in se0/simd0/slot0/wv0" in tip
 
 
@@ -244,6 +245,22 @@ def test_colours_can_be_switched_off_and_rows_that_never_ran_are_dim(isa: IsaPan
     ui.settings["isa.color_text"] = False
     assert matrix not in inks(4)
     assert ui.theme.role("text").rgb() in inks(4)
+
+
+def shown_width(panel: IsaPanel, column: str) -> int:
+    """How many pixels of a column are in sight."""
+    view = panel.view
+    at = view.table.column_of(column)
+    left = view.columnViewportPosition(at)
+    return min(view.columnWidth(at), view.viewport().width() - left)
+
+
+def test_bars_are_in_sight_when_there_is_little_room_and_wide_when_there_is_much(isa: IsaPanel) -> None:
+    isa.resize(545, 400)
+    assert shown_width(isa, "cost") >= 80
+    assert shown_width(isa, "instruction") >= 140
+    isa.resize(1400, 400)
+    assert shown_width(isa, "cost") >= 250
 
 
 def test_the_panel_fits_a_narrow_window(isa: IsaPanel) -> None:

@@ -49,8 +49,8 @@ def test_counts_are_over_all_waves_and_stand_beside_the_rows(isa: IsaPanel, sett
     tip = isa.view.arrow_tips[isa.view.arrows.source.tolist().index(1781)]
     assert "jumped 24 times (75.0 %)" in tip
     assert "not taken 8 times" in tip
-    assert isa.view._note(941) == "→ 1977 taken 8, not 24"
-    assert "from 2 branches ×32" in isa.view._note(471)
+    assert isa.view.notes(941) == ("→ 1977 taken 8, not 24",)
+    assert "from 2 branches ×32" in isa.view.notes(471)[0]
 
 
 def test_waits_branches_both_and_none(isa: IsaPanel, settled: Settled, ui: UiContext) -> None:
@@ -62,7 +62,7 @@ def test_waits_branches_both_and_none(isa: IsaPanel, settled: Settled, ui: UiCon
         assert len(isa.view.arrow_tips) == counts[mode]
     assert counts == {"waits": 129, "branches": 8, "both": 137, "none": 0}
     assert "switched off" in isa.view.tip(0, "gutter")
-    assert not isa.view._note(941)
+    assert not isa.view.notes(941)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

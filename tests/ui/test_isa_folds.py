@@ -237,7 +237,7 @@ def test_loops_have_brackets_with_their_rounds(isa: IsaPanel) -> None:
     tip = isa.view.tip(3, "fold")
     assert "rows 2 to 6" in tip
     assert "4 rounds, 2 each, entered 2 times" in tip
-    assert isa.view._note(2) == "loop ×2"
+    assert isa.view.notes(2) == ("loop ×2",)
 
 
 def test_the_strip_shows_the_heat_of_folds(isa: IsaPanel, ui: UiContext) -> None:

@@ -17,7 +17,9 @@ from rcv_py.model.kinds import EventKind, MarkerKind, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.device_rows import device_rows
 from rcv_py.ui.kit.marker_band import LANE_PX
+from rcv_py.ui.kit.wave_rows import kernel_choices, waves_of_kernels
 from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
 from rcv_py.ui.panels.global_timeline import GlobalTimelinePanel
 from rcv_py.ui.panels.search import SearchPanel
@@ -284,3 +286,19 @@ def test_the_search_finds_markers_by_name(
     panel._go(0)
     assert ui.session.selection.value.wave.slot == 1
     assert ui.session.view.value.contains(1100)
+
+
+def test_waves_of_hidden_kernels_have_no_rows() -> None:
+    trace, _ = made_trace(DRAWINGS)
+    trace = replace(trace, waves=replace(trace.waves, kernel=np.array([1, 2], np.int32)))
+    rows = np.arange(2)
+    assert waves_of_kernels(trace, rows, {"second"}).tolist() == [0]
+    assert waves_of_kernels(trace, rows, set()).tolist() == [0, 1]
+    assert [choice.id for choice in kernel_choices(trace, "kernel:")] == ["kernel:first", "kernel:second"]
+    assert kernel_choices(trace, "kernel:", np.array([1, 1])) == []
+
+
+def test_an_engine_is_hidden_with_its_events(make: Callable, settled: Callable) -> None:
+    panel = make(GlobalTimelinePanel)
+    made = device_rows(panel.session.trace.value, None, frozenset({f"engine:{SE}"}))
+    assert (len(made.names), len(made.boxes.row), made.lines) == (0, 0, ())

@@ -16,7 +16,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.wait_tree import BAR, MEDIAN, NAME, STALL, TIMES, WaitNode
 from rcv_py.ui.panels.token_details import TokenDetailsPanel
-from rcv_py.ui.panels.waits import WaitsPanel
+from rcv_py.ui.panels.waits import OUT_OF_RANGE, WaitsPanel
 from tests.analysis import build
 from tests.support import captures, code_samples
 
@@ -47,7 +47,9 @@ def sample(waves: int = 2) -> tuple[Trace, WaveBatch]:
 @pytest.fixture
 def waits(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[WaitsPanel]:
     panel = WaitsPanel(ui)
-    QAbstractItemModelTester(panel.model, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.model)
+    QAbstractItemModelTester(
+        panel.tree.rows, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.tree.rows
+    )
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(900, 320)
     panel.show()
@@ -59,7 +61,7 @@ def waits(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[WaitsPanel
 def shown(waits: WaitsPanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled) -> WaitsPanel:
     trace, batch = sample()
     open_in(trace, [batch])
-    qtbot.waitUntil(lambda: bool(waits.model.root.children))  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: bool(waits.tree.rows.root.children))  # type: ignore[attr-defined]
     settled()
     return waits
 
@@ -72,9 +74,9 @@ def outline(node: WaitNode, depth: int = 0) -> list[str]:
 
 def index_of(panel: WaitsPanel, line: int) -> QModelIndex:
     node = next(
-        node for wait in panel.model.root.children for node in (wait, *wait.children) if node.line == line
+        node for wait in panel.tree.rows.root.children for node in (wait, *wait.children) if node.line == line
     )
-    return panel.model.index_of(node)
+    return panel.tree.rows.index_of(node)
 
 
 def click(panel: WaitsPanel, line: int) -> None:
@@ -83,7 +85,7 @@ def click(panel: WaitsPanel, line: int) -> None:
 
 
 def test_waits_are_ranked_with_what_they_waited_for(shown: WaitsPanel) -> None:
-    assert outline(shown.model.root) == ["3 2 40", "  1 2 40", "4 2 24", "  2 2 24"]
+    assert outline(shown.tree.rows.root) == ["3 2 40", "  1 2 40", "4 2 24", "  2 2 24"]
     load = index_of(shown, 1)
     cells = [load.siblingAtColumn(column).data() for column in (NAME, STALL, TIMES, MEDIAN)]
     assert cells == ["1  global_load_dword v0", "40", "2", "34"]
@@ -92,11 +94,12 @@ def test_waits_are_ranked_with_what_they_waited_for(shown: WaitsPanel) -> None:
 
 
 def test_the_bar_has_the_colour_of_what_is_charged(shown: WaitsPanel, ui: UiContext) -> None:
-    assert shown.delegate.parts(shown.model.root.children[0])[0] == (40, ui.theme.kind(TokenKind.FLAT))
-    assert "median 34" in shown.model.data(index_of(shown, 1), Qt.ItemDataRole.ToolTipRole)
-    assert "waits" in shown.model.data(index_of(shown, 3), Qt.ItemDataRole.AccessibleTextRole)
+    assert shown.tree.bars.parts(shown.tree.rows.root.children[0])[0] == (40, ui.theme.kind(TokenKind.FLAT))
+    assert "median 34" in shown.tree.rows.data(index_of(shown, 1), Qt.ItemDataRole.ToolTipRole)
+    assert "waits" in shown.tree.rows.data(index_of(shown, 3), Qt.ItemDataRole.AccessibleTextRole)
     assert all(
-        shown.model.headerData(at, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for at in range(8)
+        shown.tree.rows.headerData(at, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        for at in range(8)
     )
 
 
@@ -121,7 +124,7 @@ def test_a_click_selects_the_line_everywhere_and_a_selection_moves_the_row(
     click(shown, 1)
     assert ui.session.selection.value.line == 1
     ui.session.select_line(3)
-    assert shown.model.node(shown.tree.currentIndex()).line == 3
+    assert shown.tree.rows.node(shown.tree.currentIndex()).line == 3
     ui.session.select_line(5)
     assert not shown.tree.currentIndex().isValid()
 
@@ -138,34 +141,57 @@ def test_only_the_selected_line_is_shown_on_demand(shown: WaitsPanel, ui: UiCont
     shown.only.setChecked(True)
     assert "No line is selected" in shown.empty.sentence.text()
     ui.session.select_line(2)
-    assert outline(shown.model.root) == ["4 2 24", "  2 2 24"]
+    assert outline(shown.tree.rows.root) == ["4 2 24", "  2 2 24"]
     ui.session.select_line(3)
-    assert outline(shown.model.root) == ["3 2 40", "  1 2 40"]
+    assert outline(shown.tree.rows.root) == ["3 2 40", "  1 2 40"]
     ui.session.select_line(5)
     assert shown.empty.sentence.text() == "Line 5, s_endpgm, neither waits nor is waited for."
     assert shown.bar.isVisible(), "or nobody could take the filter away"
     shown.only.setChecked(False)
-    assert len(shown.model.root.children) == 2
+    assert len(shown.tree.rows.root.children) == 2
 
 
 def test_columns_sort_both_levels(shown: WaitsPanel) -> None:
     shown.tree.sortByColumn(NAME, Qt.SortOrder.DescendingOrder)
-    assert [node.line for node in shown.model.root.children] == [4, 3]
+    assert [node.line for node in shown.tree.rows.root.children] == [4, 3]
     state = shown.save_state()
     shown.tree.sortByColumn(STALL, Qt.SortOrder.DescendingOrder)
-    assert [node.line for node in shown.model.root.children] == [3, 4]
+    assert [node.line for node in shown.tree.rows.root.children] == [3, 4]
     shown.load_state(state)
-    assert [node.line for node in shown.model.root.children] == [4, 3]
+    assert [node.line for node in shown.tree.rows.root.children] == [4, 3]
     shown.load_state({"widths": [1, "x"], "sort": [99, True], "selected_only": 3})
+
+
+def test_what_is_closed_stays_closed(shown: WaitsPanel, ui: UiContext) -> None:
+    assert shown.tree.isExpanded(index_of(shown, 3))
+    shown.tree.collapse(index_of(shown, 3))
+    ui.results.cell("waits").tell()
+    shown.only.setChecked(True)
+    ui.session.select_line(1)
+    assert shown.tree.isExpanded(index_of(shown, 3)), "of the selected line everything is shown"
+    shown.only.setChecked(False)
+    assert not shown.tree.isExpanded(index_of(shown, 3))
+    assert shown.tree.isExpanded(index_of(shown, 4))
+
+
+def test_instructions_have_room_in_a_narrow_panel(shown: WaitsPanel, settled: Settled) -> None:
+    for width, hidden in ((900, 0), (680, 2), (420, 4)):
+        shown.resize(width, 300)
+        settled()
+        assert sum(shown.tree.isColumnHidden(column) for column in range(8)) == hidden
+        assert shown.tree.columnWidth(NAME) >= 180
+    shown.resize(900, 300)
+    settled()
+    assert shown.tree.columnWidth(BAR) == 120
 
 
 def test_the_clock_range_chooses_waves(shown: WaitsPanel, ui: UiContext, qtbot: object) -> None:
     ui.session.set_clock_range(TimeWindow(0, 100))
     qtbot.waitUntil(lambda: "1 wave of the clock range" in shown.note.text())  # type: ignore[attr-defined]
-    assert outline(shown.model.root)[0] == "3 1 20"
+    assert outline(shown.tree.rows.root)[0] == "3 1 20"
     ui.session.set_clock_range(TimeWindow(500, 600))
     qtbot.waitUntil(lambda: shown.empty.is_empty)  # type: ignore[attr-defined]
-    assert shown.empty.sentence.text() == "No wave in the clock range."
+    assert shown.empty.sentence.text() == OUT_OF_RANGE
     ui.session.set_clock_range(None)
     qtbot.waitUntil(lambda: "in 2 waves" in shown.note.text())  # type: ignore[attr-defined]
 

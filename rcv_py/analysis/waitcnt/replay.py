@@ -54,14 +54,22 @@ def replay(
     return _without_returned(_links(ran, found, {}, keeps_idle=False))
 
 
-def waits_of(wave: Wave, code: CodeTable, gfxip: int, target: str = "") -> Waits:
+def waits_of(
+    wave: Wave,
+    code: CodeTable,
+    gfxip: int,
+    target: str = "",
+    rule: ReferenceRule = ReferenceRule.OURS,
+) -> Waits:
     """Return what each executed wait of one wave waited for, as code rows.
 
     It is replayed; what the wave's file lists is by rules that are wrong in places, and is returned only if
-    the replay knows none of the instructions.
+    the replay knows none of the instructions, or if the reference's rule is asked for.
     """
+    if rule is ReferenceRule.REFERENCE and wave.waits is not None and len(wave.waits):
+        return wave.waits
     piece = of_waves([wave])
-    found = waits(replay(piece, code, gfxip, target), piece.line)
+    found = waits(replay(piece, code, gfxip, target, rule), piece.line)
     return wave.waits if not len(found) and wave.waits is not None else found
 
 

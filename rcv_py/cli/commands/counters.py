@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.counter_help import how_to_record
-from rcv_py.analysis.counter_rows import CounterRow, derived_rows, raw_rows
+from rcv_py.analysis.counter_summary import CounterRow, derived_rows, raw_rows
 from rcv_py.analysis.counter_tensor import simd_names
 from rcv_py.analysis.counters import Counters, counters
 from rcv_py.analysis.derived_counters import DerivedSet, derived_counters

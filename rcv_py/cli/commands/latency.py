@@ -11,6 +11,7 @@ import numpy as np
 
 from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
 from rcv_py.analysis.latency_tables import hidden_table
+from rcv_py.analysis.matrix_passes import matrix_use
 from rcv_py.analysis.memory_latency import memory_latency
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.opening import batches
@@ -83,7 +84,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _hidden(trace: Trace, rule: ReferenceRule) -> _Report:
-    found = hidden_latency(trace, batches(trace), rule)
+    waves = tuple(batches(trace))
+    found, matrix = hidden_latency(trace, waves, rule), matrix_use(trace, waves)
     table = hidden_table(trace.code, found)
     columns = (table.line, table.total, table.seen, table.hidden, table.idle, table.stall, table.issue)
     texts = (trace.code.text[row] for row in table.line.tolist())
@@ -92,8 +94,12 @@ def _hidden(trace: Trace, rule: ReferenceRule) -> _Report:
     )
     names = ("total", "not_hidden", "hidden", "hidden_idle", "hidden_stall", "hidden_issue")
     totals = {name: int(column.sum()) for name, column in zip(names, columns[1:], strict=True)}
+    totals |= {"matrix_busy": matrix.busy, "simd_resident": matrix.resident}
     whole, hidden = totals["total"], totals["hidden"]
     footer = f"Hidden: {count(hidden)} of {count(whole)} cycles ({percent(hidden, whole)})."
+    if matrix.executions:
+        share = percent(matrix.busy, matrix.resident)
+        footer += f" Matrix units busy: {share} of the time with a wave, by the cycles of their instructions."
     reason = why_not_hidden(trace) or (
         "" if rows else "No instruction was executed while the trace was recorded."
     )

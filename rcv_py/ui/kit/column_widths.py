@@ -18,7 +18,8 @@ PAD = 6  # px left and right of a cell's text
 class Elastic:
     """The column that takes the room left by the others up to the column `upto`.
 
-    While there is less room than `least`, the columns `yields` are hidden, the first one first.
+    While there is less room than `least`, the columns `yields` are hidden, the first one first.  Room beyond
+    `most` goes to `upto` itself, until that is `upto_most` wide (0: it does not grow).
     """
 
     column: str
@@ -26,6 +27,7 @@ class Elastic:
     least: int  # px
     most: int  # px
     yields: tuple[str, ...] = ()
+    upto_most: int = 0  # px
 
 
 class ColumnWidths:
@@ -66,6 +68,9 @@ class ColumnWidths:
             return
         self._is_ours = True
         self._show_yielded()
+        grows = self.elastic.upto_most > 0 and self.elastic.upto not in self._by_hand
+        if grows:
+            self._view.setColumnWidth(last, self._model.columns[last].width)
         room = self._room(at, last)
         for name in self.elastic.yields:
             place = self._model.column_of(name)
@@ -74,7 +79,11 @@ class ColumnWidths:
             self._view.setColumnHidden(place, True)
             self._yielded.add(name)
             room = self._room(at, last)
-        self._view.setColumnWidth(at, min(max(room, self.elastic.least), self.elastic.most))
+        width = min(max(room, self.elastic.least), self.elastic.most)
+        self._view.setColumnWidth(at, width)
+        if grows and room > width:
+            own = self._model.columns[last].width
+            self._view.setColumnWidth(last, min(own + room - width, max(own, self.elastic.upto_most)))
         self._is_ours = False
 
     def _room(self, at: int, last: int) -> int:

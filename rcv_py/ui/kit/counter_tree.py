@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from rcv_py.analysis.counter_rows import CounterRow
+from rcv_py.analysis.counter_summary import CounterRow
 from rcv_py.ui.kit.theme import Theme
 
 TITLES = ("Counter", "Mean", "Max")

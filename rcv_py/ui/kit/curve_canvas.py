@@ -68,8 +68,9 @@ class CurveCanvas(TimePlot):
         found = [self._reading(curve, time) for curve in curves.shown]
         if stack is not Stack.LINES:
             found.reverse()
+            units = {curve.unit for curve in curves.shown if curve.unit}
             if stack is Stack.AREAS and len(found) > 1 and (whole := curves.sum_shown.at(time)) is not None:
-                found.insert(0, Reading("together", exact_text(whole)))
+                found.insert(0, Reading("together", " ".join((exact_text(whole), *units))))
         return self._time_text(time), found
 
     def _reading(self, curve: Curve, time: int) -> Reading:
@@ -80,7 +81,7 @@ class CurveCanvas(TimePlot):
             text += f" · {percent(share, 1)}"
         y = None
         if value is not None and stack is Stack.LINES:
-            y = float(self.curves.scale_now.y(np.array(float(value))))
+            y = float(self.curves.scale_of().y(np.array(float(value))))
         color = curve_color(self.ui.theme, curve.color)
         return Reading(curve.name, text, color, y, curve.name == self.curves.bold)
 
@@ -161,7 +162,7 @@ class CurveCanvas(TimePlot):
 
     def y_of(self, value: float) -> float:
         """Position of a value in the widget."""
-        return self.box.scenePos().y() + float(self.curves.scale_now.y(np.array(value)))
+        return self.box.scenePos().y() + float(self.curves.scale_of().y(np.array(value)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place ticks for the new size."""

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.base.text import elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.theme import Theme
-from rcv_py.ui.kit.time_overlay import Marks, TimeOverlay
+from rcv_py.ui.kit.time_overlay import TimeOverlay
 
 LINE_PX = 15
 PAD_PX = 6
 LONGEST = 40  # characters of a name
 TEXT_PX = 11
+TAG_PX = 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,14 @@ class CurveOverlay(TimeOverlay):
         super().__init__(box, session, theme, shown)
         self.read: Callable[[int], tuple[str, list[Reading]]] = lambda time: ("", [])
 
-    def paint_above(self, painter: QPainter, marks: Marks) -> None:
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        """Paint the marks, and on top of them what is read at the cursor."""
+        super().paint(painter, option, widget)
+        self._paint_reading(painter)
+
+    def _paint_reading(self, painter: QPainter) -> None:
         """Paint a dot on every curve and the box of values."""
         hover = self._session.hover.value
         if hover is None or hover.time is None or not self._shown().contains(hover.time):
@@ -79,7 +88,8 @@ class CurveOverlay(TimeOverlay):
         width = max(left + 16 + right, metrics.horizontalAdvance(title)) + 2 * PAD_PX
         height = LINE_PX * (len(readings) + 1) + 2 * PAD_PX
         at = x + 12 if x + 12 + width <= self._box.width() else x - 12 - width
-        rect = QRectF(round(max(2.0, at)), 4, width, height)
+        has_tag = self._session.measure.value is not None  # at the top, where its length is written
+        rect = QRectF(round(max(2.0, at)), TAG_PX if has_tag else 4, width, height)
         painter.setPen(self._theme.role("line"))
         painter.setBrush(self._theme.role("raised"))
         painter.drawRoundedRect(rect, 3, 3)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.curve_plot import Curve, CurvePlot
+from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState
 from rcv_py.ui.kit.panel import Panel, Sheet
 
@@ -25,9 +26,8 @@ class CurvePanel(Panel):
     def __init__(self, ui: UiContext, name: str) -> None:
         super().__init__(ui)
         self.plot = CurvePlot(ui, name)
-        self.note = QLabel()
+        self.note = ElidedLabel()
         self.note.setObjectName("muted")
-        self.note.setMinimumWidth(10)
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._choices: dict[str, QComboBox] = {}
         self._head = QHBoxLayout()
@@ -69,9 +69,8 @@ class CurvePanel(Panel):
             self._choices[name].setCurrentIndex(row)
 
     def say(self, note: str) -> None:
-        """Write beside the choices; what is cut is in the tooltip."""
+        """Write beside the choices."""
         self.note.setText(note)
-        self.note.setToolTip(note)
 
     # -- panel ------------------------------------------------------------------------------------------
 

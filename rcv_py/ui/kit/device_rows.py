@@ -62,9 +62,7 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     if len(chosen):
         assert spans is not None
         made.add(spans, chosen, row_of_slot[slot[above]] - lanes[slot[above]] + lane)
-    engines = set(np.unique(trace.occupancy.se).tolist())
-    engines -= {int(id.removeprefix(ENGINE)) for id in hidden if id.startswith(ENGINE)}
-    return made.ready(spans, tuple(names), event_lines(trace, hidden, engines=engines))
+    return made.ready(spans, tuple(names), event_lines(trace, hidden, without=_engines(hidden)))
 
 
 class _Boxes:
@@ -120,11 +118,14 @@ def _marked(lives: Residencies, spans: MarkerSpans) -> tuple[np.ndarray, np.ndar
     return chosen, life[chosen]
 
 
+def _engines(hidden: frozenset[str]) -> list[int]:
+    return [int(id.removeprefix(ENGINE)) for id in hidden if id.startswith(ENGINE)]
+
+
 def _shown(trace: Trace, lives: Residencies, hidden: frozenset[str]) -> np.ndarray:
-    engines = [int(id.removeprefix(ENGINE)) for id in hidden if id.startswith(ENGINE)]
     names = {id.removeprefix(KERNEL) for id in hidden if id.startswith(KERNEL)}
     kernels = [number for number, name in trace.occupancy.names.items() if name in names]
-    return ~np.isin(lives.se, engines) & ~np.isin(lives.kernel, kernels)
+    return ~np.isin(lives.se, _engines(hidden)) & ~np.isin(lives.kernel, kernels)
 
 
 def _colors(trace: Trace, lives: Residencies) -> np.ndarray:

@@ -29,16 +29,16 @@ def event_lines(
     trace: Trace,
     hidden: Collection[str] | None = None,
     skip: Collection[EventKind] = (),
-    engines: Collection[int] | None = None,
+    without: Collection[int] = (),
 ) -> tuple[Line, ...]:
     """Return the lines of a trace in order of time.
 
     `hidden` holds ids of groups (with PREFIX) that are left out, by default those that are off by default;
-    `skip` leaves out single types; only the shader engines in `engines` are told of, all for None.
+    `skip` leaves out single types, `without` shader engines.
     """
     if hidden is None:
         hidden = {PREFIX + group.id for group in GROUPS if not group.is_on}
-    lines = [] if f"{PREFIX}dispatch" in hidden else _dispatch_lines(trace, engines)
+    lines = [] if f"{PREFIX}dispatch" in hidden else _dispatch_lines(trace, without)
     events = trace.events
     if events is not None:
         types = np.unique(events.kind).tolist()
@@ -48,7 +48,7 @@ def event_lines(
         lines += [
             Line(time, ROLES.get(kind, "muted"), _text(time, se, kind, length), length)
             for time, se, kind, length in zip(*(column.tolist() for column in columns), strict=True)
-            if engines is None or se in engines
+            if se not in without
         ]
     return tuple(sorted(lines, key=lambda line: line.time)[:MOST])
 
@@ -58,10 +58,10 @@ def _text(time: int, se: int, kind: int, length: int) -> str:
     return f"SE {se}: {event_text(kind)} at {count(time)}{lasted}"
 
 
-def _dispatch_lines(trace: Trace, engines: Collection[int] | None) -> list[Line]:
+def _dispatch_lines(trace: Trace, without: Collection[int]) -> list[Line]:
     found = []
     for one, name in zip(trace.dispatches, dispatch_names(trace), strict=True):
-        if engines is None or one.se in engines:
+        if one.se not in without:
             facts = dispatch_facts(one)
             text = f"SE {one.se}: {name} dispatched at {count(one.time)}" + (f" ({facts})" if facts else "")
             found.append(Line(one.time, "accent", text))

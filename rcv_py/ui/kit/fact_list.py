@@ -4,27 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from rcv_py.analysis.device_summary import Fact
+from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.theme import Theme
-
-
-class ElidedLabel(QLabel):
-    """A line of text that ends with an ellipsis where there is no room for all of it."""
-
-    def minimumSizeHint(self) -> QSize:
-        """A few characters."""
-        return QSize(24, super().minimumSizeHint().height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw what fits."""
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
-        with QPainter(self) as painter:
-            painter.setPen(self.palette().color(self.foregroundRole()))
-            painter.drawText(self.rect(), self.alignment(), text)
 
 
 class FactList(QWidget):

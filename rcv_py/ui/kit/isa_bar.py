@@ -21,7 +21,7 @@ Action = tuple[str, str, Callable[[], None]]  # title, keys, what it does
 
 
 class IsaBar(QWidget):
-    """Two rows: find, numbers, arrows, folds; below what the bars show, their scale and their legend."""
+    """Two rows: find, numbers, arrows; below what the bars show, their scale, their legend, folds."""
 
     annotated = Signal(object)  # Annotation
     rescaled = Signal()
@@ -72,8 +72,8 @@ class IsaBar(QWidget):
         rows.setContentsMargins(8, 4, 8, 4)
         rows.setSpacing(4)
         for widgets in (
-            (self.find, self.mode, self.gutter, self.fold),
-            (self.annotation, self.scale, self.legend),
+            (self.find, self.mode, self.gutter),
+            (self.annotation, self.scale, self.legend, self.fold),
         ):
             row = QHBoxLayout()
             row.setSpacing(8)

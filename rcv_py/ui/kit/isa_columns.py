@@ -106,11 +106,11 @@ def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
         Column("share", "%", share, _share, True, width=46, tip=share_tip),
         Column(
             "cost",
-            f"{mode} · {bar_scale}",
+            f"{rows.bars.mode.heading} · {bar_scale}",
             lengths,
             _blank_zero,
             True,
-            width=150,
+            width=88,
             is_left=True,
             tip=f"{mode} in {rows.bars.unit}: {rows.bars.of}. {bar_scale} scale; choose above the listing.",
         ),

@@ -52,9 +52,12 @@ class MarginInk:
             for loop, (first, last, depth) in enumerate(zip(*columns, strict=True))
         ]
 
-    def paint_bracket(self, painter: QPainter, x: float, span: tuple[float, float], is_hot: bool) -> None:
-        """Paint one bracket; `is_hot` while the mouse is over it."""
-        painter.setPen(QPen(self._theme.role("measure"), 2.2 if is_hot else 1.3))
+    def paint_bracket(
+        self, painter: QPainter, x: float, span: tuple[float, float], ran: bool, is_hot: bool
+    ) -> None:
+        """Paint one bracket, quietly if the loop never `ran`; `is_hot` while the mouse is over it."""
+        role = "measure" if ran else "muted"
+        painter.setPen(QPen(self._theme.role(role), 2.2 if is_hot else 1.3 if ran else 1.0))
         top, bottom = span
         painter.drawPolyline(
             [QPointF(x + 3, top), QPointF(x, top), QPointF(x, bottom), QPointF(x + 3, bottom)]

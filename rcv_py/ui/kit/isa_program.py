@@ -58,11 +58,17 @@ class Program:
             notes[row] = f"loop ×{rounds / entries:.4g}" if entries else "loop"
         return notes
 
+    def ran(self, loop: int) -> bool:
+        """Whether a loop is known to have run, or nothing tells (a capture of samples)."""
+        return self.found is None or bool(self.loops.rounds[loop])
+
     def loop_tip(self, loop: int) -> str:
         """What a loop is and how often it ran."""
         table = self.loops
         lines = f"Loop of rows {count(int(table.first[loop]))} to {count(int(table.stop[loop]) - 1)}"
         rounds, entries = int(table.rounds[loop]), int(table.entries[loop])
+        if self.found is None:
+            return f"{lines}."
         if not rounds:
             return f"{lines}.\nNo loaded wave ran it."
         each = f", {rounds / entries:.4g} each" if entries else ""

@@ -28,8 +28,9 @@ def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") ->
         share = percent(int(rows.cost[row]), rows.total)
         return f"<b>{escape(rows.text[row])}</b><br>{grouped(rows.cost[row])} {unit_of(rows.trace)}, {share}"
     kind = int(code.kind[row])
+    where = f"{int(code.address[row]):#x} in object {int(code.codeobj[row])}"
     about = KIND_TEXT[TokenKind(kind)] if kind < KIND_COUNT else f"kind {kind}"
-    lines = [f"<tt>{escape(rows.text[row])}</tt>", f"row {grouped(row)}, {about}"]
+    lines = [f"<tt>{escape(rows.text[row])}</tt>", f"row {grouped(row)}, {about}, {where}"]
     lines += _cost_lines(rows, row)
     if hits:
         lines.append(escape(hits))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QToolTip
 
+from rcv_py.base.text import elide_right
 from rcv_py.model.kinds import StallReason
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit import arrow_gutter
@@ -28,6 +29,7 @@ from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.theme import Theme
 
 NOTE_GAP = 3  # characters between an instruction and the note behind it
+LEAST_NAME = 10  # characters of a block that its number of rows may not take
 
 
 class IsaView(FoldView):
@@ -55,7 +57,7 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: re.Pattern[str] | None = None
         self.setAccessibleName("Instructions")
-        self.widths.elastic = Elastic("instruction", "cost", 160, 460, yields=("stall",))
+        self.widths.elastic = Elastic("instruction", "cost", 140, 440, yields=("stall",), upto_most=300)
         self.header.fixed = frozenset({"instruction"})
         self.cell_painters = {
             "instruction": self._paint_instruction,
@@ -150,7 +152,8 @@ class IsaView(FoldView):
         room = self.chars_in(cell.width() - 2 * PAD)
         if self.is_fold(row):
             name, rest = self.fold_title(row)
-            name = name if len(name) + len(rest) + 2 <= room else name[: max(1, room - len(rest) - 3)] + "…"
+            left = room - len(rest) - NOTE_GAP
+            name = elide_right(name, left if left >= LEAST_NAME else room)
             painter.drawText(at, name)
             self._paint_note(painter, cell, len(name), rest)
             return
@@ -159,19 +162,22 @@ class IsaView(FoldView):
         plain = bool(code.is_label[row]) or not self._ran(row) or not self.settings["isa.color_text"]
         kind = int(code.kind[row])
         self._text.draw(painter, at, text, kind=kind, room=room, char_px=self.char_px, plain=plain)
-        self._paint_note(painter, cell, len(text), self._note(row))
+        self._paint_note(painter, cell, len(text), *self.notes(row))
 
-    def _note(self, row: int) -> str:
+    def notes(self, row: int) -> tuple[str, ...]:
+        """What is written behind an instruction, the longest wording first."""
         assert self.rows is not None
         structure = self.rows.program
         branch = structure.branch_notes.get(row, "") if self.shows_branches else ""
         ring = structure.loop_notes.get(row, "")
-        return " · ".join(note for note in (ring, branch) if note)
+        both = (f"{ring} · {branch}",) if ring and branch else ()
+        return (*both, *(note for note in (branch, ring) if note))
 
-    def _paint_note(self, painter: QPainter, cell: QRect, used: int, note: str) -> None:
-        """Write a note at the right end of the cell, if it fits behind the text."""
+    def _paint_note(self, painter: QPainter, cell: QRect, used: int, *notes: str) -> None:
+        """Write the first note that fits at the right end of the cell, behind the text."""
         room = self.chars_in(cell.width() - 2 * PAD)
-        if not note or used + NOTE_GAP + len(note) > room:
+        note = next((note for note in notes if used + NOTE_GAP + len(note) <= room), "")
+        if not note:
             return
         ink = painter.pen().color()
         painter.setPen(self.theme.role("muted"))
@@ -257,7 +263,8 @@ class IsaView(FoldView):
             self._margin.paint_lines(painter, self.folds, rows, tops, self.viewport().width())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for loop, x, top, bottom in self.placed_loops():
-            self._margin.paint_bracket(painter, x, (top, bottom), loop == self._hovered_loop)
+            ran = self.rows is not None and self.rows.program.ran(loop)
+            self._margin.paint_bracket(painter, x, (top, bottom), ran, loop == self._hovered_loop)
         box = self.gutter_rect()
         if box.isEmpty() or not len(self.arrows):
             return

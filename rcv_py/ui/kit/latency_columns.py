@@ -13,9 +13,11 @@ from rcv_py.analysis.memory_latency import MemoryLatency
 from rcv_py.analysis.wait_latency import WaitLatency
 from rcv_py.base.text import short_count
 from rcv_py.model.code import CodeTable
+from rcv_py.ui.kit.column_widths import PAD
 from rcv_py.ui.kit.table_model import Column, grouped
 
 UNKNOWN = "–"
+DIGIT_PX = 9  # room for a digit at the usual size of code
 _COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
 
 
@@ -43,19 +45,20 @@ class LatencyRows:
 
 def hidden_rows(code: CodeTable, table: HiddenTable) -> LatencyRows:
     """Return the rows of hidden latency, the largest remainder first."""
+    most = int(table.total.max(initial=0))
     columns = (
         _line(table.line),
         _text(code, table.line),
         Column("bar", "cost", table.total, grouped, True, is_left=True, width=120, tip=_COST_TIP),
-        _cycles("total", "total", table.total, "Latency of all waves, and idle time if it is counted."),
-        _cycles("seen", "not hidden", table.seen, "Cycles that no other wave of the SIMD covered."),
-        _cycles("hidden", "hidden", table.hidden, "Cycles that other waves of the SIMD covered."),
+        _cycles("total", "total", table.total, "Latency of all waves, and idle time if it is counted.", most),
+        _cycles("seen", "not hidden", table.seen, "Cycles that no other wave of the SIMD covered.", most),
+        _cycles("hidden", "hidden", table.hidden, "Cycles that other waves of the SIMD covered.", most),
         Column(
             "share", "hidden %", 100 * table.share, "{:.1f}".format, True, width=60, tip="Hidden of total."
         ),
-        _cycles("idle", "hidden idle", table.idle, "Hidden part of the idle time."),
-        _cycles("stall", "hidden stall", table.stall, "Hidden part of the stall."),
-        _cycles("issue", "hidden issue", table.issue, "Hidden part of the issue."),
+        _cycles("idle", "hidden idle", table.idle, "Hidden part of the idle time.", most),
+        _cycles("stall", "hidden stall", table.stall, "Hidden part of the stall.", most),
+        _cycles("issue", "hidden issue", table.issue, "Hidden part of the issue.", most),
     )
     whole, hidden = int(table.total.sum()), int(table.hidden.sum())
     note = f"{short_count(hidden)} of {short_count(whole)} cycles hidden ({hidden / max(1, whole):.0%})"
@@ -166,8 +169,10 @@ def _bar(values: np.ndarray, tip: str) -> Column:
     return Column("bar", "latency", np.nan_to_num(values), _decimal, True, is_left=True, width=120, tip=tip)
 
 
-def _cycles(name: str, title: str, values: np.ndarray, tip: str) -> Column:
-    return Column(name, title, values, grouped, True, width=64, tip=tip)
+def _cycles(name: str, title: str, values: np.ndarray, tip: str, largest: int) -> Column:
+    """A column wide enough for the largest total, so that it need not grow while waves are read."""
+    width = len(grouped(largest)) * DIGIT_PX + 2 * PAD
+    return Column(name, title, values, grouped, True, width=max(64, width), tip=tip)
 
 
 def _real(name: str, title: str, values: np.ndarray, tip: str, digits: int = 1) -> Column:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor
 
 from rcv_py.analysis import activity as activities
 from rcv_py.analysis.activity import Activity
-from rcv_py.analysis.counter_summary import CounterSummary
+from rcv_py.analysis.counter_shares import CounterShares
 from rcv_py.analysis.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
 from rcv_py.analysis.stall_reasons import StallReasons, reason_meaning, reason_name
 from rcv_py.analysis.state_shares import MEANING, SHOWN, StateShares
@@ -105,7 +105,7 @@ def pipe_meters(pipes: PipeUse, is_gfx9: bool) -> tuple[Meter, ...]:
     return tuple(meters)
 
 
-def counter_meters(found: CounterSummary) -> tuple[Meter, ...]:
+def counter_meters(found: CounterShares) -> tuple[Meter, ...]:
     """The shares that the hardware counted; those of pipes that may issue twice can exceed 100 %."""
     return tuple(
         Meter(

@@ -162,13 +162,14 @@ class WaitModel(QAbstractItemModel):
         """Titles, what they mean, and on which side they are."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(TITLES):
             return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            room = "    " if section in NUMBERS and section == self.sorting[0] else ""  # for the arrow
+            return TITLES[section] + room
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if section in NUMBERS else _LEFT
         if role == Qt.ItemDataRole.InitialSortOrderRole:
             return Qt.SortOrder.DescendingOrder if section in NUMBERS else Qt.SortOrder.AscendingOrder
-        return {int(Qt.ItemDataRole.DisplayRole): TITLES, int(Qt.ItemDataRole.ToolTipRole): TIPS}.get(
-            int(role), [None] * len(TITLES)
-        )[section]
+        return TIPS[section] if role == Qt.ItemDataRole.ToolTipRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell says."""
@@ -266,6 +267,15 @@ def _producer_facts(node: WaitNode) -> list[str]:
         return [*facts, "latency: no wait tells it exactly"]
     numbers = f"median {grouped(int(node.median))}, p90 {grouped(int(node.p90))} cycles"
     return [*facts, f"latency: {numbers} of {grouped(node.exact)} exact samples"]
+
+
+class EndDelegate(QStyledItemDelegate):
+    """Keeps the end of a text that is too long: of a place the line number matters most."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        """Cut on the left."""
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideLeft
 
 
 class StallDelegate(QStyledItemDelegate):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.analysis.distribution import MEASURE_TEXT, MEASURES, LineHits, line_hits
 from rcv_py.analysis.distribution_view import GROUPS, LISTED, DistributionView, Wanted, distribution_view
@@ -17,6 +17,7 @@ from rcv_py.state.commands import Command
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.hit_table import hit_columns
 from rcv_py.ui.kit.icons import icon
@@ -58,7 +59,7 @@ class DistributionPanel(Panel):
         self.plot = SpreadPlot(ui.theme)
         self.table = RowsView(ui.theme, ui.settings)
         self.table.setAccessibleName("Hits of the selected instruction, the slowest first")
-        self.title, self.note, self.listed = QLabel(), QLabel(), QLabel()
+        self.title, self.note, self.listed = ElidedLabel(), ElidedLabel(), ElidedLabel()
         self.measure = _choice("What is measured of every hit", MEASURE_NAMES)
         self.scale = _choice("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
         self.group = _choice("What splits the bars", GROUP_NAMES)
@@ -73,12 +74,13 @@ class DistributionPanel(Panel):
         for label in (self.note, self.listed):
             label.setProperty("role", "muted")
         self.title.setFont(self.ui.theme.mono)
-        self.title.setMinimumWidth(40)
         bar = QHBoxLayout()
         bar.setContentsMargins(8, 4, 8, 4)
         bar.setSpacing(8)
         bar.addWidget(self.title, 1)
-        for widget in (self.note, self.measure, self.scale, self.group, self.faster, self.slower):
+        bar.addWidget(self.note, 1)
+        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for widget in (self.measure, self.scale, self.group, self.faster, self.slower):
             bar.addWidget(widget)
         right = QWidget()
         column = QVBoxLayout(right)
@@ -237,7 +239,7 @@ class DistributionPanel(Panel):
     def _say(self) -> None:
         trace, store, line = self.session.trace.value, self.session.store, self._line()
         text = "" if trace is None or line is None else f"{line}  {trace.code.text[line]}"
-        self.title.setText(self.title.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, 420))
+        self.title.setText(text)
         self.title.setToolTip(text)
         note = ""
         if self.view is not None and trace is not None and store is not None:
@@ -247,6 +249,7 @@ class DistributionPanel(Panel):
             if not store.is_complete:
                 note = f"partial: {store.count:,} of {plural(len(trace.waves), 'wave')} read · {note}"
         self.note.setText(note)
+        self.note.setToolTip(note)
 
     def _list(self) -> None:
         view, trace = self.view, self.session.trace.value
@@ -376,6 +379,8 @@ def _choice(name: str, entries: dict[str, str]) -> QComboBox:
     box = QComboBox(toolTip=f"{name}.")
     box.setAccessibleName(name)
     box.addItems(list(entries.values()))
+    box.setMinimumContentsLength(6)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     return box
 
 

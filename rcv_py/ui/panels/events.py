@@ -160,7 +160,7 @@ class EventsPanel(Panel):
             ),
             Column("kind", "kind", table.kind, kinds.__getitem__, width=76, tip="What it is."),
             Column("name", "name", table.name, texts, width=264, tip="Kernel, event or marker."),
-            Column("place", "place", table.place, texts, width=240, tip="Where it happened."),
+            Column("place", "place", table.place, texts, width=280, tip="Where it happened."),
             Column("detail", "detail", table.detail, texts, width=240, tip="More about it."),
         )
 

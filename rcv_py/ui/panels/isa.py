@@ -65,6 +65,7 @@ class IsaPanel(Panel):
 
     def _lay_out(self) -> None:
         self.note.setObjectName("muted")
+        self.note.setWordWrap(True)
         self.note.setContentsMargins(8, 0, 8, 4)
         rows = QHBoxLayout()
         rows.setContentsMargins(0, 0, 0, 0)
@@ -193,7 +194,7 @@ class IsaPanel(Panel):
             note = f"Wave {wave} is not read yet; its numbers follow." if wave else "No wave is selected."
         elif self._rows is not None and self._rows.bars.mode is not self.facts.mode:
             why = self.facts.why_not(self.facts.mode, self._rows.trace, self._rows.costs)
-            note = f"{self.facts.mode.value}: {why} The bars show the total latency."
+            note = f"{why} The bars show the total latency."
         self.note.setText(note)
         self.note.setVisible(bool(note))
 

@@ -19,12 +19,15 @@ from rcv_py.ui.kit.brush import Brush
 from rcv_py.ui.kit.brush_strip import BrushStrip
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.empty_state import reason
 from rcv_py.ui.kit.panel import Panel, panel
 from rcv_py.ui.kit.wave_rows import wave_rows, waves_of_unit
 
 HEIGHT = 44
 BAND_PX = 3  # the clock range, at the bottom
 REBUILD_MS = 300  # while waves arrive
+NAME = "Overview of the whole capture"
+NO_TIMES = "Nothing in this capture happened at a known time."
 ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
 
 
@@ -60,13 +63,13 @@ class OverviewPanel(BrushStrip, Panel):
         super().__init__(ui)
         self.brush = Brush()
         self.strip: Strip | None = None
+        self.sentence = ""  # why there is nothing to see
         self._image: QImage | None = None
         self.setMinimumHeight(HEIGHT)
         self.setMaximumHeight(HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Overview of the whole capture")
         self.setToolTip(
             "The whole capture: how many traced waves execute, wait, stall or idle; behind it all waves of "
             "the device. Drag the window or its edges; drag elsewhere for a new one; click to go there."
@@ -88,6 +91,10 @@ class OverviewPanel(BrushStrip, Panel):
 
     def _trace_changed(self) -> None:
         self.strip, self._image = None, None
+        trace = self.session.trace.value
+        has_times = trace is None or trace.has_times
+        self.sentence = "" if has_times else reason(trace, "overview", NO_TIMES)
+        self.setAccessibleName(f"{NAME}. {self.sentence}".removesuffix(". "))
         if self.session.trace.value is not None:
             self.brush.outer = self.session.outer(self.session.trace.value)
             self._rebuild.ask()
@@ -132,7 +139,12 @@ class OverviewPanel(BrushStrip, Panel):
             painter.fillRect(self.rect(), self.ui.theme.role("canvas"))
             if self._image is not None:
                 painter.drawImage(QRectF(0, 0, self.width(), HEIGHT - BAND_PX), self._image)
-            if self.session.trace.value is not None:
+            trace = self.session.trace.value
+            if trace is not None and not trace.has_times:
+                painter.setPen(self.ui.theme.role("muted"))
+                how = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+                painter.drawText(self.rect().adjusted(8, 0, -8, 0), how, self.sentence)
+            elif trace is not None:
                 self._paint_range(painter)
                 self.paint_window(painter, self.height() - BAND_PX)
                 self._paint_marks(painter)

@@ -15,6 +15,7 @@ from rcv_py.ui.kit.card_flow import Card, CardFlow
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.fact_list import FactList
 from rcv_py.ui.kit.meters import Meters
@@ -71,7 +72,7 @@ class SummaryPanel(Panel):
         self._open()
 
     def _lay_out(self) -> None:
-        self.line_title = QLabel()
+        self.line_title = ElidedLabel()
         self.line_title.setProperty("role", "muted")
         self.cards = CardFlow()
         self.fact_card = Card("Key numbers", self.facts, width=390, grows=1)
@@ -195,9 +196,7 @@ class SummaryPanel(Panel):
             return
         found = stall_reasons(trace.code, slice(line, line + 1))
         text = f"{line}  {trace.code.text[line]}" if found.samples else NO_SAMPLE
-        self.line_title.setText(
-            self.line_title.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, 320)
-        )
+        self.line_title.setText(text)
         self.line_title.setToolTip(trace.code.text[line])
         self.line_reasons.set_shares(reason_shares(found) if found.samples else ())
 

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QMenu,
-    QTreeView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.hotspot import counted_rows
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
@@ -30,22 +21,8 @@ from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.places import place_text
-from rcv_py.ui.kit.wait_tree import (
-    BAR,
-    MEDIAN,
-    NAME,
-    P90,
-    SHARE,
-    SOURCE,
-    STALL,
-    TIMES,
-    StallDelegate,
-    WaitModel,
-    WaitNode,
-    kinds_of,
-    only_about,
-    wait_nodes,
-)
+from rcv_py.ui.kit.wait_tree import WaitNode, kinds_of, only_about, wait_nodes
+from rcv_py.ui.kit.wait_view import WaitTree
 
 NO_WAVES = (
     "This capture has no traced waves, so nothing is known about waits. "
@@ -55,8 +32,7 @@ READING = "Waits are shown as soon as waves are read."
 UNREAD = "No wave could be read, so nothing is known about waits. Problems says why."
 NO_WAITS = "No wave ran a wait for memory, LDS or messages."
 NOT_SELECTED = "No line is selected. Click an instruction, or show all waits."
-WIDTHS = {BAR: 120, STALL: 84, SHARE: 52, TIMES: 72, MEDIAN: 66, P90: 56, SOURCE: 160}
-OPEN_SHARE = 0.05  # waits with more of all stall start open
+OUT_OF_RANGE = "No wave that was read touches the clock range. Reset the range in the Wave panel to see all."
 STREAM_MS = 800
 
 Answer = tuple[WaitSummary, WaitNode]
@@ -76,15 +52,12 @@ class WaitsPanel(Panel):
         super().__init__(ui)
         self.summary: WaitSummary | None = None
         self._whole = WaitNode(-1, 0, 0, 0)
-        self._is_quiet = False
-        self.model = WaitModel(self)
-        self.tree = QTreeView()
-        self.delegate = StallDelegate(self.model, ui.theme, lambda: ui.settings["isa.bar_scale"])
+        self.tree = WaitTree(ui.theme, lambda: ui.settings["isa.bar_scale"])
+        self.tree.setAccessibleName("Waits by stall, each with what it waited for")
         self.legend, self.note = Legend(), QLabel()
         self.only = QCheckBox("Selected line only")
         self._ranged = Coalesce(self, self._compute_range, STREAM_MS)
         self._lay_out()
-        self._set_up_tree()
         self._watch()
         self._open()
 
@@ -108,43 +81,18 @@ class WaitsPanel(Panel):
         around.addWidget(self.bar)
         around.addWidget(self.empty, 1)
 
-    def _set_up_tree(self) -> None:
-        tree, header = self.tree, self.tree.header()
-        tree.setModel(self.model)
-        tree.setItemDelegateForColumn(BAR, self.delegate)
-        tree.setUniformRowHeights(True)
-        tree.setFrameShape(QTreeView.Shape.NoFrame)
-        tree.setIndentation(16)
-        tree.setExpandsOnDoubleClick(False)
-        tree.setAllColumnsShowFocus(True)
-        tree.setMouseTracking(True)
-        tree.setAccessibleName("Waits by stall, each with what it waited for")
-        tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        tree.customContextMenuRequested.connect(self._open_menu)
-        tree.viewport().installEventFilter(self)
-        header.setStretchLastSection(False)
-        header.setMinimumSectionSize(36)
-        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        for column, width in WIDTHS.items():
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-            header.resizeSection(column, width)
-        header.setSortIndicator(STALL, Qt.SortOrder.DescendingOrder)
-        tree.setSortingEnabled(True)
-        tree.clicked.connect(self._go)
-        tree.activated.connect(self._go)
-        tree.doubleClicked.connect(lambda index: self._toggle(index.siblingAtColumn(0)))
-        tree.entered.connect(lambda index: self.session.hover.set(Hover(line=self.model.node(index).line)))
-        tree.selectionModel().currentChanged.connect(self._reached)
-
     def _watch(self) -> None:
-        session, ui = self.session, self.ui
+        session, ui, tree = self.session, self.ui, self.tree
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.clock_range.watch(self._range_changed)
         session.loaded.watch(self._more_waves)
         ui.results.cell("waits").watch(self._shared)
-        ui.settings.cell("isa.bar_scale").watch(self._repaint)
+        ui.settings.cell("isa.bar_scale").watch(self._restyle)
         ui.theme.changed.connect(self._restyle)
+        tree.chosen.connect(self._go)
+        tree.hovered.connect(lambda line: session.hover.set(None if line < 0 else Hover(line=line)))
+        tree.customContextMenuRequested.connect(self._open_menu)
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -152,9 +100,8 @@ class WaitsPanel(Panel):
         trace = self.session.trace.value
         self._ranged.reset()
         self.summary, self._whole = None, WaitNode(-1, 0, 0, 0)
-        self.model.show(trace, self._whole)
-        missing = trace is None or not len(trace.waves) or not len(trace.code)
-        if not missing:
+        self.tree.forget()
+        if trace is not None and len(trace.waves) and len(trace.code):
             self.ui.results.want("waits")
         self._show()
 
@@ -204,29 +151,20 @@ class WaitsPanel(Panel):
         self.empty.say(sentence)
         if trace is None or summary is None or sentence:
             return
-        is_first = not self.model.root.children
-        open_lines = {node.line for node in self.model.root.children if self._is_open(node)}
         line = self.session.selection.value.line
-        root = only_about(self._whole, line) if self.only.isChecked() and line is not None else self._whole
-        self._is_quiet = True
-        self.model.show(trace, root)
-        for node in root.children:
-            starts_open = is_first and node.stall > OPEN_SHARE * max(1, node.whole)
-            if node.line in open_lines or starts_open or self.only.isChecked():
-                self.tree.expand(self.model.index_of(node))
-        self._is_quiet = False
-        self._say(summary)
+        is_filtered = self.only.isChecked() and line is not None
+        root = only_about(self._whole, line) if is_filtered and line is not None else self._whole
+        self.tree.show_tree(trace, root, is_all_open=is_filtered)
+        self.note.setText(self._note(summary))
         self._restyle()
-        self._mark()
+        self.tree.mark(line)
 
     def _why_empty(self) -> str:
-        trace, summary, store = self.session.trace.value, self.summary, self.session.store
+        trace, summary = self.session.trace.value, self.summary
         if trace is None or not len(trace.waves) or not len(trace.code):
             return reason(trace, "waits", NO_WAVES)
         if summary is None or not summary.waves:
-            is_over = store is not None and len(store.missing) >= len(trace.waves)
-            in_range = summary is not None and self.session.clock_range.value is not None
-            return "No wave in the clock range." if in_range else UNREAD if is_over else READING
+            return self._why_no_wave()
         if not len(summary.blocking):
             return reason(trace, "waits", NO_WAITS)
         line = self.session.selection.value.line
@@ -234,107 +172,71 @@ class WaitsPanel(Panel):
             return ""
         if line is None:
             return NOT_SELECTED
-        found = only_about(self._whole, line).children
         text = f"Line {line}, {trace.code.text[line]}, neither waits nor is waited for."
-        return "" if found else text
+        return "" if only_about(self._whole, line).children else text
 
-    def _say(self, summary: WaitSummary) -> None:
-        store, trace = self.session.store, self.session.trace.value
-        assert trace is not None
-        whole = f"{count(self._whole.stall)} cycles of stall in {plural(summary.waves, 'wave')}"
+    def _why_no_wave(self) -> str:
+        trace, store = self.session.trace.value, self.session.store
+        if self.summary is not None and self.session.clock_range.value is not None:
+            return OUT_OF_RANGE
+        is_over = trace is not None and store is not None and len(store.missing) >= len(trace.waves)
+        return UNREAD if is_over else READING
+
+    def _note(self, summary: WaitSummary) -> str:
+        store = self.session.store
         missing = 0 if store is None else len(store.missing)
+        text = f"{count(self._whole.stall)} cycles of stall in {plural(summary.waves, 'wave')}"
         if self.session.clock_range.value is not None:
-            whole += " of the clock range"
-        elif summary.waves + missing < len(trace.waves):
-            whole = f"partial: {summary.waves:,} of {plural(len(trace.waves), 'wave')} read"
-        self.note.setText(whole)
-
-    def _is_open(self, node: WaitNode) -> bool:
-        return self.tree.isExpanded(self.model.index_of(node))
+            return f"{text} of the clock range"
+        if summary.waves + missing < summary.of:
+            return f"partial: {summary.waves:,} of {plural(summary.of, 'wave')} read"
+        return text
 
     def _restyle(self) -> None:
         trace, theme = self.session.trace.value, self.ui.theme
-        if trace is None:
-            return
-        kinds = kinds_of(trace, self.model.root)
-        self.legend.set_items([(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds])
-        self._repaint()
-
-    def _repaint(self) -> None:
+        if trace is not None:
+            kinds = kinds_of(trace, self.tree.rows.root)
+            self.legend.set_items([(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds])
         self.tree.viewport().update()
 
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        if self.summary is None:
-            return
-        if self.only.isChecked():
+        if self.summary is not None and self.only.isChecked():
             self._show()
-        else:
-            self._mark()
+        elif self.summary is not None:
+            self.tree.mark(self.session.selection.value.line)
 
-    def _mark(self) -> None:
-        """Make the selected line the current row, the same one if it shows that line already."""
-        line, here = self.session.selection.value.line, self.tree.currentIndex()
-        if here.isValid() and self.model.node(here).line == line:
-            return
-        node = self._node_of(line)
-        self._is_quiet = True
-        index = QModelIndex() if node is None else self.model.index_of(node)
-        self.tree.setCurrentIndex(index)
-        if index.isValid():
-            self.tree.scrollTo(index)
-        self._is_quiet = False
-
-    def _node_of(self, line: int | None) -> WaitNode | None:
-        waits = self.model.root.children
-        inner = [child for node in waits if self._is_open(node) for child in node.children]
-        return next((node for node in (*waits, *inner) if node.line == line), None)
-
-    def _go(self, index: QModelIndex) -> None:
-        if index.isValid() and self.model.node(index).line != self.session.selection.value.line:
-            self.session.select_line(self.model.node(index).line)
-
-    def _reached(self, index: QModelIndex, previous: QModelIndex) -> None:
-        # Only the keyboard comes here with the focus and without a button; a click is told by `clicked`.
-        if self.tree.hasFocus() and not QGuiApplication.mouseButtons() and not self._is_quiet:
-            self._go(index)
-
-    def _toggle(self, index: QModelIndex) -> None:
-        self.tree.setExpanded(index, not self.tree.isExpanded(index))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell that the mouse left the rows."""
-        if event.type() == QEvent.Type.Leave:
-            self.session.hover.set(None)
-        return super().eventFilter(watched, event)
+    def _go(self, line: int) -> None:
+        if line != self.session.selection.value.line:
+            self.session.select_line(line)
 
     def _open_menu(self, position: QPoint) -> None:
         index = self.tree.indexAt(position)
         if not index.isValid():
             return
-        node = self.model.node(index)
+        node = self.tree.rows.node(index)
         wait = node if node.is_wait or node.parent is None else node.parent
+        tip = self.tree.rows.data(index, Qt.ItemDataRole.ToolTipRole)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Go there", lambda: self._go(index))
+        menu.addAction("Go there", lambda: self._go(node.line))
         menu.addAction("Show only the arrows of this wait", lambda: self._isolate(wait.line))
-        menu.addAction("Copy", lambda: QGuiApplication.clipboard().setText(self.model.tip(node)))
+        menu.addAction("Copy", lambda: QGuiApplication.clipboard().setText(tip))
         menu.addSeparator()
         menu.addAction("Expand all", self.tree.expandAll)
         menu.addAction("Collapse all", self.tree.collapseAll)
         menu.popup(self.tree.viewport().mapToGlobal(position))
 
     def _isolate(self, line: int) -> None:
-        self.session.select_line(line)
+        self._go(line)
         self.session.isolated_wait.set(line)
 
     # -- state --------------------------------------------------------------------------------------
 
     def sheet(self) -> Sheet | None:
         """One row a wait and producer, as shown."""
-        trace = self.session.trace.value
-        if trace is None or not self.model.root.children:
+        if self.session.trace.value is None or not self.tree.rows.root.children:
             return None
         headers = ("line", "wait", "hits", "stall", "producer line", "producer", "times", "charged")
         return Sheet("Waits", (*headers, "exact", "median", "p90", "source"), self._sheet_rows())
@@ -343,7 +245,7 @@ class WaitsPanel(Panel):
         trace = self.session.trace.value
         assert trace is not None
         text = trace.code.text
-        for wait in self.model.root.children:
+        for wait in self.tree.rows.root.children:
             head = (wait.line, text[wait.line], wait.times, wait.stall)
             for one in wait.children:
                 numbers = (one.median, one.p90) if one.exact else ("", "")
@@ -355,21 +257,9 @@ class WaitsPanel(Panel):
 
     def save_state(self) -> dict[str, Any]:
         """Widths, order and filter."""
-        column, order = self.model.sorting
-        return {
-            "widths": [self.tree.columnWidth(at) for at in WIDTHS],
-            "sort": [column, order == Qt.SortOrder.DescendingOrder],
-            "selected_only": self.only.isChecked(),
-        }
+        return {**self.tree.save_state(), "selected_only": self.only.isChecked()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
-        widths, sort = state.get("widths"), state.get("sort")
-        if isinstance(widths, list) and len(widths) == len(WIDTHS):
-            for at, width in zip(WIDTHS, widths, strict=True):
-                if isinstance(width, int) and 0 < width < 2000:
-                    self.tree.setColumnWidth(at, width)
-        if isinstance(sort, list) and len(sort) == 2 and sort[0] in range(SOURCE + 1):
-            down = Qt.SortOrder.DescendingOrder if sort[1] else Qt.SortOrder.AscendingOrder
-            self.tree.sortByColumn(int(sort[0]), down)
+        self.tree.load_state(state)
         self.only.setChecked(state.get("selected_only") is True)

@@ -122,6 +122,9 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
     )
 
 
+PANEL_KEYS = ("Alt", "Ctrl+Shift", "Alt+Shift")  # with 1 to 9: the first nine panels, the next nine, …
+
+
 def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
     """Return a command a panel that shows or hides it."""
     return tuple(
@@ -130,11 +133,11 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
             dock.info.title,
             "View/Panels",
             _toggle_panel(workspace, name),
-            (f"Alt+{number}" if number <= 9 else f"Ctrl+Shift+{number - 9}",),
+            (f"{PANEL_KEYS[number // 9]}+{number % 9 + 1}",),
             f"Show or hide: {dock.info.tip}",
             is_checked=_is_shown(workspace, name),
         )
-        for number, (name, dock) in enumerate(_movable(workspace), start=1)
+        for number, (name, dock) in enumerate(_movable(workspace))
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.counter_summary import counter_summary, reference_table
+from rcv_py.analysis.counter_shares import counter_shares, reference_table
 from rcv_py.analysis.unit_table import unit_table
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
@@ -40,7 +40,7 @@ def counted(*samples: tuple[int, int, tuple[int, int, int, int]]) -> Trace:
 
 
 def test_bars_are_the_reference_s(capture: Trace, golden) -> None:
-    found = counter_summary(capture, ReferenceRule.REFERENCE)
+    found = counter_shares(capture, ReferenceRule.REFERENCE)
     assert [bar.name for bar in found.bars] == [name for name, _, _ in golden["bars"]]
     np.testing.assert_allclose(
         np.array([bar.value for bar in found.bars], dtype=np.float32),
@@ -51,13 +51,13 @@ def test_bars_are_the_reference_s(capture: Trace, golden) -> None:
 
 
 def test_the_table_is_the_reference_s_to_the_letter(capture: Trace, golden) -> None:
-    headers, rows = reference_table(counter_summary(capture, ReferenceRule.REFERENCE))
+    headers, rows = reference_table(counter_shares(capture, ReferenceRule.REFERENCE))
     assert list(headers) == golden["table"]["cols"]
     assert [list(row) for row in rows] == golden["table"]["rows"]
 
 
 def test_sums_and_peaks_of_every_counter(capture: Trace, golden) -> None:
-    found = counter_summary(capture, ReferenceRule.REFERENCE)
+    found = counter_shares(capture, ReferenceRule.REFERENCE)
     factor = np.array([2 if name in ("ACTIVE_INST_LDS", "ACTIVE_INST_VMEM") else 1 for name in found.names])
     assert list(found.names) == golden["names"]
     assert (found.peak * factor).tolist() == golden["peak"]
@@ -68,7 +68,7 @@ def test_sums_and_peaks_of_every_counter(capture: Trace, golden) -> None:
 
 
 def test_ours_agrees_where_the_reference_is_right(capture: Trace) -> None:
-    ours, theirs = counter_summary(capture), counter_summary(capture, ReferenceRule.REFERENCE)
+    ours, theirs = counter_shares(capture), counter_shares(capture, ReferenceRule.REFERENCE)
     shares = [
         {bar.name: bar.value for bar in one.bars if not bar.name.endswith("Peak")} for one in (ours, theirs)
     ]
@@ -77,29 +77,29 @@ def test_ours_agrees_where_the_reference_is_right(capture: Trace) -> None:
 
 def test_a_peak_is_divided_by_what_was_busy_then() -> None:
     trace = counted((100, 1, (10, 8, 0, 0)), (140, 1, (20, 5, 0, 0)), (180, 1, (20, 5, 0, 0)))
-    ours, theirs = counter_summary(trace), counter_summary(trace, ReferenceRule.REFERENCE)
+    ours, theirs = counter_shares(trace), counter_shares(trace, ReferenceRule.REFERENCE)
     assert next(bar.value for bar in ours.bars if bar.name == "VALU Peak") == 80.0
     assert next(bar.value for bar in theirs.bars if bar.name == "VALU Peak") == 40.0
 
 
 def test_nothing_is_divided_by_zero() -> None:
     trace = counted((100, 1, (0, 8, 2, 0)), (140, 1, (0, 8, 2, 0)))
-    found = counter_summary(trace)
+    found = counter_shares(trace)
     assert found.bars == ()
     assert np.isnan(found.share("VALU")).all()
-    theirs = counter_summary(trace, ReferenceRule.REFERENCE)
+    theirs = counter_shares(trace, ReferenceRule.REFERENCE)
     assert np.isinf(theirs.bars[0].value)
 
 
 def test_compute_units_beyond_fifteen_keep_their_number() -> None:
     trace = counted((100, 1, (10, 2, 0, 0)), (100, 17, (10, 6, 0, 0)), (140, 17, (10, 6, 0, 0)))
-    assert counter_summary(trace).cu.tolist() == [1, 17]
-    assert counter_summary(trace, ReferenceRule.REFERENCE).cu.tolist() == [1]
+    assert counter_shares(trace).cu.tolist() == [1, 17]
+    assert counter_shares(trace, ReferenceRule.REFERENCE).cu.tolist() == [1]
 
 
 def test_counters_join_the_table_of_units() -> None:
     trace = counted((100, 1, (10, 5, 0, 8)), (100, 2, (10, 1, 0, 0)))
-    table = unit_table(trace, counter_summary(trace))
+    table = unit_table(trace, counter_shares(trace))
     assert table is not None
     assert table.column("cu").tolist() == [1, 2]
     assert np.array_equal(table.column("waves"), [1, np.nan], equal_nan=True)
@@ -109,4 +109,4 @@ def test_counters_join_the_table_of_units() -> None:
 
 
 def test_without_counters_there_is_no_summary() -> None:
-    assert counter_summary(build.trace(build.code(["v_a"]), [])) is None
+    assert counter_shares(build.trace(build.code(["v_a"]), [])) is None
