@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
 from rcv_py.analysis.counter_help import how_to_record
-from rcv_py.analysis.counter_sets import built_in_text
 from rcv_py.analysis.counter_rows import CounterRow, derived_rows, raw_rows
+from rcv_py.analysis.counter_sets import built_in_text
 from rcv_py.analysis.counters import ALL_SIMDS, Counters, counters
 from rcv_py.analysis.derived_counters import DerivedSet, derived_counters
 from rcv_py.analysis.formula.definitions import Definitions, read_definitions
