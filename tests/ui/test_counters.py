@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QEvent, QSettings, Qt
+from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.counters import counters
 from rcv_py.base.errors import UsageError
@@ -59,7 +61,7 @@ def panel(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[CountersPa
 
 
 @pytest.fixture
-def dialog(panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled) -> FormulaDialog:
+def dialog(panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled) -> Iterator[FormulaDialog]:
     """The editor, with a file of its own, over a capture with counters."""
     open_in(units)
     settled()
@@ -67,7 +69,8 @@ def dialog(panel: CountersPanel, units: Trace, open_in: OpenIn, settled: Settled
     assert panel.dialog is not None
     panel.dialog.new_file()
     settled()
-    return panel.dialog
+    yield panel.dialog
+    panel.dialog.confirm = lambda question: False  # drafts are not asked for when the test is over
 
 
 def write(dialog: FormulaDialog, text: str, settled: Settled, qtbot: object) -> None:
@@ -262,6 +265,35 @@ def test_tooltips_have_values(dialog: FormulaDialog, settled: Settled, qtbot: ob
     assert dialog.tip("SHADER_HZ").startswith("SHADER_HZ = 2,")
 
 
+def test_a_tooltip_is_shown_where_the_mouse_is(
+    dialog: FormulaDialog, settled: Settled, qtbot: object
+) -> None:
+    write(dialog, "busy := sum[BUSY_CU_CYCLES]", settled, qtbot)
+    editor = dialog.editor
+    cursor = editor.textCursor()
+    cursor.setPosition(14)
+    at = editor.cursorRect(cursor).center()
+    event = QHelpEvent(QEvent.Type.ToolTip, at, editor.viewport().mapToGlobal(at))
+    QApplication.sendEvent(editor.viewport(), event)
+    assert QToolTip.text().startswith("BUSY_CU_CYCLES: 2 SE")
+    QToolTip.hideText()
+
+
+def test_closing_offers_to_save(dialog: FormulaDialog, settled: Settled, qtbot: object) -> None:
+    write(dialog, "a := 1", settled, qtbot)
+    asked: list[str] = []
+    dialog.confirm = lambda question: bool(asked.append(question))
+    dialog.close()
+    assert asked == ["Save formulas.txt?"]
+    assert not dialog.isVisible()
+    assert dialog.files.is_changed("formulas.txt"), "kept as a draft"
+    dialog.show()
+    dialog.confirm = lambda question: True
+    dialog.close()
+    assert not dialog.files.is_changed("formulas.txt")
+    assert dialog.tabs.tabText(1) == "formulas.txt"
+
+
 def test_names_are_completed(dialog: FormulaDialog, settled: Settled, qtbot: object) -> None:
     editor = dialog.editor
     write(dialog, "", settled, qtbot)
@@ -327,6 +359,7 @@ def test_without_counters_the_language_is_checked(
     open_in(masked())
     settled()
     assert panel.dialog.mistakes.count() == 2
+    panel.dialog.confirm = lambda question: False
 
 
 # -- files ----------------------------------------------------------------------------------------------

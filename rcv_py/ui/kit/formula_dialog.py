@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -84,7 +85,7 @@ class FormulaDialog(QDialog):
         row = QHBoxLayout()
         for text, tip, call in (
             ("New", "Begin a file of formulas.", self.new_file),
-            ("Save", "Write this file into the folder of settings.", self.save),
+            ("Save", "Write this file into the folder of settings (Ctrl+S).", self.save),
             ("Rename…", "Give this file another name.", self.rename),
             ("Revert", "Go back to what is saved.", self.revert),
             ("Delete…", "Remove this file.", self.delete),
@@ -93,6 +94,7 @@ class FormulaDialog(QDialog):
             button.clicked.connect(lambda _=False, call=call: self._do(call))
             self.buttons[text.rstrip("…")] = button
             row.addWidget(button)
+        self.buttons["Save"].setShortcut("Ctrl+S")
         row.addStretch(1)
         show_help = QPushButton("Help", checkable=True, checked=True, autoDefault=False)
         show_help.setToolTip("Show or hide what the language can say.")
@@ -164,6 +166,21 @@ class FormulaDialog(QDialog):
             self.files.delete(name)
             self._remove_tab(name)
             self.edited.emit()
+
+    def done(self, result: int) -> None:
+        """Close, and offer to write what is not saved; else it stays a draft while the viewer runs."""
+        changed = [name for name in self.files.names if self.files.is_changed(name)]
+        if changed and self.confirm(f"Save {', '.join(changed)}?"):
+            for name in changed:
+                self._do(lambda name=name: self.files.save(name))
+            if any(self.files.is_changed(name) for name in changed):
+                return  # the sentence says why
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Closing the window is the same as Escape."""
+        self.done(0)
+        event.setAccepted(not self.isVisible())
 
     def _do(self, call: Callable[[], None]) -> None:
         """Run an action; say why, if it cannot be done."""

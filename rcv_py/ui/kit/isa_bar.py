@@ -54,10 +54,10 @@ class IsaBar(QWidget):
             for name, title in SCALES.items():
                 self.scale.addItem(f"{title}, per block" if per_block else title, (name, per_block))
         names = {
-            self.mode: ("Latency mode", 15),
-            self.gutter: ("Arrows in the gutter", 8),
-            self.annotation: ("What the bars show", 15),
-            self.scale: ("Scale of the bars", 11),
+            self.mode: ("Latency mode", 11),
+            self.gutter: ("Arrows in the gutter", 6),
+            self.annotation: ("What the bars show", 12),
+            self.scale: ("Scale of the bars", 8),
         }
         for box, (name, length) in names.items():
             box.setAccessibleName(name)
