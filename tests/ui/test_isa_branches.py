@@ -73,6 +73,7 @@ def test_branches_have_a_colour_of_their_own_and_lead(
     show(isa, "both")
     settled()
     ui.session.select_line(470)
+    settled()
     placed = isa.view.placed_arrows()
     sources = isa.view.arrows.source[placed.number]
     at = int(np.flatnonzero(sources == 470)[0])
