@@ -60,9 +60,9 @@ class Tasks(QObject):
         stale = jobs.get(topic)
         if stale is not None:
             stale.cancel()
-        future = jobs[topic] = self._pool.submit(job)
         self._running += 1
         _Garbage.hold(1)
+        future = jobs[topic] = self._pool.submit(job)
         future.add_done_callback(lambda future: self._finished.emit((owner, topic, future, done)))
 
     @property
