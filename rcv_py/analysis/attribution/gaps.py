@@ -51,7 +51,8 @@ def _claim_scalar_results(stream: Stream, ledger: Ledger) -> None:
     near = (token[found.row] - found.writer <= NEAR) & (
         stream.unit[found.writer] != stream.unit[token[found.row]]
     )
-    ledger.rest(rows[found.row[near]], Cause.REGISTER, found.writer[near])
+    row, first = np.unique(found.row[near], return_index=True)
+    ledger.rest(rows[row], Cause.REGISTER, found.writer[near][first])
 
 
 def _claim_changes(stream: Stream, ledger: Ledger) -> None:

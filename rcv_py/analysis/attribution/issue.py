@@ -11,7 +11,17 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.def_use import uses
 from rcv_py.analysis.attribution.ledger import Ledger
-from rcv_py.analysis.attribution.lines import LDS, MATRIX, NONE, SALU, SMEM, VALU, VMEM
+from rcv_py.analysis.attribution.lines import (
+    LDS,
+    MATRIX,
+    NONE,
+    SALU,
+    SMEM,
+    TAIL,
+    TO_MEMORY,
+    VALU,
+    VMEM,
+)
 from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.analysis.busy_intervals import inside, merged, owned
 from rcv_py.model.kinds import TokenKind
@@ -23,14 +33,17 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
     """Charge stalls until matrix results, and on gfx10 and later any result, could be read."""
     unit, lines = stream.unit, stream.lines
     rows = ledger.open((unit == VALU) | (unit == MATRIX) | (unit == VMEM) | (unit == LDS) | (unit == SALU))
-    is_writer = (lines.passes > 0) if lines.step == 4 else np.isin(lines.unit, (VALU, MATRIX, SALU))
+    is_writer = np.isin(lines.unit, (VALU, MATRIX) if lines.step == 4 else (VALU, MATRIX, SALU))
     found = uses(stream, ledger.token[rows], is_writer)
-    row, writer = found.row, found.writer
+    reader = unit[ledger.token[rows[found.row]]]
+    # On gfx9 vector arithmetic that follows vector arithmetic never waits for its result.
+    waits = (lines.step != 4) | (unit[found.writer] == MATRIX) | (reader == VMEM) | (reader == LDS)
+    row, writer = found.row[waits], found.writer[waits]
     line = stream.line[writer]
     ready = stream.issue[writer] + lines.result[line]
-    chained = (unit[ledger.token[rows[row]]] == MATRIX) & (unit[writer] == MATRIX)
     if lines.step == 4:
-        ready[chained] = np.maximum(ready, stream.issue[writer] + lines.passes[line] + 8)[chained]
+        is_vector = unit[writer] == VALU
+        ready[is_vector] = stream.issue[writer[is_vector]] + TO_MEMORY * lines.step
     else:
         ready = np.maximum(ready, stream.end[writer])
     # The operand that is there last decides.
@@ -43,17 +56,22 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
 
 
 def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
-    """Charge stalls of matrix instructions while their SIMD's matrix unit worked, to the one in front."""
-    rows = ledger.open(stream.unit == MATRIX)
+    """Charge stalls while their SIMD's matrix unit worked, to the matrix instruction in front.
+
+    It holds back matrix instructions, and on gfx9 packed and double precision arithmetic, which use it as well.
+    """
+    lines, line = stream.lines, stream.line
     work = np.flatnonzero(stream.unit == MATRIX)
-    if not len(rows):
-        return
-    token = ledger.token[rows]
-    begin = stream.at_simd(stream.issue[work], work)
-    busy = merged(begin, begin + stream.lines.passes[stream.line[work]])
-    first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(stream.issue[token], token)
-    blamed = _in_front(begin, work, last, stream, token, stream.simd)
-    ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed)
+    for is_meant, tail in ((stream.unit == MATRIX, 0), (lines.shares_matrix[line], TAIL)):
+        rows = ledger.open(is_meant)
+        if not len(rows) or not len(work):
+            continue
+        token = ledger.token[rows]
+        begin = stream.at_simd(stream.issue[work] + lines.lead[line[work]], work)
+        busy = merged(begin, begin + lines.passes[line[work]] + tail)
+        first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
+        blamed = _in_front(begin, work, last, stream, token, stream.simd)
+        ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed)
 
 
 def claim_own_unit(stream: Stream, ledger: Ledger) -> None:

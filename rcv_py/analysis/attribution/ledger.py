@@ -44,7 +44,7 @@ class Ledger:
     def take(
         self, row: np.ndarray, cycles: np.ndarray, cause: Cause | np.ndarray, producer: np.ndarray | None = None
     ) -> None:
-        """Give so many cycles of each row, or what is left, to a cause."""
+        """Give so many cycles of each row, or what is left, to a cause; no row may be named twice."""
         got = np.clip(cycles, 0, self.left[row])
         some = np.flatnonzero(got)
         row, got = row[some], got[some]

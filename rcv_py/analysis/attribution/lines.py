@@ -47,9 +47,12 @@ _FORMS: tuple[tuple[re.Pattern[str], Cause], ...] = tuple(
     )
 )
 _QUARTER = re.compile(r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_|v_mul_(lo|hi)_[iu]32|v_\w+_f64")
+_SHARES_MATRIX = re.compile(r"v_pk_(mul|add|fma|mov)_(f32|b32)|v_(?!cvt)\w+_f64")
 _NUMBER = re.compile(r"\s+(0x[0-9a-fA-F]+|\d+)")
 _RESULT_STATES = {8: 5, 16: 8, 32: 12, 64: 20}  # required distance, in turns, to a reader of a matrix result
 _CHAIN = 8  # cycles behind the passes before the result can be accumulated on
+TAIL = 12  # cycles behind the passes before packed arithmetic gets the unit (gfx9; seen without exception)
+TO_MEMORY = 5  # turns from vector arithmetic to a memory instruction that reads its result (gfx9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +61,11 @@ class Lines:
 
     unit: np.ndarray  # uint8, NONE to MESSAGE
     form: np.ndarray  # uint8, Cause of a wait for it
+    lead: np.ndarray  # int64, cycles after issue before the unit begins: scaled matrix forms are two instructions
     hold: np.ndarray  # int64, cycles its unit takes nothing else of the wave, at least
     passes: np.ndarray  # int64, cycles of the matrix unit, 0 for others
     result: np.ndarray  # int64, cycles from its issue until any other instruction can read its result
+    shares_matrix: np.ndarray  # bool, vector arithmetic that runs on the matrix unit's datapath (gfx9)
     asked: np.ndarray  # int64, cycles that an s_nop asks for
     is_wait: np.ndarray  # bool, s_waitcnt and its like
     is_nop: np.ndarray  # bool
@@ -84,12 +89,15 @@ def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
     step = 4 if gfxip <= 9 else 1
     passes = np.append(matrix_passes(code, target).cycles, 0)
     known = [registers(text) for text in texts]
+    lead = np.where(_that(texts, r"v_mfma_scale"), step, 0) if step == 4 else np.zeros(len(texts), dtype=np.int64)
     return Lines(
         unit,
         np.array([_first(_FORMS, text, Cause.WAIT_LOAD) for text in texts], dtype=np.uint8),
-        _hold(texts, unit, step),
+        lead,
+        _hold(texts, unit, step) + lead,
         passes,
-        _result(passes, step),
+        _result(passes, step) + lead,
+        _that(texts, _SHARES_MATRIX.pattern) & (step == 4),
         np.array([_turns(text) * step for text in texts], dtype=np.int64),
         _that(texts, r"s_wait"),
         _that(texts, r"s_nop"),
