@@ -119,9 +119,9 @@ def stalls(one: Stream, gfxip: int) -> Ledger:
     issue.claim_registers(one, ledger)
     issue.claim_matrix_unit(one, ledger)
     issue.claim_own_unit(one, ledger)
-    issue.claim_fetch(one, ledger)
     issue.claim_arbitration(one, ledger)
     issue.claim_queues(one, ledger)
+    issue.claim_fetch(one, ledger)
     issue.claim_operand_reads(one, ledger)
     return ledger
 

@@ -156,7 +156,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.OPERAND_READ: CauseText(
         "behind a memory instruction",
         "a memory instruction issued just before was still reading its registers",
-        "no vector instruction of the wave lies between it and the memory instruction in front",
+        "no vector instruction of the wave lies between the two, or it overwrites a register that the other reads",
         False,
         _kind(TokenKind.FLAT),
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.def_use import uses
+from rcv_py.analysis.attribution.def_use import overwritten, uses
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import (
     LDS,
@@ -25,6 +25,8 @@ from rcv_py.analysis.attribution.lines import (
 from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.analysis.busy_intervals import inside, merged, owned
 from rcv_py.model.kinds import TokenKind
+
+READING = 16  # turns after its issue in which a memory instruction may still read registers
 
 _QUEUES = {VMEM: Cause.MEMORY_QUEUE, LDS: Cause.LDS_QUEUE, SMEM: Cause.SCALAR_QUEUE}
 
@@ -136,14 +138,23 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
 
 
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
-    """Charge vector arithmetic that follows a memory instruction of its wave with no other in between."""
-    unit = stream.unit
+    """Charge vector arithmetic to a memory instruction of its wave that may still read its operands.
+
+    Either nothing vectorial lies between the two, or it overwrites a register that the memory instruction,
+    issued at most READING turns before, reads.
+    """
+    unit, lines = stream.unit, stream.lines
     is_vector, is_memory = (unit == VALU) | (unit == MATRIX), (unit == VMEM) | (unit == LDS)
     rows = ledger.open(is_vector)
     token = ledger.token[rows]
     memory, vector = stream.last_of(is_memory)[token], stream.last_of(is_vector)[token]
     follows = (memory >= 0) & (memory > vector)
     ledger.rest(rows[follows], Cause.OPERAND_READ, memory[follows])
+    rows, token = rows[~follows], token[~follows]
+    found = overwritten(stream, token, np.isin(lines.unit, (VMEM, LDS)))
+    near = stream.start[token[found.row]] - stream.issue[found.writer] <= READING * lines.step
+    row, first = np.unique(found.row[near], return_index=True)
+    ledger.rest(rows[row], Cause.OPERAND_READ, found.writer[near][first])
 
 
 def claim_drain(stream: Stream, ledger: Ledger) -> None:
