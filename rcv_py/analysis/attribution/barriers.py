@@ -12,7 +12,9 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.stream import Stream
 
-TOGETHER = 16  # turns between the last arrival and the release; later ones had another, untraced wave to wait for
+TOGETHER = (
+    16  # turns between the last arrival and the release; later ones had another, untraced wave to wait for
+)
 
 
 def claim_barriers(stream: Stream, ledger: Ledger) -> None:

@@ -39,7 +39,7 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
     found = uses(stream, ledger.token[rows], is_writer)
     reader = unit[ledger.token[rows[found.row]]]
     # On gfx9 vector arithmetic that follows vector arithmetic never waits for its result.
-    waits = (lines.step != 4) | (unit[found.writer] == MATRIX) | (reader == VMEM) | (reader == LDS)
+    waits = (lines.step != 4) | (unit[found.writer] == MATRIX) | (reader == VMEM)
     row, writer = found.row[waits], found.writer[waits]
     line = stream.line[writer]
     ready = stream.issue[writer] + lines.result[line]
@@ -72,7 +72,7 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         begin = stream.at_simd(stream.issue[work] + lines.lead[line[work]], work)
         busy = merged(begin, begin + lines.passes[line[work]] + tail)
         first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
-        blamed = _in_front(begin, work, last, stream, token, stream.simd)
+        blamed = _in_front(begin, work, (first, last), stream, token, stream.simd)
         ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed)
 
 
@@ -96,7 +96,9 @@ def claim_fetch(stream: Stream, ledger: Ledger) -> None:
     is_first = token == stream.first[token]
     before = np.maximum(token - 1, 0)
     is_target = ~is_first & (stream.piece.kind[before] == TokenKind.JUMP)
-    ledger.rest(np.flatnonzero(is_target & (ledger.left > 0)), Cause.FETCH, before[is_target & (ledger.left > 0)])
+    ledger.rest(
+        np.flatnonzero(is_target & (ledger.left > 0)), Cause.FETCH, before[is_target & (ledger.left > 0)]
+    )
     ledger.rest(np.flatnonzero(is_first & (ledger.left > 0)), Cause.FETCH)
 
 
@@ -112,17 +114,16 @@ def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -
         busy = owned(begin, end, stream.owner[work], stream.stride, stream.simd)
         token = ledger.token[rows]
         lane, own = stream.simd[stream.owner[token]], stream.owner[token]
-        cycles = busy.by_others(
-            ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride
-        )
-        blamed = _in_front(stream.at_simd(begin, work), work, stream.at_simd(ledger.end[rows], token), stream, token, stream.simd)
+        cycles = busy.by_others(ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride)
+        times = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
+        blamed = _in_front(stream.at_simd(begin, work), work, times, stream, token, stream.simd)
         ledger.take(rows, cycles, Cause.ARBITRATION, blamed)
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
     """Charge memory instructions that were not accepted while others of the unit were in flight.
 
-    The producer is the operation that the unit took last before: the one in front of the queue's end.
+    The producer is the operation that the unit had taken last when the wait began.
     """
     for one, cause in _QUEUES.items():
         rows = ledger.open(stream.unit == one)
@@ -133,7 +134,7 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         begin = stream.at_cu(stream.issue[work], work)
         flight = merged(begin, stream.at_cu(stream.released[work], work))
         first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
-        blamed = _in_front(begin, work, last, stream, token, stream.cu)
+        blamed = _in_front(begin, work, (first, last), stream, token, stream.cu)
         ledger.take(rows, inside(flight, first, last), cause, blamed)
 
 
@@ -176,11 +177,23 @@ def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
 
 
 def _in_front(
-    key: np.ndarray, work: np.ndarray, asked: np.ndarray, stream: Stream, token: np.ndarray, place: np.ndarray
+    key: np.ndarray,
+    work: np.ndarray,
+    times: tuple[np.ndarray, np.ndarray],
+    stream: Stream,
+    token: np.ndarray,
+    place: np.ndarray,
 ) -> np.ndarray:
-    """Return the token of `work` that issued last before each asked time at the same place; -1: none."""
+    """Return the token of `work` that had issued last at the same place when the wait began; -1: none.
+
+    `times` are begin and end of the waits.  What issues later overtakes and is meant only if nothing had issued.
+    """
     order = np.argsort(key, kind="stable")
-    at = np.searchsorted(key[order], asked, side="left") - 1
-    found = work[order[np.maximum(at, 0)]]
-    is_here = (at >= 0) & (place[stream.owner[found]] == place[stream.owner[token]])
-    return np.where(is_here, found, -1)
+    key, sorted_work = key[order], work[order]
+    found = np.full(len(token), -1, dtype=np.int64)
+    for asked, side in ((times[1], "left"), (times[0], "right")):
+        at = np.searchsorted(key, asked, side=side) - 1
+        one = sorted_work[np.maximum(at, 0)]
+        is_here = (at >= 0) & (place[stream.owner[one]] == place[stream.owner[token]])
+        found[is_here] = one[is_here]
+    return found
