@@ -144,9 +144,8 @@ def main(names: list[str]) -> None:
             producers = (
                 f"{100 * found.producers(cause):6.1f} %" if any(k[0] is cause for k in found.blamed) else ""
             )
-            print(
-                f"  {text.name:26} {n:>12,}  precision {100 * found.precision(cause):6.1f} %  producer {producers}"
-            )
+            precision = f"{100 * found.precision(cause):6.1f} %"
+            print(f"  {text.name:26} {n:>12,}  precision {precision}  producer {producers}")
         for true in sorted({true for true, _ in found.stall}):
             n = sum(n for (one, _), n in found.stall.items() if one is true)
             print(f"    true {true.name.lower():12} {n:>12,}  recall {100 * found.recall(true):6.1f} %")

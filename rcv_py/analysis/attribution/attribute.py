@@ -216,8 +216,8 @@ def _share(cycles: np.ndarray, cause: np.ndarray) -> float:
 
 def _assumption(trace: Trace, count: int) -> str:
     text = (
-        "Cycles are attributed, not elapsed: several waves stall at once. Only traced waves can be seen to use "
-        "a unit."
+        "Cycles are attributed, not elapsed: several waves stall at once. Only traced waves can be seen to "
+        "use a unit."
     )
     passes = matrix_passes(trace.code, trace.target).assumption
     if count < len(trace.waves):

@@ -1,7 +1,7 @@
 """Stalls of instructions that could not issue: operands, units that were busy, queues, other waves.
 
-The rules run in the order of this file's functions.  An operand that is not there always holds an instruction
-back, so registers come first; a full queue is told by elimination and by operations in flight, so it comes late.
+The order of the rules is in `attribute.stalls`.  An operand that is not there always holds an instruction
+back, so registers come first; a full queue is told by operations in flight and by elimination, so it comes late.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
 def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
     """Charge stalls while their SIMD's matrix unit worked, to the matrix instruction in front.
 
-    It holds back matrix instructions, and on gfx9 packed and double precision arithmetic, which use it as well.
+    It holds back matrix instructions, and on gfx9 packed and double precision arithmetic, which need it too.
     """
     lines, line = stream.lines, stream.line
     work = np.flatnonzero(stream.unit == MATRIX)
@@ -72,7 +72,7 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         begin = stream.at_simd(stream.issue[work] + lines.lead[line[work]], work)
         busy = merged(begin, begin + lines.passes[line[work]] + tail)
         first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
-        blamed = _in_front(begin, work, (first, last), stream, token, stream.simd)
+        blamed = _in_front(stream, stream.simd, work, token, ledger.end[rows])
         ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed)
 
 
@@ -115,15 +115,17 @@ def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -
         token = ledger.token[rows]
         lane, own = stream.simd[stream.owner[token]], stream.owner[token]
         cycles = busy.by_others(ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride)
-        times = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
-        blamed = _in_front(stream.at_simd(begin, work), work, times, stream, token, stream.simd)
+        # Whoever had the unit when the wait began; if nobody had, the last that overtook.
+        early = _in_front(stream, stream.simd, work, token, ledger.at[rows] + 1)
+        late = _in_front(stream, stream.simd, work, token, ledger.end[rows])
+        blamed = np.where(early >= 0, early, late)
         ledger.take(rows, cycles, Cause.ARBITRATION, blamed)
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
     """Charge memory instructions that were not accepted while others of the unit were in flight.
 
-    The producer is the operation that the unit had taken last when the wait began.
+    The producer is the operation that the unit took last before: one of several in the queue.
     """
     for one, cause in _QUEUES.items():
         rows = ledger.open(stream.unit == one)
@@ -134,7 +136,7 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         begin = stream.at_cu(stream.issue[work], work)
         flight = merged(begin, stream.at_cu(stream.released[work], work))
         first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
-        blamed = _in_front(begin, work, (first, last), stream, token, stream.cu)
+        blamed = _in_front(stream, stream.cu, work, token, ledger.end[rows])
         ledger.take(rows, inside(flight, first, last), cause, blamed)
 
 
@@ -177,23 +179,16 @@ def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
 
 
 def _in_front(
-    key: np.ndarray,
-    work: np.ndarray,
-    times: tuple[np.ndarray, np.ndarray],
-    stream: Stream,
-    token: np.ndarray,
-    place: np.ndarray,
+    stream: Stream, place: np.ndarray, work: np.ndarray, token: np.ndarray, asked: np.ndarray
 ) -> np.ndarray:
-    """Return the token of `work` that had issued last at the same place when the wait began; -1: none.
+    """Return the token of `work` that issued last at the place of each token before a time; -1: none.
 
-    `times` are begin and end of the waits.  What issues later overtakes and is meant only if nothing had issued.
+    `place` (int64 [waves]) is a column of the stream such as `Stream.simd`.
     """
+    shift = place[stream.owner] * stream.stride
+    key = stream.issue[work] + shift[work]
     order = np.argsort(key, kind="stable")
-    key, sorted_work = key[order], work[order]
-    found = np.full(len(token), -1, dtype=np.int64)
-    for asked, side in ((times[1], "left"), (times[0], "right")):
-        at = np.searchsorted(key, asked, side=side) - 1
-        one = sorted_work[np.maximum(at, 0)]
-        is_here = (at >= 0) & (place[stream.owner[one]] == place[stream.owner[token]])
-        found[is_here] = one[is_here]
-    return found
+    at = np.searchsorted(key[order], asked + shift[token], side="left") - 1
+    found = work[order[np.maximum(at, 0)]]
+    is_here = (at >= 0) & (place[stream.owner[found]] == place[stream.owner[token]])
+    return np.where(is_here, found, -1)

@@ -1,4 +1,4 @@
-"""What each code line is to the attribution: its unit, what waits for it are called, how long it holds a unit."""
+"""What each code line is to the attribution: its unit, the name of a wait for it, how long it holds the unit."""
 
 from __future__ import annotations
 
