@@ -101,7 +101,7 @@ def _footer(trace: Trace, found: Bubbles, rows: list[dict[str, Any]], read: list
     lines = [
         f"\n{len(rows):,} of {plural(len(found), 'line')}: {percent(round(part), found.bubble)} of "
         f"{count(found.bubble)} cycles in which a SIMD held a traced wave and issued nothing.",
-        f"SIMDs issued in {percent(found.issuing, found.resident)} of {count(found.resident)} cycles with waves.",
+        f"They issued in {percent(found.issuing, found.resident)} of {count(found.resident)} with waves.",
         "A bubble is split equally among the waves that were there; cycles that another wave covered do not "
         "count.",
     ]
