@@ -180,6 +180,8 @@ ANALYSIS_COMMANDS = (
         "tell why waves stalled and idled, and which instruction is to blame",
         _causes,
         "rcv causes FOLDER --by producer --top 5",
+    ),
+    Command(
         "loops",
         "tell how long iterations of loops took, and what is around them",
         _loops,
