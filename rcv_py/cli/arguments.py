@@ -23,7 +23,7 @@ exit codes:
 """
 
 ORDER = (
-    "view", "info", "summary", "hotspot", "isa", "line", "waits", "causes", "loops", "bubbles", "latency",
+    "view", "triage", "info", "summary", "hotspot", "isa", "line", "waits", "causes", "loops", "bubbles", "latency",
     "flame", "occupancy", "counters", "events", "shot", "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
