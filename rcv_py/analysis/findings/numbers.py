@@ -73,7 +73,8 @@ def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
         "Stalled",
         percent(table.total_stall, whole.lives),
         f"of {count(whole.lives)} wave cycles; {100 * table.explained:.1f} % explained",
-        "Cycles in which a wave had an instruction that did not issue, of the lives of all waves that were read.",
+        "Cycles in which a wave had an instruction that did not issue, of the lives of all waves that were "
+        "read.",
     )
     yield KeyNumber(
         "silent",

@@ -1,4 +1,5 @@
-"""Findings read off the program together with its costs: waits that ask for too much, ends of waves, lost sources."""
+"""Findings read off the program together with its costs: waits that ask for too much, ends of waves, lost "
+"sources."""
 
 from __future__ import annotations
 
@@ -35,11 +36,14 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
         claimed,
         name="drain-at-end",
         title="Waves end slowly",
-        sentence=f"{count(cycles)} cycles of all waves are spent in s_endpgm while their last operations are on the way.",
-        remedy="Issue the last stores earlier, or spread them over the kernel, so that fewer are left at the end; let a "
+        sentence=f"{count(cycles)} cycles of all waves are spent in s_endpgm while their last operations "
+        f"are on the way.",
+        remedy="Issue the last stores earlier, or spread them over the kernel, so that fewer are left at "
+        "the end; let a "
         "wave go on with another tile instead of ending.",
         evidence=of_pattern(inputs, rows, claimed),
-        assumption="Doubtful: the trace gives s_endpgm a long latency that need not cost anything, since the slot "
+        assumption="Doubtful: the trace gives s_endpgm a long latency that need not cost anything, since "
+        "the slot "
         f"may be free before. {BOUND}",
     )
 
@@ -62,17 +66,22 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
         cycles=int(claimed.stake.sum()),
         is_upper_bound=True,
         share=int(claimed.stake.sum()) / max(1, inputs.exposure.resident),
-        sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result none of the next "
-        f"{AHEAD} instructions reads: line {first_wait} waits for line {newest}, but what follows reads only {_named(olds)}.",
-        remedy=f"Wait with a count that leaves the newest outstanding, such as vmcnt({1}), and for the rest where it is "
-        "read. The compiler does so if loads and uses are in one block and nothing may alias: avoid inline assembly "
+        sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result "
+        f"none of the next "
+        f"{AHEAD} instructions reads: line {first_wait} waits for line {newest}, but what follows reads "
+        f"only {_named(olds)}.",
+        remedy=f"Wait with a count that leaves the newest outstanding, such as vmcnt({1}), and for the rest "
+        f"where it is "
+        "read. The compiler does so if loads and uses are in one block and nothing may alias: avoid inline "
+        "assembly "
         "with full waits and fences that are wider than needed.",
         evidence=tuple(
             line_of(inputs, line, why)
             for wait, new, _ in found[:2]
             for line, why in ((wait, "the wait"), (new, "waited for, not read soon"))
         ),
-        assumption="Told from the text of the instructions that follow in the program; a branch may lead elsewhere. These "
+        assumption="Told from the text of the instructions that follow in the program; a branch may lead "
+        "elsewhere. These "
         "cycles are counted under the wait's own finding as well.",
         attributed=int(claimed.attributed.sum()),
         rank=CONTEXT,
@@ -143,9 +152,11 @@ def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=False,
         share=0.0,
         sentence=f"{percent(int(cost[best]), whole)} of the latency is mapped to line {line} of "
-        f"{source.path.rsplit('/', 1)[-1]} ({text.strip()[:60] or 'no line'}), one of {plural(len(distinct), 'line')}: "
+        f"{source.path.rsplit('/', 1)[-1]} ({text.strip()[:60] or 'no line'}), one of "
+        f"{plural(len(distinct), 'line')}: "
         "the debug information, not the kernel, is the cause.",
-        remedy="Read costs by instruction, not by source line; build with line tables (-gline-tables-only) or a compiler "
+        remedy="Read costs by instruction, not by source line; build with line tables (-gline-tables-only) "
+        "or a compiler "
         "that keeps locations of inlined calls, and record again.",
         evidence=(Evidence("source", name, source=(file, line)),),
         rank=CAUTION,

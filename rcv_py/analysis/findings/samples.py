@@ -14,12 +14,16 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import StallReason
 
 REMEDY = {
-    StallReason.FETCH: "Make the code smaller, so that loops fit the instruction cache, and align loop heads.",
-    StallReason.ALU_DEPENDENCY: "Interleave independent computations, so that no instruction needs the result right "
+    StallReason.FETCH: "Make the code smaller, so that loops fit the instruction cache, and align loop "
+    "heads.",
+    StallReason.ALU_DEPENDENCY: "Interleave independent computations, so that no instruction needs the "
+    "result right "
     "before it.",
-    StallReason.WAITCNT: "Issue loads earlier (prefetch, double buffer, num_stages in Triton), and wait with partial "
+    StallReason.WAITCNT: "Issue loads earlier (prefetch, double buffer, num_stages in Triton), and wait "
+    "with partial "
     "counts. A thread trace tells which load each wait is for.",
-    StallReason.INTERNAL: "Look at what the sequencer handles itself there: nops, sleeps, priorities, branches.",
+    StallReason.INTERNAL: "Look at what the sequencer handles itself there: nops, sleeps, priorities, "
+    "branches.",
     StallReason.BARRIER: "Fewer barriers (double-buffer LDS), and equal work for the waves of a workgroup.",
     StallReason.ARBITER_LOST: "Another wave issued: the SIMD is busy, and fewer instructions are what helps.",
     StallReason.PIPE_STALLED: "The unit was full: spread its instructions, use wider ones, or fewer.",
@@ -46,7 +50,8 @@ def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
             cycles=samples,
             is_upper_bound=True,
             share=samples / found.samples,
-            sentence=f"{count(samples)} of {plural(found.samples, 'sample')} ({percent(samples, found.samples)}) met an "
+            sentence=f"{count(samples)} of {plural(found.samples, 'sample')} "
+            f"({percent(samples, found.samples)}) met an "
             f"instruction that did not issue: {meaning}.",
             remedy=REMEDY.get(known, OTHERWISE),
             evidence=tuple(
