@@ -7,7 +7,7 @@ import numpy as np
 
 from rcv_py.model.waves import WaveIndex
 
-ENOUGH_BYTES = 32 << 20  # of wave files: about a million tokens
+ENOUGH_BYTES = 64 << 20  # of wave files: about two million tokens
 
 
 def chosen_rows(index: WaveIndex, enough: int = ENOUGH_BYTES) -> list[int]:

@@ -5,9 +5,9 @@ wave 0   ████░░░░░░██      █ issues   ░ stalls
 wave 1   ░░░░░░██░░░░
 SIMD     ████xx██xx██      wave 0 stalls for 6 cycles, 4 of them exposed; wave 1 for 10, 4 of them exposed
 ```
-A stall that another wave covers costs nothing.  Unlike bubbles, which share a silent cycle among the waves that
-wait, every wave counts here with all of it: no change to one line can win more cycles than its waits are
-exposed, and none more than there are silent cycles.
+A stall that another wave covers costs nothing.  Unlike bubbles, which share a silent cycle among the waves
+that wait, every wave counts here with all of it: no change to one line can win more cycles than its waits
+are exposed, and none more than there are silent cycles.
 """
 
 from __future__ import annotations
@@ -102,4 +102,4 @@ def _add(stall: np.ndarray, idle: np.ndarray, piece: Piece, shift: np.ndarray, b
         long = length[at].astype(np.int64)
         begin = piece.start[at] + shift[at] - (long if before else 0)
         exposed = long - inside(busy, begin, begin + long)
-        column += np.bincount(piece.line[at], exposed, len(column)).astype(np.int64)
+        column[:] += np.bincount(piece.line[at], exposed, len(column)).astype(np.int64)

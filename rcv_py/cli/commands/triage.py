@@ -163,13 +163,11 @@ def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None
 
 def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | None, str]:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
-    if entry.note:
-        return None, entry.note
     try:
         found = look(open_trace(entry.path), is_whole=arguments.all)
     except RcvError as error:
         return None, str(error)
-    return found, "" if found.findings else found.headline
+    return found, "" if found.findings else entry.note or found.headline
 
 
 def _first(found: Findings | None) -> Finding | None:
