@@ -166,8 +166,18 @@ def test_arithmetic_behind_a_memory_instruction_waits_for_its_operands() -> None
     assert stalled(texts, rows) == {(3, Cause.OPERAND_READ): (12, 1)}
 
 
-def test_arithmetic_behind_lds_or_long_after_a_load_has_no_such_evidence() -> None:
-    texts = ["; k", "ds_read_b32 v1, v0", "global_load_dword v1, v0, s[0:1]", "v_add_f32_e32 v4, v5, v6"]
+def test_arithmetic_behind_an_lds_access_waits_for_its_operands() -> None:
+    texts = ["; k", "ds_read_b32 v1, v0", "v_add_f32_e32 v4, v5, v6"]
+    assert stalled(texts, [(1, 0, 0, 4), (2, 4, 12, 4)]) == {(2, Cause.OPERAND_READ): (12, 1)}
+
+
+def test_arithmetic_behind_a_permute_or_long_after_a_load_has_no_such_evidence() -> None:
+    texts = [
+        "; k",
+        "ds_bpermute_b32 v1, v0, v2",
+        "global_load_dword v1, v0, s[0:1]",
+        "v_add_f32_e32 v4, v5, v6",
+    ]
     assert stalled(texts, [(1, 0, 0, 4), (3, 4, 12, 4)]) == {(3, Cause.UNEXPLAINED): (12, -1)}
     assert stalled(texts, [(2, 0, 0, 4), (3, 100, 12, 4)]) == {(3, Cause.UNEXPLAINED): (12, -1)}
 
