@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.findings.choose import chosen_rows
-from rcv_py.analysis.findings.find import findings
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.text import markdown
 from rcv_py.base.errors import RcvError
@@ -25,9 +24,9 @@ from rcv_py.cli.report import (
     print_wrapped,
 )
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.work.load import batches
+from rcv_py.work.triage import triage
 
 SCHEMA = "rcv.triage/1"
 MANY_SCHEMA = "rcv.triage.folder/1"
@@ -80,8 +79,7 @@ def run(arguments: Namespace) -> int:
 def look(trace: Trace, *, is_whole: bool = False) -> Findings:
     """Read the waves of a capture, of a large one some shader engines, and return its findings."""
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    read = tuple(batches(trace, rows))
-    return findings(trace, read, facts=run_facts(trace.path, trace.kernel_name, trace.target))
+    return triage(trace, tuple(batches(trace, rows)), is_whole=True)
 
 
 def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.tasks import Tasks
+from rcv_py.work.triage import triage
 
 STREAM_MS = 800
 
@@ -32,6 +33,7 @@ JOBS: dict[str, Job] = {
     "attribution": attribution,
     "branches": lambda trace, batches: branches(batches, trace.code),
     "bubbles": bubbles,
+    "findings": triage,
     "hidden": hidden_latency,
     "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
     "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
