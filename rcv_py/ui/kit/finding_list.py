@@ -17,11 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.findings.finding import RANKED, Finding
-from rcv_py.base.text import percent
 from rcv_py.ui.kit.theme import Theme
 
 ROW = 24  # px
-BAR, NUMBER, SHARE, PAD = 60, 22, 52, 6
+BAR, NUMBER, SHARE, PAD = 44, 22, 62, 6
 _ROLE = Qt.ItemDataRole.UserRole
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -135,4 +134,4 @@ class _Rows(QStyledItemDelegate):
 
 def _share(one: Finding) -> str:
     sign = "≤ " if one.is_upper_bound else "~ "
-    return sign + percent(round(one.share * 1000), 1000).replace(".0 %", " %")
+    return f"{sign}{100 * one.share:.1f} %"

@@ -8,6 +8,7 @@ from rcv_py.analysis.findings.finding import Evidence, Finding
 from rcv_py.ui.kit.places import place_text
 
 EVIDENCE, ASSUMPTION = "evidence", "assumption"
+SHOWN = 3  # pieces of evidence that are named below the title, where a low panel shows them
 _KINDS = {
     "line": "instruction",
     "token": "worst execution",
@@ -22,6 +23,9 @@ def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> str:
     parts = [f"<p><b>{escape(one.title)}</b>"]
     if one.stake:
         parts.append(f"<br>{escape(one.stake)} <span class='q'>of {escape(one.unit)}</span>")
+    if one.evidence:
+        where = " · ".join(_link(number, place, sources) for number, place in enumerate(one.evidence[:SHOWN]))
+        parts.append(f"<br>{where}")
     parts.append(f"</p><p>{escape(one.sentence)}</p>")
     parts.append(f"<p><b>What to do:</b> {escape(one.remedy)}</p>")
     if one.evidence:
@@ -36,10 +40,14 @@ def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> str:
 
 def _row(number: int, place: Evidence, sources: object) -> str:
     key = f"<span class='q'>{number + 1}</span>" if number < 9 else ""
+    text = "" if place.kind == "source" else escape(place.text)
+    cells = (key, _link(number, place, sources), f"<span class='q'>{_KINDS[place.kind]}</span>")
+    first = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f"<tr>{first}<td class='m'>{text}</td></tr>"
+
+
+def _link(number: int, place: Evidence, sources: object) -> str:
     where = place.place
     if place.kind == "source" and place.source is not None and sources is not None:
         where = place_text(sources, *place.source)  # type: ignore[arg-type]
-    link = f"<a href='{EVIDENCE}:{number}'>{escape(where)}</a>"
-    text = "" if place.kind == "source" else escape(place.text)
-    kind = _KINDS[place.kind]
-    return f"<tr><td>{key}</td><td>{link}</td><td class='q'>{kind}</td><td class='m'>{text}</td></tr>"
+    return f"<a href='{EVIDENCE}:{number}'>{escape(where)}</a>"
