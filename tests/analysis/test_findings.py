@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -163,15 +164,13 @@ def test_barriers_name_the_last_wave(tmp_path: Path) -> None:
 
 def test_costs_on_a_decorator_are_called_a_collapse() -> None:
     texts = ["v_mov_b32 v0, 0", "v_mov_b32 v1, 0", "v_mov_b32 v2, 0"]
-    wave = build.wave("VVVVVVVVvv|V", [0, 1, 2])
+    wave = build.wave("vvvvvvvV|V|V", [0, 1, 2])
     trace = build.trace(
         build.code(texts, latency=[90, 5, 5], hits=[1, 1, 1], chains=[[(0, 1)], [(0, 3)], [(0, 4)]]),
         [wave],
     )
     lines = ("@kernel", "def work():", "    load()", "    store()")
     for text, is_collapsed in ((lines, True), (("total += load()", *lines[1:]), False)):
-        from dataclasses import replace
-
         made = replace(trace, sources=(SourceFile("k.py", text),))
         assert ("source-collapse" in named(findings(made, [build.batch(wave)]))) is is_collapsed
 
