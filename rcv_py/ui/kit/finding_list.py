@@ -47,7 +47,8 @@ class FindingList(QListWidget):
     def show_findings(self, findings: Sequence[Finding]) -> None:
         """Show these; the one that is current stays so, if it is still there."""
         current = self.currentItem()
-        name = current.data(_ROLE).name if current is not None else ""
+        is_kept = current is not None and self.currentRow() > 0  # the first one gives way to a new first one
+        name = current.data(_ROLE).name if is_kept else ""
         self.blockSignals(True)
         self.clear()
         for number, one in enumerate(findings, 1):

@@ -23,7 +23,7 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.tasks import Tasks
-from rcv_py.work.triage import triage
+from rcv_py.work.apart import triage_in_peace
 
 STREAM_MS = 800
 
@@ -33,7 +33,7 @@ JOBS: dict[str, Job] = {
     "attribution": attribution,
     "branches": lambda trace, batches: branches(batches, trace.code),
     "bubbles": bubbles,
-    "findings": triage,
+    "findings": triage_in_peace,
     "hidden": hidden_latency,
     "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
     "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
