@@ -1,7 +1,7 @@
 """Findings of a large capture, made in a process of their own: they take long steps over all tokens.
 
-In a thread such a step would keep Python to itself, and the window would not answer meanwhile.  The process reads
-what it needs itself, once; what was found is kept for as long as the trace is.
+In a thread such a step would keep Python to itself, and the window would not answer meanwhile.  The process
+reads what it needs itself, once; what was found is kept for as long as the trace is.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _lock = Lock()
 
 
 def triage_in_peace(trace: Trace, batches: Sequence[WaveBatch]) -> Findings:
-    """Return the findings: of a small capture those of the given waves, of a large one without the caller's help."""
+    """Return the findings: of a small capture those of the given waves, else those a process finds."""
     if int(trace.waves.size.sum()) <= SMALL_BYTES:
         return triage(trace, batches)
     if trace not in _kept:
