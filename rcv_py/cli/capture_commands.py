@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, size
+from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, size, top
 
 OCCUPIED_BY = ("se", "kernel", "state")
 
@@ -14,6 +14,20 @@ def _view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", type=Path, nargs="?", metavar="FOLDER", help="a capture, or several of them"
     )
+
+
+def _triage(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="a ui_output_* folder, or a folder with several of them"
+    )
+    top(parser, 10, "findings")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="look at every wave, also of a capture with more than 64 MB of them",
+    )
+    form = forms(parser, "rcv.triage, or rcv.triage.folder")
+    form.add_argument("--markdown", action="store_true", help="to paste into a ticket")
 
 
 def _info(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +55,9 @@ def _events(parser: argparse.ArgumentParser) -> None:
 def _occupancy(parser: argparse.ArgumentParser) -> None:
     folder(parser)
     parser.add_argument("--by", choices=OCCUPIED_BY, default="se", help="what a row is (default se)")
+    parser.add_argument(
+        "--limits", action="store_true", help="what limits the waves of a SIMD instead, and the next step"
+    )
     forms(parser, "rcv.occupancy", "the curves: a row for every change")
 
 
@@ -75,6 +92,12 @@ def _synth(parser: argparse.ArgumentParser) -> None:
 
 CAPTURE_COMMANDS = (
     Command("view", "open the window (what `rcv FOLDER` does)", _view, "rcv ui_output_agent_1_dispatch_2"),
+    Command(
+        "triage",
+        "tell what to look at first: findings with evidence and a remedy",
+        _triage,
+        "rcv triage FOLDER --top 3",
+    ),
     Command("info", "tell what a capture holds, or list the captures below a folder", _info, "rcv info ."),
     Command(
         "summary",

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 
@@ -78,8 +79,9 @@ def top(parser: argparse.ArgumentParser, default: int, what: str = "rows") -> No
     )
 
 
-def forms(parser: argparse.ArgumentParser, schema: str, csv: str = "for spreadsheets") -> None:
-    """Add `--json` and `--csv`, of which only one can be."""
+def forms(parser: argparse.ArgumentParser, schema: str, csv: str = "for spreadsheets") -> Any:
+    """Add `--json` and `--csv`, of which only one can be; return the group, for further forms."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help=f"for programs: schema {schema}")
     form.add_argument("--csv", action="store_true", help=csv)
+    return form

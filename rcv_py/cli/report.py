@@ -104,6 +104,14 @@ def print_facts(facts: Sequence[tuple[str, str]], stream: TextIO | None = None) 
             print(" " * (left + 4) + line, file=stream)
 
 
+def print_wrapped(text: str, indent: int = 0, stream: TextIO | None = None) -> None:
+    """Print a sentence, wrapped at words to fit the screen; every line is indented."""
+    stream = stream or sys.stdout
+    width = width_of(stream)
+    for line in _wrapped(plain(text), None if width is None else max(20, width - indent)):
+        print(" " * indent + line, file=stream)
+
+
 def _wrapped(text: str, width: int | None) -> list[str]:
     lines = [""]
     for word in text.split(" "):

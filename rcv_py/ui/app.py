@@ -22,6 +22,7 @@ from rcv_py.ui.kit.shared_results import SharedResults
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.ui.kit.theme import Theme
 from rcv_py.ui.shell.main_window import MainWindow
+from rcv_py.work import apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class App:
     def close(self) -> None:
         """Close the window and end all work."""
         self.window.close()
+        apart.stop()
         self.ui.tasks.close()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -33,6 +34,8 @@ class Panel(QWidget):
     Subclasses are made with the `UiContext`, computed data comes through `ui.tasks`, colours from
     `ui.theme`.  All methods below are optional.
     """
+
+    wants = Signal(str)  # id of a panel that should come to the front, since it shows what was asked for
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__()

@@ -95,6 +95,8 @@ class MainWindow(QMainWindow):
         for cell in cells:
             cell.watch(soon.ask)
         self.workspace.panels_changed.connect(soon.ask)
+        for panel in self.panels:
+            panel.wants.connect(self.workspace.show_panel)
         session.trace.watch(self._trace_changed)
         self.opener.failed.connect(self.errors.show)
         self.opener.choose.connect(self._choose)

@@ -122,7 +122,12 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
     )
 
 
-PANEL_KEYS = ("Alt", "Ctrl+Shift", "Alt+Shift")  # with 1 to 9: the first nine panels, the next nine, …
+PANEL_KEYS = (
+    "Alt",
+    "Ctrl+Shift",
+    "Alt+Shift",
+    "Ctrl+Alt+Shift",
+)  # with 1 to 9: the first nine panels, the next nine, …
 
 
 def panel_commands(workspace: Workspace) -> tuple[Command, ...]:

@@ -1,0 +1,151 @@
+"""What detectors look at: a capture, its waves, and every analysis of them, each computed once and when "
+"asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rcv_py.analysis.attribution.attribute import Attribution, attribution
+from rcv_py.analysis.barrier_skew import BarrierSkew, barrier_skew
+from rcv_py.analysis.cross_lane import CrossLaneChains, cross_lane
+from rcv_py.analysis.findings.exposure import Exposure, exposure
+from rcv_py.analysis.findings.patterns import Pattern, patterns
+from rcv_py.analysis.load_to_use import LoadToUse, load_to_use
+from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
+from rcv_py.analysis.matrix_passes import MatrixUse, matrix_use
+from rcv_py.analysis.occupancy import Steps, steps
+from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
+from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
+from rcv_py.model.resources import RunFacts
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+SAMPLED_WAVES = 32  # that distances from loads to their waits are taken from
+
+
+@dataclass(frozen=True, eq=False)
+class Claimed:
+    """Cycles of one pattern by code line, most exposed first."""
+
+    line: np.ndarray  # int64, code rows
+    stake: np.ndarray  # int64, exposed cycles, at most
+    attributed: np.ndarray  # int64, cycles, covered or not
+    count: int  # executions
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+
+class FindingInputs:
+    """The bundle; what was computed elsewhere may be handed in."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        batches: Sequence[WaveBatch],
+        *,
+        facts: RunFacts | None = None,
+        table: Attribution | None = None,
+    ) -> None:
+        self.trace = trace
+        self.batches = tuple(batches)
+        self.facts = facts
+        self._table = table
+
+    @cached_property
+    def attribution(self) -> Attribution:
+        """Why waves stalled and idled."""
+        return self._table if self._table is not None else attribution(self.trace, self.batches)
+
+    @cached_property
+    def exposure(self) -> Exposure:
+        """Which of it no other wave covered."""
+        return exposure(self.trace, self.batches)
+
+    @cached_property
+    def patterns(self) -> np.ndarray:
+        """Pattern of each row of the attribution."""
+        return patterns(self.attribution, self.trace.code)
+
+    @cached_property
+    def loops(self) -> LoopSummary:
+        """Loops, phases, first executions."""
+        return loop_summary(self.trace, self.batches)
+
+    @cached_property
+    def uses(self) -> LoadToUse:
+        """Distances from operations to their waits, in some of the waves."""
+        rows = sorted({wave.row for batch in self.batches for wave in batch.waves})
+        step = max(1, len(rows) // SAMPLED_WAVES)
+        return load_to_use(self.trace, self.batches, frozenset(rows[::step][:SAMPLED_WAVES]))
+
+    @cached_property
+    def chains(self) -> CrossLaneChains:
+        """Cross-lane operations that wait for each other."""
+        return cross_lane(self.trace, self.batches)
+
+    @cached_property
+    def skew(self) -> BarrierSkew:
+        """Barriers."""
+        return barrier_skew(self.trace, self.batches)
+
+    @cached_property
+    def limits(self) -> OccupancyLimits:
+        """What limits resident waves."""
+        return occupancy_limits(self.trace, self.facts)
+
+    @cached_property
+    def matrix(self) -> MatrixUse:
+        """Work of the matrix units."""
+        return matrix_use(self.trace, self.batches)
+
+    @cached_property
+    def curve(self) -> Steps | None:
+        """Resident waves on all compute units over time, None if nothing tells."""
+        found = steps(self.trace.occupancy).get(-1)
+        return found if found is not None and found.area else None
+
+    @cached_property
+    def occupancy(self) -> OccupancyNumbers | None:
+        """That curve in numbers."""
+        return None if self.curve is None else occupancy_numbers(self.curve)
+
+    @property
+    def waves(self) -> int:
+        """How many waves there are to look at."""
+        return sum(len(batch.waves) for batch in self.batches)
+
+    def rows_of(self, *wanted: Pattern) -> np.ndarray:
+        """Rows of the attribution of these patterns, most cycles first."""
+        return np.flatnonzero(np.isin(self.patterns, wanted))
+
+    def claimed(self, rows: np.ndarray) -> Claimed:
+        """Sum some rows of the attribution by line; what a line has at stake is what is exposed of it."""
+        table, exposed, size = self.attribution, self.exposure, len(self.trace.code)
+        rows = rows[table.line[rows] >= 0]
+        line = table.line[rows]
+        stall, idle = (
+            np.bincount(line, column[rows], size).astype(np.int64) for column in (table.stall, table.idle)
+        )
+        stake = np.minimum(stall, exposed.stall) + np.minimum(idle, exposed.idle)
+        lines = np.flatnonzero(stall + idle)
+        lines = lines[np.lexsort((lines, -(stall + idle)[lines], -stake[lines]))]
+        return Claimed(lines, stake[lines], (stall + idle)[lines], int(table.count[rows].sum()))
+
+    def producers(self, rows: np.ndarray, most: int = 3) -> list[tuple[int, int]]:
+        """(code row, attributed cycles) of those to blame, most first."""
+        table = self.attribution
+        rows = rows[table.producer[rows] >= 0]
+        whole = np.bincount(table.producer[rows], table.cycles[rows], len(self.trace.code)).astype(np.int64)
+        order = np.argsort(-whole, kind="stable")[:most]
+        return [(int(line), int(whole[line])) for line in order if whole[line] > 0]
+
+    def first_share(self, lines: np.ndarray) -> float:
+        """Which part of the stall of some lines their first execution in each wave has, 0 to 1."""
+        hits = self.loops.hits
+        whole = int(hits.stall[lines].sum())
+        return int(hits.first_stall[lines].sum()) / whole if whole else 0.0

@@ -1,0 +1,91 @@
+"""Key numbers of triage: kernel, waves, duration, occupancy, stalls, and what of them nothing covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rcv_py.analysis.findings.finding import KeyNumber
+from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.stall_reasons import stall_reasons
+from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
+
+
+def key_numbers(inputs: FindingInputs) -> tuple[KeyNumber, ...]:
+    """Return the numbers that the capture tells."""
+    return tuple(_numbers(inputs))
+
+
+def _numbers(inputs: FindingInputs) -> Iterator[KeyNumber]:
+    trace = inputs.trace
+    if trace.kernel_name:
+        yield KeyNumber("kernel", "Kernel", short_kernel(trace.kernel_name), trace.target, trace.kernel_name)
+    if trace.has_pc_samples and not len(trace.waves):
+        yield from _samples(inputs)
+        return
+    if len(trace.waves):
+        life = np.sort(trace.waves.end - trace.waves.begin)
+        median = count(int(life[len(life) // 2]))
+        engines = plural(len(np.unique(trace.waves.se)), "shader engine")
+        yield KeyNumber(
+            "waves",
+            "Waves",
+            count(len(trace.waves)),
+            f"traced, on {engines}; median life {median} cycles",
+            "Waves with instructions in the trace.",
+        )
+    if inputs.occupancy is not None:
+        yield from _device(inputs)
+    if inputs.waves:
+        yield from _cycles(inputs)
+
+
+def _device(inputs: FindingInputs) -> Iterator[KeyNumber]:
+    numbers = inputs.occupancy
+    assert numbers is not None
+    span = numbers.end - numbers.begin
+    ns = inputs.trace.clock.ns(span)
+    time = "" if ns is None else nanoseconds(ns)
+    yield KeyNumber(
+        "duration",
+        "Duration",
+        f"{count(span)} cycles",
+        time,
+        "From the first start of a wave to the last end, on all compute units that the trace saw.",
+    )
+    resident = inputs.limits.resident
+    if not resident.simds:
+        return
+    yield KeyNumber(
+        "occupancy",
+        "Occupancy",
+        f"{resident.mean:.1f} waves a SIMD",
+        f"{count(inputs.limits.waves)} fit, the device holds {count(inputs.limits.cap)}",
+        "Traced waves resident on a SIMD, mean over the time in which there was any.",
+    )
+
+
+def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
+    whole, table = inputs.exposure, inputs.attribution
+    yield KeyNumber(
+        "stall",
+        "Stalled",
+        percent(table.total_stall, whole.lives),
+        f"of {count(whole.lives)} wave cycles; {100 * table.explained:.1f} % explained",
+        "Cycles in which a wave had an instruction that did not issue, of the lives of all waves that were "
+        "read.",
+    )
+    yield KeyNumber(
+        "silent",
+        "Silent",
+        percent(whole.silent, whole.resident),
+        f"of {count(whole.resident)} SIMD cycles",
+        "Cycles in which a SIMD held a traced wave and none issued: no finding can win more than these.",
+    )
+
+
+def _samples(inputs: FindingInputs) -> Iterator[KeyNumber]:
+    found = stall_reasons(inputs.trace.code)
+    yield KeyNumber("samples", "PC samples", count(found.samples), "no thread trace")
+    yield KeyNumber("stall", "Stalled", percent(found.stalled, found.samples), "of the samples")

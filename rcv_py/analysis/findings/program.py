@@ -1,0 +1,163 @@
+"""Findings read off the program together with its costs: waits that ask for too much, ends of waves, lost "
+"sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from rcv_py.analysis.attribution.registers import registers
+from rcv_py.analysis.findings.evidence import line_of, of_pattern
+from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, Evidence, Finding
+from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.patterns import Pattern
+from rcv_py.analysis.findings.waiting import BOUND, bounded
+from rcv_py.base.text import count, percent, plural
+from rcv_py.model.code import CodeTable
+
+AHEAD = 12  # instructions behind a wait in which a result has to be read to count as needed now
+COLLAPSED = 0.5  # of the cost on one source line that is no statement
+FEW = 8  # waits that are looked at
+_ZERO = re.compile(r"s_wait(?:cnt.*\b(?:vmcnt|lgkmcnt)\(0\)|_(?:load|ds|km|x)cnt 0x0\b)")
+_DECLARES = re.compile(r"\s*(@|def |class |__global__|extern )")
+
+
+def drain(inputs: FindingInputs) -> Iterator[Finding]:
+    """Waves that end while stores are on their way."""
+    rows = inputs.rows_of(Pattern.DRAIN)
+    claimed = inputs.claimed(rows)
+    if not len(claimed):
+        return
+    cycles = int(claimed.attributed.sum())
+    yield bounded(
+        inputs,
+        claimed,
+        name="drain-at-end",
+        title="Waves end slowly",
+        sentence=f"{count(cycles)} cycles of all waves are spent in s_endpgm while their last operations "
+        f"are on the way.",
+        remedy="Issue the last stores earlier, or spread them over the kernel, so that fewer are left at "
+        "the end; let a "
+        "wave go on with another tile instead of ending.",
+        evidence=of_pattern(inputs, rows, claimed),
+        assumption="Doubtful: the trace gives s_endpgm a long latency that need not cost anything, since "
+        "the slot "
+        f"may be free before. {BOUND}",
+    )
+
+
+def redundant(inputs: FindingInputs) -> Iterator[Finding]:
+    """Waits for everything where what follows needs only the older part of it."""
+    found = [wait for wait in _waits(inputs) if _is_redundant(inputs.trace.code, *wait)]
+    if not found:
+        return
+    lines = np.array([wait for wait, *_ in found])
+    table = inputs.attribution
+    rows = np.flatnonzero(np.isin(table.line, lines) & np.isin(table.producer, [new for _, new, _ in found]))
+    claimed = inputs.claimed(rows)
+    if not len(claimed):
+        return
+    first_wait, newest, olds = found[0]
+    yield Finding(
+        name="redundant-wait",
+        title="Waits for everything where a part would do",
+        cycles=int(claimed.stake.sum()),
+        is_upper_bound=True,
+        share=int(claimed.stake.sum()) / max(1, inputs.exposure.resident),
+        sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result "
+        f"none of the next "
+        f"{AHEAD} instructions reads: line {first_wait} waits for line {newest}, but what follows reads "
+        f"only {_named(olds)}.",
+        remedy=f"Wait with a count that leaves the newest outstanding, such as vmcnt({1}), and for the rest "
+        f"where it is "
+        "read. The compiler does so if loads and uses are in one block and nothing may alias: avoid inline "
+        "assembly "
+        "with full waits and fences that are wider than needed.",
+        evidence=tuple(
+            line_of(inputs, line, why)
+            for wait, new, _ in found[:2]
+            for line, why in ((wait, "the wait"), (new, "waited for, not read soon"))
+        ),
+        assumption="Told from the text of the instructions that follow in the program; a branch may lead "
+        "elsewhere. These "
+        "cycles are counted under the wait's own finding as well.",
+        attributed=int(claimed.attributed.sum()),
+        rank=CONTEXT,
+    )
+
+
+def _named(lines: list[int]) -> str:
+    return "results of " + ", ".join(f"line {line}" for line in lines[:3])
+
+
+def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:
+    """Yield (wait, newest producer, older ones) of the costly waits for a count of zero."""
+    table, code, uses = inputs.attribution, inputs.trace.code, inputs.uses
+    rows = inputs.rows_of(Pattern.LOAD, Pattern.SCALAR, Pattern.LDS)
+    claimed = inputs.claimed(rows)
+    for wait in claimed.line[:FEW].tolist():
+        if not _ZERO.match(code.text[wait]):
+            continue
+        blamed = rows[(table.line[rows] == wait) & (table.producer[rows] >= 0)]
+        if not len(blamed):
+            continue
+        newest = int(table.producer[blamed[np.argmax(table.cycles[blamed])]])
+        older = [int(line) for line in np.sort(uses.line[uses.wait == wait]) if line < newest < wait]
+        if older:
+            yield wait, newest, older
+
+
+def _is_redundant(code: CodeTable, wait: int, newest: int, older: list[int]) -> bool:
+    """Whether the instructions behind a wait read results of older operations, but not of the newest."""
+    wanted = registers(code.text[newest]).writes
+    other = 0
+    for line in older:
+        other |= registers(code.text[line]).writes
+    if not wanted or not other & ~wanted:
+        return False
+    reads = 0
+    for row in range(wait + 1, min(len(code), wait + 1 + AHEAD)):
+        if code.is_label[row] or code.text[row].startswith(
+            ("s_barrier", "s_cbranch", "s_branch", "s_endpgm")
+        ):
+            break
+        reads |= registers(code.text[row]).reads
+    return bool(reads & other & ~wanted) and not reads & wanted
+
+
+def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
+    """Costs that the debug information charges to a line that does nothing."""
+    trace, code = inputs.trace, inputs.trace.code
+    leaf = code.leaf
+    rows = np.flatnonzero((leaf >= 0) & ((code.latency > 0) | (code.hits > 0)))
+    whole = int(code.latency.sum())
+    if not len(rows) or not whole:
+        return
+    place = code.chain_file[leaf[rows]].astype(np.int64) << 32 | code.chain_line[leaf[rows]]
+    distinct, of = np.unique(place, return_inverse=True)
+    cost = np.bincount(of.reshape(-1), code.latency[rows])
+    best = int(np.argmax(cost))
+    file, line = int(distinct[best] >> 32), int(distinct[best] & 0xFFFFFFFF)
+    source = trace.sources[file]
+    text = source.lines[line - 1] if source.lines and 0 < line <= len(source.lines) else ""
+    if cost[best] < COLLAPSED * whole or not (_DECLARES.match(text) or not line):
+        return
+    name = f"{source.path}:{line}"
+    yield Finding(
+        name="source-collapse",
+        title="Most cost falls on a source line that does nothing",
+        cycles=0,
+        is_upper_bound=False,
+        share=0.0,
+        sentence=f"{percent(int(cost[best]), whole)} of the latency is mapped to line {line} of "
+        f"{source.path.rsplit('/', 1)[-1]} ({text.strip()[:60] or 'no line'}), one of "
+        f"{plural(len(distinct), 'line')}: "
+        "the debug information, not the kernel, is the cause.",
+        remedy="Read costs by instruction, not by source line; build with line tables (-gline-tables-only) "
+        "or a compiler "
+        "that keeps locations of inlined calls, and record again.",
+        evidence=(Evidence("source", name, source=(file, line)),),
+        rank=CAUTION,
+    )

@@ -1,0 +1,65 @@
+"""Findings of PC samples: why instructions did not issue, by reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rcv_py.analysis.findings.evidence import line_of
+from rcv_py.analysis.findings.finding import SAMPLES, Finding
+from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.stall_reasons import reason_meaning, reason_name, stall_reasons
+from rcv_py.base.text import count, percent, plural
+from rcv_py.model.kinds import StallReason
+
+REMEDY = {
+    StallReason.FETCH: "Make the code smaller, so that loops fit the instruction cache, and align loop "
+    "heads.",
+    StallReason.ALU_DEPENDENCY: "Interleave independent computations, so that no instruction needs the "
+    "result right "
+    "before it.",
+    StallReason.WAITCNT: "Issue loads earlier (prefetch, double buffer, num_stages in Triton), and wait "
+    "with partial "
+    "counts. A thread trace tells which load each wait is for.",
+    StallReason.INTERNAL: "Look at what the sequencer handles itself there: nops, sleeps, priorities, "
+    "branches.",
+    StallReason.BARRIER: "Fewer barriers (double-buffer LDS), and equal work for the waves of a workgroup.",
+    StallReason.ARBITER_LOST: "Another wave issued: the SIMD is busy, and fewer instructions are what helps.",
+    StallReason.PIPE_STALLED: "The unit was full: spread its instructions, use wider ones, or fewer.",
+    StallReason.SLEEPING: "Shorten or remove s_sleep.",
+}
+OTHERWISE = "Look at the instructions below; a thread trace tells more."
+NO_TIMES = "A sample meets a wave at a moment: shares of samples estimate shares of time, and tell no cycles."
+
+
+def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
+    """One finding a reason of stalled samples."""
+    code = inputs.trace.code
+    found = stall_reasons(code)
+    table = code.stall_reasons
+    if not found.samples or table is None:
+        return
+    for reason, samples in found.ranked():
+        lines = np.argsort(-table[:, reason], kind="stable")[:3]
+        known = StallReason(reason) if reason < len(StallReason) else StallReason.OTHER
+        meaning = reason_meaning(reason)
+        yield Finding(
+            name=f"samples-{known.name.lower().replace('_', '-')}",
+            title=f"Stalled: {reason_name(reason)}",
+            cycles=samples,
+            is_upper_bound=True,
+            share=samples / found.samples,
+            sentence=f"{count(samples)} of {plural(found.samples, 'sample')} "
+            f"({percent(samples, found.samples)}) met an "
+            f"instruction that did not issue: {meaning}.",
+            remedy=REMEDY.get(known, OTHERWISE),
+            evidence=tuple(
+                line_of(inputs, int(line), plural(int(table[line, reason]), "sample"))
+                for line in lines
+                if table[line, reason] > 0
+            ),
+            assumption=NO_TIMES,
+            attributed=samples,
+            unit=SAMPLES,
+        )

@@ -1,0 +1,195 @@
+"""`rcv triage`: what to look at first, with evidence and a remedy; of a parent folder, a line a capture."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rcv_py.analysis.findings.choose import chosen_rows
+from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
+from rcv_py.analysis.findings.text import markdown
+from rcv_py.base.errors import RcvError
+from rcv_py.base.text import count, plural
+from rcv_py.cli.opening import captures
+from rcv_py.cli.report import (
+    Column,
+    bold,
+    csv_text,
+    json_text,
+    print_facts,
+    print_table,
+    print_wrapped,
+)
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.work.load import batches
+from rcv_py.work.triage import triage
+
+SCHEMA = "rcv.triage/1"
+MANY_SCHEMA = "rcv.triage.folder/1"
+_HEAD = (
+    "rank",
+    "name",
+    "title",
+    "cycles",
+    "is_upper_bound",
+    "share",
+    "unit",
+    "exposed",
+    "attributed",
+    "sentence",
+    "remedy",
+    "evidence",
+    "assumption",
+)
+_MANY = (
+    Column("capture", elastic="left"),
+    Column("kernel", elastic="right"),
+    Column("waves", True),
+    Column("at stake", True),
+    Column("headline", elastic="right"),
+)
+_MANY_HEAD = ("capture", "kernel", "waves", "name", "headline", "cycles", "share", "note")
+_SECTIONS = {RANKED: "", CONTEXT: "About the launch as a whole", CAUTION: "Take care"}
+
+
+def run(arguments: Namespace) -> int:
+    """Print the findings of a capture, or of all captures below a folder."""
+    entries = captures(arguments.folder)
+    if entries is not None:
+        _print_many(arguments, entries)
+        return 0
+    trace = open_trace(arguments.folder)
+    found = look(trace, is_whole=arguments.all)
+    shown = found.findings[: arguments.top or None]
+    if arguments.csv:
+        sys.stdout.write(csv_text(_HEAD, [_cells(one) for one in shown]))
+    elif arguments.json:
+        print(json_text(SCHEMA, _document(trace, found, shown)))
+    elif arguments.markdown:
+        sys.stdout.write(markdown(trace.name, found, shown))
+    else:
+        _print(trace, found, shown)
+    return 0
+
+
+def look(trace: Trace, *, is_whole: bool = False) -> Findings:
+    """Read the waves of a capture, of a large one some shader engines, and return its findings."""
+    rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
+    return triage(trace, tuple(batches(trace, rows)), is_whole=True)
+
+
+def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict[str, Any]:
+    return {
+        "capture": trace.name,
+        "kernel": trace.kernel_name,
+        "waves": {"read": found.waves, "of": found.of},
+        "totals": {"resident": found.resident, "silent": found.bubbles},
+        "numbers": [
+            {"id": one.id, "name": one.name, "text": one.text, "of": one.of} for one in found.numbers
+        ],
+        "headline": found.headline,
+        "of": len(found.findings),
+        "below_threshold": found.hidden,
+        "findings": [one.as_json() for one in shown],
+        "assumption": found.assumption,
+        "note": found.why,
+    }
+
+
+def _cells(one: Finding) -> list[Any]:
+    values = {**one.as_json(), "evidence": "; ".join(map(str, one.evidence))}
+    return [values[name] for name in _HEAD]
+
+
+# -- text -----------------------------------------------------------------------------------------------
+
+
+def _print(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> None:
+    out = sys.stdout
+    print(bold(trace.name, out))
+    print_facts([(one.name, f"{one.text}, {one.of}" if one.of else one.text) for one in found.numbers])
+    if found.partial:
+        print(f"\nPartial: {found.partial}, those of some shader engines; --all looks at every wave.")
+    section = RANKED
+    for number, one in enumerate(shown, 1):
+        if one.rank != section:
+            section = one.rank
+            print(f"\n{bold(_SECTIONS[section], out)}")
+        _print_one(number, one)
+    if found.why:
+        print(f"\n{found.why}")
+    left = len(found.findings) - len(shown)
+    if left:
+        print(f"\n{plural(left, 'further finding')}: --top 0 shows all.")
+    if found.assumption:
+        print()
+        print_wrapped(found.assumption)
+
+
+def _print_one(number: int, one: Finding) -> None:
+    stake = f"  {one.stake}" if one.stake else ""
+    print(f"\n{bold(f'{number:>2}  {one.title}', sys.stdout)}{stake}")
+    print_wrapped(one.sentence, indent=4)
+    print_wrapped(f"→ {one.remedy}", indent=4)
+    for place in one.evidence:
+        print_wrapped(f"· {place}", indent=6)
+
+
+# -- many captures --------------------------------------------------------------------------------------
+
+
+def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None:
+    rows = [(entry, *_headline(arguments, entry)) for entry in entries]
+    if arguments.json:
+        content = {
+            "folder": str(arguments.folder),
+            "captures": [dict(zip(_MANY_HEAD, _many_cells(*row), strict=True)) for row in rows],
+        }
+        print(json_text(MANY_SCHEMA, content))
+    elif arguments.csv:
+        sys.stdout.write(csv_text(_MANY_HEAD, [_many_cells(*row) for row in rows]))
+    elif arguments.markdown:
+        sys.stdout.write("".join(_many_lines(rows)))
+    else:
+        print_table(_MANY, [_shown(arguments.folder, *row) for row in rows])
+        print(f"\n{plural(len(rows), 'capture')}; `rcv triage CAPTURE` tells more.")
+
+
+def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | None, str]:
+    """The findings of one capture, or why there are none; a broken capture does not stop the others."""
+    try:
+        found = look(open_trace(entry.path), is_whole=arguments.all)
+    except RcvError as error:
+        return None, str(error)
+    return found, "" if found.findings else entry.note or found.headline
+
+
+def _first(found: Findings | None) -> Finding | None:
+    return found.findings[0] if found is not None and found.findings else None
+
+
+def _many_cells(entry: CaptureEntry, found: Findings | None, note: str) -> list[Any]:
+    first = _first(found)
+    told = (None, "", None, None) if first is None else (first.name, first.title, first.cycles, first.share)
+    return [str(entry.path), entry.kernel, entry.waves, *told, note]
+
+
+def _shown(folder: Path, entry: CaptureEntry, found: Findings | None, note: str) -> list[str]:
+    first = _first(found)
+    stake = first.stake if first is not None else ""
+    place = entry.path.relative_to(folder) if entry.path.is_relative_to(folder) else entry.path
+    return [str(place), entry.kernel, count(entry.waves), stake, first.title if first is not None else note]
+
+
+def _many_lines(rows: list[tuple[CaptureEntry, Findings | None, str]]) -> Iterator[str]:
+    yield "| capture | kernel | waves | at stake | headline |\n|---|---|---:|---:|---|\n"
+    for entry, found, note in rows:
+        first = _first(found)
+        stake = first.stake if first is not None else ""
+        title = first.title if first is not None else note
+        cells = (entry.name, entry.kernel, count(entry.waves), stake, title)
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

@@ -1,0 +1,56 @@
+"""Key numbers side by side: a name over a value, each with all of it in the tooltip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from rcv_py.analysis.findings.finding import KeyNumber
+from rcv_py.ui.kit.elided_label import ElidedLabel
+
+
+class NumberStrip(QWidget):
+    """Equal columns; a value that does not fit ends in an ellipsis."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(10, 4, 10, 4)
+        self._row.setSpacing(12)
+        self._cells: list[_Cell] = []
+        self.numbers: tuple[KeyNumber, ...] = ()
+
+    def show_numbers(self, numbers: Sequence[KeyNumber]) -> None:
+        """Show these."""
+        self.numbers = tuple(numbers)
+        while len(self._cells) < len(numbers):
+            self._cells.append(_Cell())
+            self._row.addWidget(self._cells[-1], 1)
+        for place, cell in enumerate(self._cells):
+            cell.setVisible(place < len(numbers))
+            if place < len(numbers):
+                cell.put(numbers[place])
+        self.setAccessibleName(", ".join(f"{one.name} {one.text} {one.of}".strip() for one in numbers))
+
+
+class _Cell(QWidget):
+    """One number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name, self.value = ElidedLabel(), ElidedLabel()
+        self.name.setProperty("role", "muted")
+        self.value.setProperty("role", "heading")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.name)
+        column.addWidget(self.value)
+
+    def put(self, number: KeyNumber) -> None:
+        tip = "\n".join(part for part in (f"{number.text}  {number.of}".strip(), number.meaning) if part)
+        self.name.setText(number.name)
+        self.value.setText(number.text)
+        for widget in (self, self.name, self.value):
+            widget.setToolTip(tip)

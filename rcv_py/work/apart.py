@@ -1,0 +1,83 @@
+"""Findings of a large capture, made in a process of their own: they take long steps over all tokens.
+
+In a thread such a step would keep Python to itself, and the window would not answer meanwhile.  The process
+reads what it needs itself, once; what was found is kept for as long as the trace is.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from rcv_py.analysis.findings.choose import chosen_rows
+from rcv_py.analysis.findings.find import findings
+from rcv_py.analysis.findings.finding import Findings
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.work.jobs import hold_memory
+from rcv_py.work.load import batches as read_batches
+from rcv_py.work.triage import triage
+from rcv_py.work.worker import step_back, without_main
+
+SMALL_BYTES = 4 << 20  # of wave files: up to here no step takes long
+STOPPED = "The process that looks for findings stopped; rcv triage in a terminal tells more."
+
+_kept: WeakKeyDictionary[Trace, Findings] = WeakKeyDictionary()
+_running: set[BaseProcess] = set()
+_lock = Lock()
+
+
+def triage_in_peace(trace: Trace, batches: Sequence[WaveBatch]) -> Findings:
+    """Return the findings: of a small capture those of the given waves, else those a process finds."""
+    if int(trace.waves.size.sum()) <= SMALL_BYTES:
+        return triage(trace, batches)
+    if trace not in _kept:
+        _kept[trace] = _from_process(trace)
+    return _kept[trace]
+
+
+def stop() -> None:
+    """End all processes that look for findings, since nobody waits for them any more."""
+    with _lock:
+        for process in _running:
+            process.terminate()
+
+
+def _from_process(trace: Trace) -> Findings:
+    context = get_context("spawn")
+    near, far = context.Pipe(duplex=False)
+    process = context.Process(target=serve, args=(far, str(trace.path)), daemon=True)
+    with _lock:
+        with without_main():
+            process.start()
+        _running.add(process)
+    far.close()
+    try:
+        return pickle.loads(near.recv_bytes())
+    except (EOFError, OSError):
+        found = findings(trace, ())
+        return Findings(found.numbers, (), 0, 0, found.of, 0, 0, "", STOPPED)
+    finally:
+        near.close()
+        with _lock:
+            _running.discard(process)
+        process.join()
+        process.close()
+
+
+def serve(connection: Connection, folder: str) -> None:
+    """Open a capture, look at it, and send what was found."""
+    hold_memory()
+    step_back()
+    trace = open_trace(Path(folder))
+    read = tuple(read_batches(trace, chosen_rows(trace.waves), workers=0))
+    with suppress(OSError):  # the window may have gone
+        connection.send_bytes(pickle.dumps(triage(trace, read, is_whole=True)))

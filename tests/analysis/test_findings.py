@@ -1,0 +1,341 @@
+"""Findings: every detector finds its pattern where it was built in, and stays silent where it was not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.findings import find
+from rcv_py.analysis.findings.choose import chosen_rows, only
+from rcv_py.analysis.findings.exposure import exposure
+from rcv_py.analysis.findings.find import findings
+from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Finding, Findings
+from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.patterns import is_atomic, is_scratch
+from rcv_py.analysis.findings.text import markdown
+from rcv_py.formats.open import open_trace
+from rcv_py.model.code import SourceFile
+from rcv_py.model.ids import WaveId
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.synth.variants import SAMPLES
+from tests.analysis import build
+from tests.support import captures
+from tests.support.pattern_kernels import CALM, PATTERNS, captured, loop
+
+EVERYWHERE = {"wave-launch", "instruction-fetch", "low-occupancy"}  # also of a kernel without any pattern
+
+
+def opened(folder: Path) -> tuple[Trace, list[WaveBatch]]:
+    trace = open_trace(folder)
+    return trace, [trace.reader.read(list(range(len(trace.waves))))]
+
+
+def real(name: str) -> Findings:
+    return findings(*opened(captures.trace_path(name)))
+
+
+def named(found: Findings) -> dict[str, Finding]:
+    names = [one.name for one in found.findings]
+    assert len(set(names)) == len(names), "one finding a pattern"
+    return {one.name: one for one in found.findings}
+
+
+def of_kernel(text: str, folder: Path, **launch: object) -> dict[str, Finding]:
+    trace, batch = captured(text, folder / "ui_output_agent_1_dispatch_1", **launch)  # type: ignore[arg-type]
+    found = findings(trace, [batch])
+    assert_honest(trace, [batch], found)
+    return named(found)
+
+
+def assert_honest(trace: Trace, batches: list[WaveBatch], found: Findings) -> None:
+    """What must hold for findings of any capture."""
+    stalled = sum(int(batch.stall.sum()) for batch in batches)
+    table = FindingInputs(trace, batches).attribution
+    ranked = [one for one in found.findings if one.rank == RANKED and one.unit == SIMD_CYCLES]
+    assert sum(one.attributed for one in ranked) <= stalled + table.total_idle, "no cycle is told twice"
+    assert found.bubbles <= found.resident
+    for one in ranked:
+        assert 0 < one.cycles <= found.bubbles
+        assert one.cycles <= one.exposed <= one.attributed
+        assert one.is_upper_bound
+        assert one.share == pytest.approx(one.cycles / found.resident)
+    order = [(one.share, one.exposed) for one in ranked]
+    assert order == sorted(order, reverse=True)
+    for one in found.findings:
+        assert 0 <= one.share <= 1
+        assert one.sentence.endswith(".")
+        assert one.remedy.endswith(".")
+        assert one.evidence, one.name
+        assert_there(trace, batches, one.evidence)
+
+
+def assert_there(trace: Trace, batches: list[WaveBatch], evidence: Iterable[Evidence]) -> None:
+    waves = {wave.id: wave for batch in batches for wave in batch.waves}
+    for place in evidence:
+        if place.kind == "line":
+            assert trace.code.text[place.line] in place.text
+        elif place.kind == "token":
+            tokens = waves[place.wave].tokens
+            assert int(tokens.line[place.token]) == place.line
+            assert (place.begin, place.end) == (tokens.span(place.token).begin, tokens.span(place.token).end)
+        elif place.kind == "wave":
+            assert trace.waves.row(place.wave) is not None
+        elif place.kind == "window":
+            assert trace.span.begin <= place.begin < place.end <= trace.span.end
+        else:
+            assert place.source is not None
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_that_was_built_in_is_found(name: str, tmp_path: Path) -> None:
+    found = of_kernel(PATTERNS[name], tmp_path)
+    assert name in found
+    if found[name].rank == RANKED and name != "drain-at-end":
+        told = [one for one in found if one not in EVERYWHERE]
+        assert told[0] == name, "nothing else is more costly"
+
+
+def test_arithmetic_alone_has_none_of_them(tmp_path: Path) -> None:
+    assert set(of_kernel(CALM, tmp_path)) <= EVERYWHERE
+
+
+def test_a_full_device_is_not_called_empty(tmp_path: Path) -> None:
+    assert "low-occupancy" not in of_kernel(CALM, tmp_path, waves=8, groups=8)
+
+
+def test_single_cross_lane_moves_are_no_chain(tmp_path: Path) -> None:
+    assert "serial-cross-lane-chain" not in of_kernel(PATTERNS["exposed-cross-lane"], tmp_path)
+    assert "exposed-cross-lane" not in of_kernel(PATTERNS["serial-cross-lane-chain"], tmp_path / "other")
+
+
+def test_a_wait_for_all_is_needed_if_the_newest_is_read(tmp_path: Path) -> None:
+    both = loop(
+        "global_load_dwordx4 v[4:7], v1, s[4:5]\nglobal_load_dwordx4 v[8:11], v1, s[6:7]\n"
+        "s_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v4, v8"
+    )
+    assert "redundant-wait" not in of_kernel(both, tmp_path)
+
+
+def test_the_remedy_of_a_cold_start_is_not_that_of_a_loop(tmp_path: Path) -> None:
+    cold = of_kernel(PATTERNS["long-prologue"], tmp_path)["exposed-vector-load"]
+    hot = of_kernel(PATTERNS["exposed-vector-load"], tmp_path / "other")["exposed-vector-load"]
+    assert "once a wave" in cold.title
+    assert "once a wave" not in hot.title
+    assert "cold start" in cold.remedy
+    assert "partial count" in hot.remedy
+
+
+def test_the_distance_is_told_beside_the_latency(tmp_path: Path) -> None:
+    sentence = of_kernel(PATTERNS["exposed-vector-load"], tmp_path)["exposed-vector-load"].sentence
+    assert "is issued 0 cycles before its wait" in sentence or "is issued 4 cycles before" in sentence
+    assert "and takes" in sentence
+
+
+def test_what_other_waves_cover_is_not_at_stake(tmp_path: Path) -> None:
+    alone = of_kernel(PATTERNS["exposed-lds"], tmp_path)["exposed-lds"]
+    crowd = of_kernel(PATTERNS["exposed-lds"], tmp_path / "other", waves=8, groups=8)["exposed-lds"]
+    assert crowd.exposed / crowd.attributed < alone.exposed / alone.attributed
+
+
+def test_uneven_waves_and_the_tail_they_leave(tmp_path: Path) -> None:
+    body = PATTERNS["exposed-lds"]
+    found = of_kernel(body, tmp_path, rounds=(10, 10, 10, 90), groups=4, waves=4)
+    assert "uneven-waves" in found
+    assert "grid-tail" in found
+    even = of_kernel(body, tmp_path / "other", rounds=(30,), groups=4, waves=4)
+    assert not {"uneven-waves", "grid-tail"} & set(even)
+
+
+def test_barriers_name_the_last_wave(tmp_path: Path) -> None:
+    SAMPLES["reduction"].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    trace, batches = opened(tmp_path / "ui_output_agent_1_dispatch_1")
+    found = findings(trace, batches)
+    assert_honest(trace, batches, found)
+    barrier = named(found).get("barrier-skew")
+    assert barrier is not None
+    assert any(place.kind == "wave" and "last" in place.text for place in barrier.evidence)
+    assert any(place.kind == "window" for place in barrier.evidence)
+
+
+def test_costs_on_a_decorator_are_called_a_collapse() -> None:
+    texts = ["v_mov_b32 v0, 0", "v_mov_b32 v1, 0", "v_mov_b32 v2, 0"]
+    wave = build.wave("vvvvvvvV|V|V", [0, 1, 2])
+    trace = build.trace(
+        build.code(texts, latency=[90, 5, 5], hits=[1, 1, 1], chains=[[(0, 1)], [(0, 3)], [(0, 4)]]),
+        [wave],
+    )
+    lines = ("@kernel", "def work():", "    load()", "    store()")
+    for text, is_collapsed in ((lines, True), (("total += load()", *lines[1:]), False)):
+        made = replace(trace, sources=(SourceFile("k.py", text),))
+        assert ("source-collapse" in named(findings(made, [build.batch(wave)]))) is is_collapsed
+
+
+@pytest.mark.parametrize("name", ["matmul_tiled", "vector_add", "gfx11", "gfx12", "kernels"])
+def test_findings_of_samples_are_honest(name: str, tmp_path: Path) -> None:
+    SAMPLES[name].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    trace, batches = opened(tmp_path / "ui_output_agent_1_dispatch_1")
+    found = findings(trace, batches)
+    assert found.findings
+    assert_honest(trace, batches, found)
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_findings_of_real_captures_are_honest(name: str) -> None:
+    trace, batches = opened(captures.trace_path(name))
+    found = findings(trace, batches)
+    assert found.findings
+    assert not found.partial
+    assert_honest(trace, batches, found)
+
+
+def stalls_of(name: str, *fragments: str) -> int:
+    """Stalled cycles of all lines with these fragments by the program's own totals."""
+    code = open_trace(captures.trace_path(name)).code
+    return sum(
+        int(code.stall[row]) for row, text in enumerate(code.text) if all(part in text for part in fragments)
+    )
+
+
+def test_flash_waits_for_copies_to_lds() -> None:
+    found = named(real("flash_attn_small_after"))
+    dma, load = found["exposed-lds-dma"], found["exposed-vector-load"]
+    # Waits for vector memory, but for the four cycles each takes anyway, are these two.
+    total = stalls_of("flash_attn_small_after", "s_waitcnt", "vmcnt")
+    assert 0.95 * total <= dma.attributed + load.attributed <= total
+    assert dma.attributed > 3 * load.attributed
+    waited = [place.line for place in dma.evidence if place.kind == "line" and "waited for" in place.text]
+    code = open_trace(captures.trace_path("flash_attn_small_after")).code
+    assert waited
+    assert all(
+        code.text[line].startswith("buffer_load") and code.text[line].endswith(" lds") for line in waited
+    )
+    nops = stalls_of("flash_attn_small_after", "s_nop")
+    assert 0.9 * nops <= found["hazard-nops"].attributed <= nops
+
+
+def test_pa_waits_for_cross_lane_moves_and_scalar_loads() -> None:
+    big, small = named(real("pa_mqa_big")), named(real("pa_mqa_small"))
+    cross, scalar = big["serial-cross-lane-chain"].attributed, big["exposed-scalar-load"].attributed
+    assert 0.55 <= cross / (cross + scalar) <= 0.65
+    total = stalls_of("pa_mqa_big", "s_waitcnt", "lgkmcnt")
+    assert 0.9 * total <= cross + scalar <= total
+    assert not open_trace(captures.trace_path("pa_mqa_big")).code.text.count("ds_read")
+    mine, others = small["exposed-scalar-load"].attributed, stalls_of("pa_mqa_small", "s_waitcnt", "lgkmcnt")
+    assert 0.85 <= mine / others <= 0.97
+    assert "exposed-lds" not in big
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_silent_cycles_are_those_of_the_reference(name: str) -> None:
+    golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
+    found = real(name)
+    assert (found.resident, found.bubbles) == (golden["resident"], golden["bubble"])
+
+
+@pytest.mark.parametrize("name", ["fused_rope_cache", "pa_mqa_small", "mla_decode"])
+def test_exposure_cycle_by_cycle(name: str) -> None:
+    """The definition followed literally: a set of cycles a SIMD."""
+    trace, batches = opened(captures.trace_path(name))
+    found = exposure(trace, batches)
+    waves = [wave for batch in batches for wave in batch.waves]
+    issues: dict[tuple[int, int], set[int]] = {}
+    for wave in waves:
+        mine = issues.setdefault((wave.id.se, wave.id.simd), set())
+        rows = zip(
+            wave.tokens.start.tolist(), wave.tokens.stall.tolist(), wave.tokens.busy.tolist(), strict=True
+        )
+        for start, stall, busy in rows:
+            mine.update(range(start + stall, start + stall + busy))
+    stall = np.zeros(len(trace.code), dtype=np.int64)
+    for wave in waves:
+        busy_cycles = issues[wave.id.se, wave.id.simd]
+        tokens = wave.tokens
+        for line, start, long in zip(
+            tokens.line.tolist(), tokens.start.tolist(), tokens.stall.tolist(), strict=True
+        ):
+            if line >= 0:
+                stall[line] += sum(cycle not in busy_cycles for cycle in range(start, start + long))
+    assert stall.tolist() == found.stall.tolist()
+    assert found.lives == sum(wave.end - wave.begin for wave in waves)
+
+
+def test_the_ceiling_is_the_matrix_work_of_the_reference() -> None:
+    big = named(real("pa_mqa_big"))["matrix-ceiling"]
+    assert 1 - big.share == pytest.approx(0.159, abs=5e-4)
+
+
+def test_samples_are_told_by_reason() -> None:
+    trace = open_trace(captures.trace_path("pcsampling"))
+    found = findings(trace, [])
+    table = trace.code.stall_reasons
+    assert table is not None
+    assert [one.cycles for one in found.findings] == sorted(
+        table.sum(axis=0)[table.sum(axis=0) > 0].tolist(), reverse=True
+    )
+    assert all(one.unit == "PC samples" and "samples" in one.stake for one in found.findings)
+
+
+def test_a_capture_without_waves_says_why(tmp_path: Path) -> None:
+    SAMPLES["placeholder"].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    found = findings(*opened(tmp_path / "ui_output_agent_1_dispatch_1"))
+    assert not found.findings
+    assert "Nothing ran on the traced compute unit" in found.headline
+
+
+def test_waves_that_are_not_there_yet_make_it_partial() -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_big"))
+    assert findings(trace, []).headline == find.UNREAD
+    found = findings(trace, [trace.reader.read([0, 1, 2])])
+    assert found.partial == "3 of 32 waves"
+    assert_honest(trace, [trace.reader.read([0, 1, 2])], found)
+
+
+def test_of_a_large_capture_whole_engines_are_chosen() -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_big"))
+    index = trace.waves
+    assert chosen_rows(index) == list(range(len(index)))
+    half = chosen_rows(index, int(index.size.sum()) // 2 + 1)
+    engines = set(index.se[half].tolist())
+    assert 0 < len(engines) < 4
+    assert half == np.flatnonzero(np.isin(index.se, list(engines))).tolist()
+    assert len(set(index.se[chosen_rows(index, 1)].tolist())) == 1
+    whole = trace.reader.read(list(range(len(index))))
+    kept = only([whole], frozenset(half))
+    assert sorted(wave.row for batch in kept for wave in batch.waves) == half
+    assert findings(trace, kept).findings == findings(trace, [trace.reader.read(half)]).findings
+
+
+def test_names_of_instructions() -> None:
+    assert is_scratch("scratch_load_dword v1, off, s32")
+    assert is_scratch("buffer_store_dword v1, off, s[0:3], s32 offset:4")
+    assert not is_scratch("buffer_load_dword v1, v0, s[0:3], 0 offen")
+    assert is_atomic("global_atomic_add_f32 v0, v1, s[2:3]")
+    assert not is_atomic("global_load_dword v0, v1, s[2:3]")
+
+
+def test_a_finding_as_text() -> None:
+    place = Evidence(
+        "token", "stalls 8 cycles", line=3, wave=WaveId(0, 1, 2, 3), token=9, begin=1000, end=1012
+    )
+    assert str(place) == "se0/simd1/slot2/wv3 line 3 at 1,000 to 1,012: stalls 8 cycles"
+    one = Finding("x", "A_b", 1200, True, 0.123, "It *costs*.", "Do less.", (place,))
+    assert one.stake == "at most 1,200 cycles (12.3 %)"
+    page = markdown("capture", Findings((), (one,), 0, 1, 1, 9000, 2000, "Bounds."))
+    assert "## 1. A\\_b" in page
+    assert "It \\*costs\\*." in page
+    assert one.as_json()["evidence"] == [
+        {
+            "kind": "token",
+            "text": "stalls 8 cycles",
+            "line": 3,
+            "wave": "se0/simd1/slot2/wv3",
+            "token": 9,
+            "begin": 1000,
+            "end": 1012,
+        }
+    ]

@@ -1,0 +1,98 @@
+"""`rcv triage` prints what the page shows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rcv_py.cli.main import main
+from rcv_py.formats.open import open_trace
+from rcv_py.synth.variants import SAMPLES
+from rcv_py.work.triage import triage
+from tests.support import captures
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    """What a command that works prints."""
+    code = main(["triage", *map(str, words)])
+    output = capsys.readouterr()
+    assert (code, output.err) == (0, "")
+    return output.out
+
+
+def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.trace_path("pa_mqa_big")
+    document = json.loads(run(capsys, folder, "--json", "--top", 0))
+    trace = open_trace(folder)
+    found = triage(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    assert document["schema"] == "rcv.triage/1"
+    assert document["findings"] == [one.as_json() for one in found.findings]
+    assert document["waves"] == {"read": 32, "of": 32}
+    assert document["totals"]["silent"] <= document["totals"]["resident"]
+
+
+def test_csv_has_a_row_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.trace_path("flash_attn_small_after")
+    rows = list(csv.DictReader(io.StringIO(run(capsys, folder, "--csv", "--top", 4))))
+    document = json.loads(run(capsys, folder, "--json", "--top", 4))
+    assert [row["name"] for row in rows] == [one["name"] for one in document["findings"]]
+    assert [int(row["cycles"]) for row in rows] == [one["cycles"] for one in document["findings"]]
+
+
+def test_text_fits_the_screen_and_names_places(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = run(capsys, captures.trace_path("flash_attn_small_after"), "--top", 2)
+    assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith((" 1", " 2")))
+    assert "Duration" in text
+    assert " 1  " in text
+    assert "· line " in text
+    assert "--top 0 shows all" in text
+    assert "bounds, not gains" in text
+
+
+def test_markdown_has_a_section_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, captures.trace_path("vec_add"), "--markdown", "--top", 3)
+    assert text.count("\n## ") == 3
+    assert "What to do: " in text
+
+
+@pytest.fixture
+def parent(tmp_path: Path) -> Path:
+    SAMPLES["matmul_small"].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    SAMPLES["placeholder"].write(tmp_path / "ui_output_agent_1_dispatch_2", 0)
+    SAMPLES["pc_sampling"].write(tmp_path / "ui_output_agent_1_dispatch_3", 0)
+    shutil.copytree(tmp_path / "ui_output_agent_1_dispatch_1", tmp_path / "ui_output_agent_1_dispatch_4")
+    (tmp_path / "ui_output_agent_1_dispatch_4" / "code.json").write_text("{")
+    return tmp_path
+
+
+def test_a_folder_of_captures_gets_a_line_each(parent: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(run(capsys, parent, "--json"))
+    assert document["schema"] == "rcv.triage.folder/1"
+    by_name = {Path(row["capture"]).name[-1]: row for row in document["captures"]}
+    assert by_name["1"]["cycles"] > 0
+    assert by_name["2"]["name"] is None
+    assert by_name["2"]["note"]
+    assert by_name["3"]["name"].startswith("samples-")
+    assert by_name["4"]["note"] or by_name["4"]["name"], "a broken one is told, and stops nothing"
+    text = run(capsys, parent)
+    assert len(text.splitlines()) == 1 + len(document["captures"]) + 2
+    assert run(capsys, parent, "--csv").count("\n") == 1 + len(document["captures"])
+    assert run(capsys, parent, "--markdown").count("\n") == 2 + len(document["captures"])
+
+
+def test_a_placeholder_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    SAMPLES["placeholder"].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    assert "Nothing ran on the traced compute unit" in run(capsys, tmp_path / "ui_output_agent_1_dispatch_1")
+
+
+def test_what_is_no_capture_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["triage", str(tmp_path / "nothing")]) == 2
+    assert "rcv: " in capsys.readouterr().err

@@ -1,0 +1,177 @@
+"""The triage page: in front when a capture opens, and one click from a finding to the place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from rcv_py.formats.open import open_trace
+from rcv_py.synth.variants import SAMPLES
+from rcv_py.ui.app import App
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.triage import READING, TriagePanel
+from tests.support import captures
+from tests.ui.window import SAMPLE, open_sample, settle, window
+
+
+def page(app: App) -> TriagePanel:
+    return app.window.workspace.docks["triage"].panel
+
+
+def in_front(app: App, name: str) -> bool:
+    return not app.window.workspace.docks[name].panel.visibleRegion().isEmpty()
+
+
+def choose(panel: TriagePanel, kind: str) -> int:
+    """Go to the first finding with evidence of a kind; return its place among the evidence."""
+    for row, one in enumerate(panel.found.findings):
+        for number, place in enumerate(one.evidence):
+            if place.kind == kind:
+                panel.list.setCurrentRow(row)
+                return number
+    raise AssertionError(kind)
+
+
+@pytest.mark.parametrize("name", ["matmul_tiled", "flash_attn_small_after"])
+def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot) -> None:
+    path = SAMPLE if name == "matmul_tiled" else captures.trace_path(name)
+    with window() as app:
+        open_sample(app, qtbot, path)
+        panel = page(app)
+        qtbot.waitUntil(lambda: panel.found is not None and not panel.found.partial, timeout=20_000)
+        assert in_front(app, "triage")
+        first = panel.current
+        assert first is panel.found.findings[0]
+        assert first.title in panel.page.toPlainText()
+        panel.list.setFocus()
+        QTest.keyClick(panel.list, Qt.Key.Key_Return)
+        settle(app, qtbot)
+        selection = app.ui.session.selection.value
+        assert selection.line == first.evidence[0].line
+        isa = app.window.workspace.docks["isa"].panel
+        assert isa.view.current == selection.line
+        assert app.ui.session.token() is not None, "an execution is selected with its line"
+
+
+def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot, captures.trace_path("flash_attn_small_after"))
+        panel, session = page(app), app.ui.session
+        qtbot.waitUntil(lambda: panel.found is not None and not panel.found.partial, timeout=20_000)
+        number = choose(panel, "token")
+        place = panel.current.evidence[number]
+        panel.page.anchorClicked.emit(QUrl(f"evidence:{number}"))
+        settle(app, qtbot)
+        wave, row = session.token()
+        assert (wave.id, row) == (place.wave, place.token)
+        assert session.view.value.contains(place.begin)
+        assert in_front(app, "global_timeline")
+        app.ui.commands.run("triage.show")
+        settle(app, qtbot)
+        assert in_front(app, "triage")
+        panel.go(choose(panel, "wave"))
+        assert session.selection.value.wave == panel.current.evidence[choose(panel, "wave")].wave
+        number = choose(panel, "window")
+        place = panel.current.evidence[number]
+        panel.go(number)
+        assert session.view.value.begin <= place.begin
+        assert session.view.value.end >= place.end
+        number = choose(panel, "source")
+        panel.go(number)
+        assert session.selection.value.source == panel.current.evidence[number].source
+        panel.go(99)  # there is no such evidence: nothing happens
+
+
+def test_global_is_one_click_away(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        assert [dock.info.id for dock in app.window.workspace.group("top")][:2] == [
+            "triage",
+            "global_timeline",
+        ]
+        app.window.workspace.show_panel("global_timeline")
+        settle(app, qtbot)
+        assert in_front(app, "global_timeline")
+
+
+@pytest.fixture
+def shown(ui: UiContext, qtbot: QtBot) -> TriagePanel:
+    panel = TriagePanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(850, 280)
+    panel.show()
+    return panel
+
+
+def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: shown.found is not None)
+    QTest.keyClick(shown.list, Qt.Key.Key_Down)
+    assert shown.list.currentRow() == 1
+    asked: list[str] = []
+    shown.wants.connect(asked.append)
+    QTest.keyClick(shown.list, Qt.Key.Key_1)
+    assert shown.session.selection.value.line == shown.current.evidence[0].line
+    assert asked == ["isa"]
+    shown.list.copied.emit()
+    assert QGuiApplication.clipboard().text().startswith(f"## 2. {shown.current.title}")
+    shown.copy.click()
+    assert QGuiApplication.clipboard().text().count("\n## ") == len(shown.found.findings)
+    sheet = shown.sheet()
+    assert sheet is not None
+    assert len(list(sheet.rows)) == len(shown.found.findings)
+
+
+def test_what_is_assumed_opens_and_closes(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: shown.found is not None)
+    assert shown.current.assumption not in shown.page.toPlainText()
+    shown.page.anchorClicked.emit(QUrl("assumption:0"))
+    assert shown.current.assumption in shown.page.toPlainText()
+    shown.page.anchorClicked.emit(QUrl("assumption:0"))
+    assert shown.current.assumption not in shown.page.toPlainText()
+
+
+def test_partial_results_are_called_partial(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_big"))
+    open_in(trace, [])
+    assert shown.empty.sentence.text() == READING
+    shown.session.store.add(trace.reader.read([0, 1, 2]))
+    shown.session.wave_loaded()
+    qtbot.waitUntil(lambda: shown.found is not None)
+    assert shown.note.text() == "partial: 3 of 32 waves"
+    shown.list.setCurrentRow(1)
+    name = shown.current.name
+    shown.session.store.add(trace.reader.read(list(range(3, 32))))
+    shown.session.wave_loaded()
+    qtbot.waitUntil(lambda: not shown.found.partial)
+    assert shown.note.text() == ""
+    names = [one.name for one in shown.found.findings]
+    assert name not in names or shown.current.name == name, "the chosen finding stays chosen"
+
+
+def test_samples_and_placeholders(shown: TriagePanel, open_in, tmp_path: Path, qtbot: QtBot) -> None:
+    open_in(open_trace(captures.trace_path("pcsampling")), [])
+    qtbot.waitUntil(lambda: shown.found is not None)
+    assert shown.current.name == "samples-pipe-stalled"
+    SAMPLES["placeholder"].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    open_in(open_trace(tmp_path / "ui_output_agent_1_dispatch_1"), [])
+    qtbot.waitUntil(lambda: shown.found is not None)
+    assert shown.empty.is_empty
+    assert "Nothing ran" in shown.empty.sentence.text()
+
+
+def test_clicking_a_row_shows_it(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: shown.found is not None)
+    box = shown.list.visualItemRect(shown.list.item(2))
+    QTest.mouseClick(shown.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, box.center().y()))
+    assert shown.found.findings[2].title in shown.page.toPlainText()

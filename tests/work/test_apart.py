@@ -1,0 +1,43 @@
+"""Findings of a large capture come from a process of their own, and are the same."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from rcv_py.formats.open import open_trace
+from rcv_py.work import apart
+from rcv_py.work.triage import triage
+from tests.support import captures
+
+
+def test_a_process_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "SMALL_BYTES", 0)
+    trace = open_trace(captures.trace_path("pa_mqa_big"))
+    found = apart.triage_in_peace(trace, ())
+    direct = triage(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    assert found.findings == direct.findings
+    assert found.numbers == direct.numbers
+    assert apart.triage_in_peace(trace, ()) is found, "it is looked for once"
+
+
+def test_a_small_capture_needs_no_process() -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    assert apart.triage_in_peace(trace, [trace.reader.read([0])]).partial == "1 of 4 waves"
+
+
+def test_closing_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "SMALL_BYTES", 0)
+    trace = open_trace(captures.trace_path("moe_reduce"))
+    answers: list[object] = []
+    thread = threading.Thread(target=lambda: answers.append(apart.triage_in_peace(trace, ())))
+    thread.start()
+    while not apart._running and thread.is_alive():
+        time.sleep(0.01)
+    began = time.monotonic()
+    apart.stop()
+    thread.join(10)
+    assert time.monotonic() - began < 5
+    assert answers[0].why == apart.STOPPED
