@@ -24,7 +24,7 @@ exit codes:
 
 ORDER = (
     "view", "info", "summary", "hotspot", "isa", "line", "waits", "latency", "flame", "occupancy", "counters",
-    "events", "shot", "synth",
+    "events", "report", "export", "shot", "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)
