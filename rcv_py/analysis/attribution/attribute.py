@@ -1,0 +1,222 @@
+"""Attribution of all waves: the rules in their order, and the table they make."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rcv_py.analysis.attribution import issue
+from rcv_py.analysis.attribution.barriers import claim_barriers
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.gaps import gaps
+from rcv_py.analysis.attribution.ledger import Claims, Ledger
+from rcv_py.analysis.attribution.lines import lines
+from rcv_py.analysis.attribution.stream import Stream, stream
+from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
+from rcv_py.analysis.chosen import of_waves
+from rcv_py.analysis.matrix_passes import matrix_passes
+from rcv_py.analysis.waitcnt.replay import replay
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+
+_CAUSES = len(Cause)
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """Stalled and idle cycles, one row a line, cause and producer; most cycles first.
+
+    Cycles are summed over the waves that were read.  They are attribution, not elapsed time: several waves
+    stall at once, and what others cover costs nothing.
+    """
+
+    line: np.ndarray  # int32 [n], code row that was late; -1: tokens without a code line
+    cause: np.ndarray  # uint8 [n], Cause
+    producer: np.ndarray  # int32 [n], code row that made it late, -1: none is known
+    stall: np.ndarray  # int64 [n], cycles
+    idle: np.ndarray  # int64 [n], cycles
+    count: np.ndarray  # int64 [n], executions
+    assumption: str = ""
+    waves: int = 0  # that were read
+    of: int = 0  # waves of the trace
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @property
+    def cycles(self) -> np.ndarray:
+        """Stalled and idle cycles of each row, int64."""
+        return self.stall + self.idle
+
+    @cached_property
+    def total_stall(self) -> int:
+        """All stalled cycles."""
+        return int(self.stall.sum())
+
+    @cached_property
+    def total_idle(self) -> int:
+        """All idle cycles."""
+        return int(self.idle.sum())
+
+    @property
+    def explained(self) -> float:
+        """Share of the stalled cycles that have a cause, 1 if there are none."""
+        return _share(self.stall, self.cause)
+
+    @property
+    def explained_idle(self) -> float:
+        """Share of the idle cycles that have a cause, 1 if there are none."""
+        return _share(self.idle, self.cause)
+
+    def where(self, rows: np.ndarray) -> Attribution:
+        """Return some of the rows (bool or places) as a table of their own."""
+        columns = (self.line, self.cause, self.producer, self.stall, self.idle, self.count)
+        return Attribution(*(column[rows] for column in columns), self.assumption, self.waves, self.of)
+
+    def by_line(self) -> Attribution:
+        """One row a line, whatever the cause; cause and producer are those of its largest row."""
+        return _grouped(self, self.line.astype(np.int64))
+
+    def by_cause(self) -> Attribution:
+        """One row a cause; line and producer are those of its largest row."""
+        return _grouped(self, self.cause.astype(np.int64))
+
+    def by_producer(self) -> Attribution:
+        """One row a producer (-1: none); line and cause are those of its largest row."""
+        return _grouped(self, self.producer.astype(np.int64))
+
+
+def attribution(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> Attribution:
+    """Return why the waves whose index row is in `rows` (None: all) stalled and idled, each wave once.
+
+    Waves that are not in `rows` still count as competitors for units.  Sums of stall and idle are exactly
+    those of the tokens.
+    """
+    parts, count = [], 0
+    for waves in _by_engine(batches):
+        one = _stream(trace, waves)
+        chosen = None if rows is None else np.array([wave.row in rows for wave in waves], dtype=bool)
+        count += len(waves) if chosen is None else int(chosen.sum())
+        for claims, is_idle in ((stalls(one, trace.gfxip).claims(), False), (gaps(one).claims(), True)):
+            parts.append(_summed(one, claims, is_idle, len(trace.code), chosen))
+    return _table(parts, trace, count)
+
+
+def stalls(one: Stream, gfxip: int) -> Ledger:
+    """Return the stalled cycles of all tokens with causes, by the rules in their order."""
+    token = np.flatnonzero(one.stall > 0)
+    ledger = Ledger(token, one.start[token], one.issue[token])
+    claim_waits(one, ledger, gfxip)
+    claim_asked(one, ledger)
+    claim_barriers(one, ledger)
+    ledger.rest(_brief(one, ledger), Cause.OWN)
+    issue.claim_drain(one, ledger)
+    issue.claim_registers(one, ledger)
+    issue.claim_matrix_unit(one, ledger)
+    issue.claim_own_unit(one, ledger)
+    issue.claim_fetch(one, ledger)
+    issue.claim_arbitration(one, ledger)
+    issue.claim_queues(one, ledger)
+    issue.claim_operand_reads(one, ledger)
+    return ledger
+
+
+def _brief(one: Stream, ledger: Ledger) -> np.ndarray:
+    """Rows of instructions without a unit, such as s_setprio, that took one turn."""
+    return ledger.open((one.unit == 0) & ~one.lines.is_end[one.line] & (one.stall <= one.lines.step))
+
+
+def _by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
+    """The waves of each shader engine, each once."""
+    found: dict[int, dict[int, Wave]] = {}
+    for batch in batches:
+        for wave in batch.waves:
+            found.setdefault(wave.id.se, {}).setdefault(wave.row, wave)
+    return [list(found[se].values()) for se in sorted(found)]
+
+
+def _stream(trace: Trace, waves: list[Wave]) -> Stream:
+    piece = of_waves(waves)
+    links = replay(piece, trace.code, trace.gfxip, trace.target)
+    return stream(piece, lines(trace.code, trace.gfxip, trace.target), links, trace.code)
+
+
+Sums = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # key, stall, idle, count
+
+
+def _summed(one: Stream, claims: Claims, is_idle: bool, count: int, chosen: np.ndarray | None) -> Sums:
+    """Sums of claims by line, cause and producer, which are packed into a key."""
+    keep = slice(None) if chosen is None else np.flatnonzero(chosen[one.owner[claims.token]])
+    token, cause, blamed, cycles = (
+        column[keep] for column in (claims.token, claims.cause, claims.producer, claims.cycles)
+    )
+    wide = count + 1
+    producer = np.where(blamed >= 0, one.line[np.maximum(blamed, 0)], count)
+    key = (one.line[token] * _CAUSES + cause) * wide + producer
+    distinct, place = np.unique(key, return_inverse=True)
+    whole = np.bincount(place, weights=cycles, minlength=len(distinct)).astype(np.int64)
+    times = np.bincount(place, minlength=len(distinct))
+    none = np.zeros_like(whole)
+    return (distinct, none, whole, times) if is_idle else (distinct, whole, none, times)
+
+
+def _table(parts: list[Sums], trace: Trace, count: int) -> Attribution:
+    columns = [np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(4)]
+    key, place = np.unique(columns[0], return_inverse=True)
+    sums = []
+    for column in columns[1:]:
+        whole = np.zeros(len(key), dtype=np.int64)
+        np.add.at(whole, place.reshape(-1), column)
+        sums.append(whole)
+    wide = len(trace.code) + 1
+    producer, rest = key % wide, key // wide
+    line, cause = rest // _CAUSES, rest % _CAUSES
+    order = np.lexsort((key, -(sums[0] + sums[1])))
+    return Attribution(
+        _without_none(line, wide)[order],
+        cause.astype(np.uint8)[order],
+        _without_none(producer, wide)[order],
+        *(column[order] for column in sums),
+        _assumption(trace, count),
+        count,
+        len(trace.waves),
+    )
+
+
+def _without_none(row: np.ndarray, wide: int) -> np.ndarray:
+    return np.where(row == wide - 1, -1, row).astype(np.int32)
+
+
+def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
+    """Sums by a key; other columns from the row with most cycles, which is the first."""
+    distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
+    sums = []
+    for column in (table.stall, table.idle, table.count):
+        whole = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(whole, place.reshape(-1), column)
+        sums.append(whole)
+    order = np.lexsort((distinct, -(sums[0] + sums[1])))
+    names = (table.line[first], table.cause[first], table.producer[first])
+    columns = (column[order] for column in (*names, *sums))
+    return Attribution(*columns, table.assumption, table.waves, table.of)
+
+
+def _share(cycles: np.ndarray, cause: np.ndarray) -> float:
+    whole = int(cycles.sum())
+    return 1.0 - int(cycles[cause == Cause.UNEXPLAINED].sum()) / whole if whole else 1.0
+
+
+def _assumption(trace: Trace, count: int) -> str:
+    text = (
+        "Cycles are attributed, not elapsed: several waves stall at once. Only traced waves can be seen to use "
+        "a unit."
+    )
+    passes = matrix_passes(trace.code, trace.target).assumption
+    if count < len(trace.waves):
+        text += f" Only {count:,} of {len(trace.waves):,} waves are read."
+    return f"{text} {passes}".rstrip()

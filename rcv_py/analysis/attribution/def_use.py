@@ -1,0 +1,85 @@
+"""Which earlier instruction wrote what an executed instruction reads, in the stream of its wave.
+
+The answer depends only on the code lines that ran before, so tokens with the same last lines are looked at
+once.  A result further back than WINDOW instructions is never waited for: on gfx9 the longest distance is 21
+turns, and later a matrix instruction takes 32 cycles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.attribution.stream import Stream
+
+WINDOW = 32  # instructions
+_ODD = 0x9E3779B97F4A7C15
+
+
+@dataclass(frozen=True, eq=False)
+class Uses:
+    """One row a reader and writer, nearest writers first within a reader."""
+
+    row: np.ndarray  # int64, place in the readers that were asked
+    writer: np.ndarray  # int64, token
+
+
+def uses(stream: Stream, readers: np.ndarray, is_writer: np.ndarray | None = None) -> Uses:
+    """Return for each reader (token) the last writer of each register it reads, each pair once.
+
+    `is_writer` (bool, rows of `Stream.lines`) leaves out pairs with other writers; they still overwrite.
+    """
+    if not len(readers):
+        none = np.zeros(0, dtype=np.int64)
+        return Uses(none, none)
+    first, of = _contexts(stream, readers)
+    context, back = _looked_up(stream, readers[first], is_writer)
+    order = np.argsort(context, kind="stable")
+    context, back = context[order], back[order]
+    begin = np.searchsorted(context, np.arange(len(first) + 1))
+    count = np.diff(begin)[of]
+    row = np.repeat(np.arange(len(readers)), count)
+    inside = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    return Uses(row, readers[row] - back[begin[of][row] + inside])
+
+
+def _contexts(stream: Stream, readers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return one reader of each sequence of last lines, and which of those each reader belongs to."""
+    hashed = np.zeros(len(readers), dtype=np.uint64)
+    start = stream.first[readers]
+    line = (stream.line + 1).astype(np.uint64)
+    for back in range(WINDOW + 1):
+        at = readers - back
+        there = at >= start
+        if not there.any():
+            break
+        hashed = hashed * np.uint64(_ODD) + np.where(there, line[np.maximum(at, 0)], np.uint64(0))
+        hashed ^= hashed >> np.uint64(29)
+    _, first, of = np.unique(hashed, return_index=True, return_inverse=True)
+    return first, of.reshape(-1)
+
+
+def _looked_up(
+    stream: Stream, readers: np.ndarray, is_writer: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (place in readers, instructions back) of every last writer."""
+    lines = stream.lines
+    missing = lines.reads[stream.line[readers]].copy()
+    start = stream.first[readers]
+    places, backs = [], []
+    for back in range(1, WINDOW + 1):
+        at = readers - back
+        there = np.flatnonzero((at >= start) & missing.any(axis=1))
+        if not len(there):
+            continue
+        line = stream.line[at[there]]
+        written = lines.writes[line]
+        found = (missing[there] & written).any(axis=1)
+        missing[there] &= ~written
+        if is_writer is not None:
+            found &= is_writer[line]
+        places.append(there[found])
+        backs.append(np.full(int(found.sum()), back, dtype=np.int64))
+    none = np.zeros(0, dtype=np.int64)
+    return (np.concatenate(places), np.concatenate(backs)) if places else (none, none)

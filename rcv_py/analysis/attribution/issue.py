@@ -1,0 +1,175 @@
+"""Stalls of instructions that could not issue: operands, units that were busy, queues, other waves.
+
+The rules run in the order of this file's functions.  An operand that is not there always holds an instruction
+back, so registers come first; a full queue is told by elimination and by operations in flight, so it comes late.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.def_use import uses
+from rcv_py.analysis.attribution.ledger import Ledger
+from rcv_py.analysis.attribution.lines import (
+    LDS,
+    MATRIX,
+    NONE,
+    SALU,
+    SMEM,
+    TAIL,
+    TO_MEMORY,
+    VALU,
+    VMEM,
+)
+from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.busy_intervals import inside, merged, owned
+from rcv_py.model.kinds import TokenKind
+
+_QUEUES = {VMEM: Cause.MEMORY_QUEUE, LDS: Cause.LDS_QUEUE, SMEM: Cause.SCALAR_QUEUE}
+
+
+def claim_registers(stream: Stream, ledger: Ledger) -> None:
+    """Charge stalls until matrix results, and on gfx10 and later any result, could be read."""
+    unit, lines = stream.unit, stream.lines
+    rows = ledger.open((unit == VALU) | (unit == MATRIX) | (unit == VMEM) | (unit == LDS) | (unit == SALU))
+    is_writer = np.isin(lines.unit, (VALU, MATRIX) if lines.step == 4 else (VALU, MATRIX, SALU))
+    found = uses(stream, ledger.token[rows], is_writer)
+    reader = unit[ledger.token[rows[found.row]]]
+    # On gfx9 vector arithmetic that follows vector arithmetic never waits for its result.
+    waits = (lines.step != 4) | (unit[found.writer] == MATRIX) | (reader == VMEM) | (reader == LDS)
+    row, writer = found.row[waits], found.writer[waits]
+    line = stream.line[writer]
+    ready = stream.issue[writer] + lines.result[line]
+    if lines.step == 4:
+        is_vector = unit[writer] == VALU
+        ready[is_vector] = stream.issue[writer[is_vector]] + TO_MEMORY * lines.step
+    else:
+        ready = np.maximum(ready, stream.end[writer])
+    # The operand that is there last decides.
+    order = np.lexsort((ready, row))
+    is_last = np.append(row[order][1:] != row[order][:-1], True) if len(row) else np.zeros(0, dtype=bool)
+    chosen = order[is_last]
+    row, writer, ready = row[chosen], writer[chosen], ready[chosen]
+    cause = np.where(unit[writer] == MATRIX, int(Cause.MATRIX_RESULT), int(Cause.REGISTER))
+    ledger.until(rows[row], ready, cause, writer)
+
+
+def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
+    """Charge stalls while their SIMD's matrix unit worked, to the matrix instruction in front.
+
+    It holds back matrix instructions, and on gfx9 packed and double precision arithmetic, which use it as well.
+    """
+    lines, line = stream.lines, stream.line
+    work = np.flatnonzero(stream.unit == MATRIX)
+    for is_meant, tail in ((stream.unit == MATRIX, 0), (lines.shares_matrix[line], TAIL)):
+        rows = ledger.open(is_meant)
+        if not len(rows) or not len(work):
+            continue
+        token = ledger.token[rows]
+        begin = stream.at_simd(stream.issue[work] + lines.lead[line[work]], work)
+        busy = merged(begin, begin + lines.passes[line[work]] + tail)
+        first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
+        blamed = _in_front(begin, work, last, stream, token, stream.simd)
+        ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed)
+
+
+def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
+    """Charge what the wave's previous instruction, or for vector ones its last such, held by its form."""
+    unit, hold = stream.unit, stream.lines.hold[stream.line]
+    is_vector = (unit == VALU) | (unit == MATRIX)
+    rows = ledger.open(np.ones(len(stream), dtype=bool))
+    token = ledger.token[rows]
+    before = np.where(is_vector[token], stream.last_of(is_vector)[token], token - 1)
+    known = before >= stream.first[token]
+    rows, before = rows[known], before[known]
+    known = is_vector[before]
+    rows, before = rows[known], before[known]
+    ledger.until(rows, stream.issue[before] + hold[before], Cause.UNIT_BUSY, before)
+
+
+def claim_fetch(stream: Stream, ledger: Ledger) -> None:
+    """Charge the stall of the first instruction of a wave and of those behind taken branches."""
+    token = ledger.token
+    is_first = token == stream.first[token]
+    before = np.maximum(token - 1, 0)
+    is_target = ~is_first & (stream.piece.kind[before] == TokenKind.JUMP)
+    ledger.rest(np.flatnonzero(is_target & (ledger.left > 0)), Cause.FETCH, before[is_target & (ledger.left > 0)])
+    ledger.rest(np.flatnonzero(is_first & (ledger.left > 0)), Cause.FETCH)
+
+
+def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -> None:
+    """Charge cycles in which another wave of the SIMD issued to the same unit, to the last that did."""
+    unit = np.where(stream.unit == MATRIX, VALU, stream.unit)
+    for one in np.unique(unit[ledger.token[ledger.left > 0]]).tolist():
+        rows = ledger.open(unit == one)
+        if one == NONE or not len(rows):
+            continue
+        work = np.flatnonzero(unit == one)
+        begin, end = stream.issue[work], _until(stream, work)
+        busy = owned(begin, end, stream.owner[work], stream.stride, stream.simd)
+        token = ledger.token[rows]
+        lane, own = stream.simd[stream.owner[token]], stream.owner[token]
+        cycles = busy.by_others(
+            ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride
+        )
+        blamed = _in_front(stream.at_simd(begin, work), work, stream.at_simd(ledger.end[rows], token), stream, token, stream.simd)
+        ledger.take(rows, cycles, Cause.ARBITRATION, blamed)
+
+
+def claim_queues(stream: Stream, ledger: Ledger) -> None:
+    """Charge memory instructions that were not accepted while others of the unit were in flight.
+
+    The producer is the operation that the unit took last before: the one in front of the queue's end.
+    """
+    for one, cause in _QUEUES.items():
+        rows = ledger.open(stream.unit == one)
+        work = np.flatnonzero(stream.unit == one)
+        if not len(rows) or not len(work):
+            continue
+        token = ledger.token[rows]
+        begin = stream.at_cu(stream.issue[work], work)
+        flight = merged(begin, stream.at_cu(stream.released[work], work))
+        first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
+        blamed = _in_front(begin, work, last, stream, token, stream.cu)
+        ledger.take(rows, inside(flight, first, last), cause, blamed)
+
+
+def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
+    """Charge vector arithmetic that follows a memory instruction of its wave with no other in between."""
+    unit = stream.unit
+    is_vector, is_memory = (unit == VALU) | (unit == MATRIX), (unit == VMEM) | (unit == LDS)
+    rows = ledger.open(is_vector)
+    token = ledger.token[rows]
+    memory, vector = stream.last_of(is_memory)[token], stream.last_of(is_vector)[token]
+    follows = (memory >= 0) & (memory > vector)
+    ledger.rest(rows[follows], Cause.OPERAND_READ, memory[follows])
+
+
+def claim_drain(stream: Stream, ledger: Ledger) -> None:
+    """Charge s_endpgm to the newest operation that nothing had waited for."""
+    rows = ledger.open(stream.lines.is_end[stream.line])
+    token = ledger.token[rows]
+    is_memory = np.isin(stream.unit, (VMEM, LDS, SMEM))
+    pending = is_memory.copy()
+    pending[stream.links.producers] = False
+    last = stream.last_of(pending)[token]
+    some = last >= 0
+    ledger.rest(rows[some], Cause.DRAIN, last[some])
+
+
+def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
+    """When the units are free again: on gfx9 the trace tells, later by the form."""
+    held = stream.issue[work] + stream.lines.hold[stream.line[work]]
+    return np.maximum(held, stream.end[work]) if stream.lines.step == 4 else held
+
+
+def _in_front(
+    key: np.ndarray, work: np.ndarray, asked: np.ndarray, stream: Stream, token: np.ndarray, place: np.ndarray
+) -> np.ndarray:
+    """Return the token of `work` that issued last before each asked time at the same place; -1: none."""
+    order = np.argsort(key, kind="stable")
+    at = np.searchsorted(key[order], asked, side="left") - 1
+    found = work[order[np.maximum(at, 0)]]
+    is_here = (at >= 0) & (place[stream.owner[found]] == place[stream.owner[token]])
+    return np.where(is_here, found, -1)

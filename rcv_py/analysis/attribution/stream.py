@@ -1,0 +1,98 @@
+"""The executed instructions of one shader engine as columns, with everything the rules ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rcv_py.analysis.attribution.lines import Lines
+from rcv_py.analysis.chosen import Piece
+from rcv_py.analysis.waitcnt.links import WaitLinks
+from rcv_py.model.code import CodeTable
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Tokens of some waves of one shader engine, one wave after the other.  Times are int64 cycles since `base`."""
+
+    piece: Piece
+    lines: Lines
+    links: WaitLinks
+    base: int
+    line: np.ndarray  # int64 [n], row of `lines`; the last one if no code line matched
+    owner: np.ndarray  # int64 [n], place of the wave
+    start: np.ndarray  # int64 [n]
+    issue: np.ndarray  # int64 [n]
+    end: np.ndarray  # int64 [n]
+    simd: np.ndarray  # int64 [waves], number of its SIMD
+    cu: np.ndarray  # int64 [waves], number of its compute unit
+    stride: int  # no time is as late as this
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @cached_property
+    def unit(self) -> np.ndarray:
+        """Unit of each token, uint8."""
+        return self.lines.unit[self.line]
+
+    @cached_property
+    def stall(self) -> np.ndarray:
+        """Stalled cycles of each token, int64."""
+        return self.issue - self.start
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """The first token of the wave of each token, int64."""
+        return self.piece.first[:-1][self.owner]
+
+    @cached_property
+    def released(self) -> np.ndarray:
+        """When each token's operation was known to be done at the latest: end of the first wait for it, int64.
+
+        Operations nobody waited for count until the end of their wave.
+        """
+        stops = np.zeros(len(self.simd), dtype=np.int64)
+        np.maximum.at(stops, self.owner, self.end)
+        done = stops[self.owner]
+        links = self.links
+        np.minimum.at(done, links.producers, self.issue[links.token[links.row_of]])
+        return done
+
+    def at_simd(self, time: np.ndarray, token: np.ndarray) -> np.ndarray:
+        """Shift times of tokens so that SIMDs do not overlap."""
+        return time + self.simd[self.owner[token]] * self.stride
+
+    def at_cu(self, time: np.ndarray, token: np.ndarray) -> np.ndarray:
+        """Shift times of tokens so that compute units do not overlap."""
+        return time + self.cu[self.owner[token]] * self.stride
+
+    def last_of(self, is_meant: np.ndarray) -> np.ndarray:
+        """Return for each token the last token of its wave in front of it that is meant, int64, -1: none."""
+        place = np.where(is_meant, np.arange(len(self)), -1)
+        last = np.maximum.accumulate(np.append(-1, place[:-1])) if len(self) else place
+        return np.where(last >= self.first, last, -1)
+
+
+def stream(piece: Piece, lines: Lines, links: WaitLinks, code: CodeTable) -> Stream:
+    """Return the columns of the waves of a piece, all of one shader engine."""
+    count = len(code)
+    line = piece.line.astype(np.int64)
+    line[(line < 0) | (line >= count)] = count
+    far = np.iinfo(np.int64).max
+    base = min([int(piece.start.min(initial=far)), *(wave.begin for wave in piece.waves)], default=0)
+    start = piece.start - base
+    issue = start + piece.stall
+    end = issue + piece.busy
+    simd = _numbers([(wave.cu, wave.id.simd) for wave in piece.waves])
+    cu = _numbers([(wave.cu,) for wave in piece.waves])
+    stride = int(max(end.max(initial=0), start.max(initial=0))) + 4096
+    owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
+    return Stream(piece, lines, links, base, line, owner, start, issue, end, simd, cu, stride)
+
+
+def _numbers(places: list[tuple[int, ...]]) -> np.ndarray:
+    known = {place: number for number, place in enumerate(sorted(set(places)))}
+    return np.array([known[place] for place in places], dtype=np.int64)
