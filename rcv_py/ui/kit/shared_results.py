@@ -8,8 +8,10 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.branches import branches
+from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.analysis.kind_latency import kind_latency
+from rcv_py.analysis.loop_summary import loop_summary
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.memory_latency import memory_latency
 from rcv_py.analysis.wait_summary import wait_summary
@@ -27,9 +29,11 @@ Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
 
 JOBS: dict[str, Job] = {
     "branches": lambda trace, batches: branches(batches, trace.code),
+    "bubbles": bubbles,
     "hidden": hidden_latency,
     "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
     "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
+    "loops": loop_summary,
     "memory": memory_latency,
     "memory_reference": lambda trace, batches: memory_latency(trace, batches, ReferenceRule.REFERENCE),
     "markers": marker_spans,

@@ -1,0 +1,42 @@
+"""Which registers a program names: the least it must have been given, told by its text alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rcv_py.model.code import CodeTable
+
+_REGISTER = re.compile(r"\b([vas])(?:(\d{1,3})\b|\[(\d{1,3}):(\d{1,3})\])")
+_COMMENT = re.compile(r"\s*(?://|;).*$")
+_HALF_MASK = re.compile(r"\b(?:exec|vcc)_lo\b")
+_MASK = re.compile(r"\b(?:exec|vcc)\b")
+_SPECIAL_SGPRS = 6  # gfx9: VCC, flat scratch and the mask of page faults lie behind the named ones
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterUse:
+    """How many registers of each kind the text needs: the highest number that it names, and one."""
+
+    vector: int
+    accumulation: int
+    scalar: int
+    is_wave32: bool  # masks of lanes are of 32 bits
+
+
+def register_use(code: CodeTable, first: int = 0, stop: int | None = None) -> RegisterUse:
+    """Return the registers that the code lines from `first` to `stop` (None: the last) name."""
+    most = {"v": -1, "a": -1, "s": -1}
+    rows = range(first, len(code) if stop is None else stop)
+    texts = {_COMMENT.sub("", code.text[row]) for row in rows if not code.is_label[row]}
+    for text in texts:
+        for kind, single, _, high in _REGISTER.findall(text):
+            most[kind] = max(most[kind], int(single or high))
+    names_half = any(_HALF_MASK.search(text) for text in texts)
+    is_wave32 = names_half or not any(_MASK.search(text) for text in texts)
+    return RegisterUse(most["v"] + 1, most["a"] + 1, most["s"] + 1, is_wave32)
+
+
+def scalar_allocation(use: RegisterUse) -> int:
+    """Scalar registers a wave of gfx9 takes at least, those that have names of their own with them."""
+    return use.scalar + _SPECIAL_SGPRS if use.scalar else 0

@@ -1,0 +1,49 @@
+"""What a launch of a kernel takes from a compute unit, as tables of a run tell it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class KernelResources:
+    """One launch of a kernel by `*_kernel_trace.csv`; -1 where the table has no such column."""
+
+    kernel: str
+    dispatch: int
+    vgprs: int  # registers; the tool reports half of them for some kernels
+    accum_vgprs: int
+    sgprs: int
+    lds: int  # bytes a workgroup
+    scratch: int  # bytes a lane
+    workgroup: tuple[int, int, int]  # threads
+    grid: tuple[int, int, int]  # threads
+    file: str  # name of the table
+
+    @property
+    def threads(self) -> int:
+        """Threads of a workgroup, 0 if unknown."""
+        x, y, z = self.workgroup
+        return x * y * z if min(self.workgroup) > 0 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFacts:
+    """One kind of GPU by `*_agent_info.csv`; 0 where the table has no such column."""
+
+    name: str  # such as gfx950
+    waves_per_simd: int
+    simds_per_cu: int
+    wave_size: int
+    lds: int  # bytes a compute unit, as reported: the tool tells 64 KB for devices that have more
+    cus: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What the tables beside a capture tell about it."""
+
+    kernel: KernelResources | None = None
+    agent: AgentFacts | None = None
+    notes: tuple[str, ...] = ()  # why something is missing, as sentences
