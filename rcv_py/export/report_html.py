@@ -47,7 +47,8 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space:
 td.c { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 12.5px; white-space: pre; }
 tr:target, td:target, h3:target { background: var(--raised); outline: 2px solid var(--accent); }
 .bar { display: inline-block; height: 8px; background: var(--accent); margin-right: 6px; border-radius: 2px; }
-.note { border-left: 4px solid var(--accent); padding: 4px 10px; margin: 8px 0; background: var(--alternate); }
+.note { border-left: 4px solid var(--accent); padding: 4px 10px; margin: 8px 0;
+  background: var(--alternate); }
 .note.warning { border-color: var(--warning); } .note.error { border-color: var(--error); }
 pre { background: var(--alternate); border: 1px solid var(--line); border-radius: 6px; padding: 8px 12px;
   overflow-x: auto; font: 12.5px/1.5 ui-monospace, Menlo, Consolas, monospace; }
@@ -55,7 +56,8 @@ figure { margin: 10px 0; } figcaption { color: var(--muted); margin-bottom: 4px;
 svg { width: 100%; max-width: 860px; height: auto; font: 12px system-ui, sans-serif; }
 svg text { fill: var(--text); } svg .muted { fill: var(--muted); }
 svg .mono { font-family: ui-monospace, Menlo, Consolas, monospace; } svg a text { fill: var(--accent); }
-svg .grid { stroke: var(--line); } svg .area { fill: var(--accent); fill-opacity: .35; stroke: var(--accent); }
+svg .grid { stroke: var(--line); }
+svg .area { fill: var(--accent); fill-opacity: .35; stroke: var(--accent); }
 details > summary { cursor: pointer; color: var(--accent); margin: 6px 0; }
 @media print { section { border: 0; } nav { display: none; } }
 """
@@ -125,7 +127,9 @@ class _Page:
             case Heads():
                 return f"<h3{self._id(part.anchor)}>{escape(part.text)}</h3>"
             case Stacked() | Curve() | Bins() | Bars():
-                return f"<figure><figcaption>{escape(part.title)}</figcaption>{svg(self._known(part))}</figure>"
+                return (
+                    f"<figure><figcaption>{escape(part.title)}</figcaption>{svg(self._known(part))}</figure>"
+                )
             case _:
                 assert_never(part)
 
@@ -141,7 +145,9 @@ class _Page:
     def _table(self, table: Table) -> str:
         heads = "".join(_head(heading) for heading in table.headings)
         rows = "".join(self._row(table, row) for row in table.rows)
-        body = f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+        body = (
+            f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+        )
         caption = escape(table.caption)
         if table.is_folded:
             return f"<details><summary>{caption or 'Show'}</summary>{body}</details>"
@@ -159,7 +165,8 @@ class _Page:
         if cell.share is not None:
             shown = f'<span class="bar" style="width:{60 * cell.share:.1f}px"></span>{shown}'
         value = "" if cell.value is None else f' data-v="{cell.value:g}"'
-        return f"<td{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}{self._id(cell.anchor)}{value}>{shown}</td>"
+        group = f' class="{kind}"' if kind else ""
+        return f"<td{group}{self._id(cell.anchor)}{value}>{shown}</td>"
 
     def _id(self, anchor: str) -> str:
         if not anchor or anchor in self._written:

@@ -28,13 +28,13 @@ from rcv_py.export.report_model import (
 
 MOST_ROWS = 60  # of a table that HTML folds away
 _POINTS = 12  # of a curve
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&^$-])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 _WEIGHTS = {"info": "Note", "warning": "Warning", "error": "Error"}
 
 
 def markdown(report: Report) -> str:
     """Return the text; every table has a line of headings and as many cells in every row."""
-    anchors = report.anchors()
+    anchors = _shown_anchors(report)
     lines = [f"# {plain(report.title)}", "", plain(report.subtitle), ""]
     lines += [f"- [{plain(one.title)}](#{one.id})" for one in report.sections]
     for section in report.sections:
@@ -60,15 +60,40 @@ def _line(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def _section(section: Section, anchors: set[str]) -> list[str]:
-    lines = ["", f'<a id="{section.id}"></a>', "", f"## {plain(section.title)}", ""]
+class _Anchors:
+    """Places that the text has, and which of them have been written."""
+
+    def __init__(self, known: set[str]) -> None:
+        self.known, self._written = known, set[str]()
+
+    def tag(self, anchor: str) -> str:
+        if anchor not in self.known or anchor in self._written:
+            return ""
+        self._written.add(anchor)
+        return f'<a id="{anchor}"></a>'
+
+
+def _shown_anchors(report: Report) -> _Anchors:
+    known = {section.id for section in report.sections}
+    tables = [part for section in report.sections for part in section.parts if isinstance(part, Table)]
+    return _Anchors(
+        known | {cell.anchor for one in tables for row in _shown(one) for cell in row if cell.anchor}
+    )
+
+
+def _shown(table: Table) -> tuple[tuple[Cell, ...], ...]:
+    return table.rows[:MOST_ROWS] if table.is_folded else table.rows
+
+
+def _section(section: Section, anchors: _Anchors) -> list[str]:
+    lines = ["", anchors.tag(section.id), "", f"## {plain(section.title)}", ""]
     lines += [plain(section.intro), ""] if section.intro else []
     for part in section.parts:
         lines += [*_part(part, anchors), ""]
     return lines
 
 
-def _part(part: Part, anchors: set[str]) -> list[str]:
+def _part(part: Part, anchors: _Anchors) -> list[str]:
     match part:
         case Table():
             return _table(part, anchors)
@@ -91,8 +116,8 @@ def _fenced(lines: tuple[str, ...]) -> list[str]:
     return [f"{fence}sh", *lines, fence]
 
 
-def _table(table: Table, anchors: set[str]) -> list[str]:
-    shown = table.rows[:MOST_ROWS] if table.is_folded else table.rows
+def _table(table: Table, anchors: _Anchors) -> list[str]:
+    shown = _shown(table)
     caption = plain(table.caption)
     if len(shown) < len(table.rows):
         caption += f" The first {count(len(shown))} of {count(len(table.rows))} rows."
@@ -100,11 +125,10 @@ def _table(table: Table, anchors: set[str]) -> list[str]:
     return [*([caption.strip(), ""] if caption else []), *_rows(table.headings, rows)]
 
 
-def _cell(cell: Cell, anchors: set[str]) -> str:
+def _cell(cell: Cell, anchors: _Anchors) -> str:
     text = verbatim(cell.text) if cell.is_code else plain(cell.text)
-    if cell.link and cell.link in anchors and cell.link.count("-") < 1:
-        return f"[{text}](#{cell.link})"
-    return text
+    place = anchors.tag(cell.anchor) if cell.anchor else ""
+    return place + (f"[{text}](#{cell.link})" if text and cell.link in anchors.known else text)
 
 
 def _rows(headings: tuple[Heading, ...], rows: list[list[str]]) -> list[str]:

@@ -17,7 +17,10 @@ MOST_POINTS = 1200  # of a curve: more than there are pixels tell nothing
 _LEAST_LABEL_PX = 44
 
 COLORS: dict[str, Pair] = {
-    **{name: ROLES[name] for name in ("accent", "stall", "issue", "idle", "hidden", "warning", "muted", "line")},
+    **{
+        name: ROLES[name]
+        for name in ("accent", "stall", "issue", "idle", "hidden", "warning", "muted", "line")
+    },
     **{f"kind-{name}": pair for name, pair in TOKEN_KINDS.items()},
     **{f"state-{name}": pair for name, pair in WAVE_STATES.items()},
 }
@@ -44,14 +47,16 @@ def svg(plot: Plot) -> str:
 def _frame(title: str, height: float, body: Sequence[str]) -> str:
     name = escape(title)
     return (
-        f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{name}" preserveAspectRatio="xMinYMin">'
+        f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{name}">'
         f"<title>{name}</title>{''.join(body)}</svg>"
     )
 
 
-def _rect(x: float, y: float, width: float, height: float, role: str, tip: str) -> str:
+def _rect(box: tuple[float, float, float, float], role: str, tip: str) -> str:
+    """A box (x, y, width, height) with a text that the mouse shows."""
+    x, y, width, height = box
     return (
-        f'<rect x="{x:.2f}" y="{y:.2f}" width="{max(width, 0):.2f}" height="{height:.2f}" fill="{color(role)}">'
+        f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" fill="{color(role)}">'
         f"<title>{escape(tip)}</title></rect>"
     )
 
@@ -64,26 +69,28 @@ def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") 
 def _stacked(plot: Stacked) -> str:
     """One bar, and below it the names of its parts with their shares."""
     whole = sum(part.value for part in plot.parts) or 1
-    body, at = _parts(plot.parts, whole, 0, 0, WIDTH, plot.unit), 0.0
+    body, at = _parts(plot.parts, WIDTH / whole, (0, 0), plot.unit), 0.0
     y = BAR_PX + 20.0
     for part in plot.parts:
         label = f"{part.name} {percent(part.value, whole)}"
         width = 22 + 6.6 * len(label) + 16
         if at + width > WIDTH and at:
             at, y = 0.0, y + 18
-        body.append(_rect(at, y - 10, 11, 11, part.role, part.name))
+        body.append(_rect((at, y - 10, 11, 11), part.role, part.name))
         body.append(_text(at + 17, y, label))
         at += width
     return _frame(plot.title, y + 8, body)
 
 
-def _parts(parts: Sequence[Share], whole: float, x: float, y: float, width: float, unit: str) -> list[str]:
-    body = []
+def _parts(parts: Sequence[Share], scale: float, place: tuple[float, float], unit: str) -> list[str]:
+    """Boxes beside each other from a place on, `scale` pixels a unit."""
+    body, (x, y) = [], place
+    whole = sum(part.value for part in parts)
     for part in parts:
-        own = width * part.value / whole
+        own = scale * part.value
         if own > 0:
             tip = f"{part.name}: {part.value:,.0f} {unit}, {percent(part.value, whole)}"
-            body.append(_rect(x, y, own, BAR_PX - 4, part.role, tip))
+            body.append(_rect((x, y, own, BAR_PX - 4), part.role, tip))
         x += own
     return body
 
@@ -97,7 +104,7 @@ def _bars(plot: Bars) -> str:
         short = bar.name if len(bar.name) <= 38 else bar.name[:37] + "…"
         name = _text(0, y + 14, short, "mono")
         body.append(f'<a href="#{escape(bar.link)}">{name}</a>' if bar.link else name)
-        body += _parts(bar.parts, longest, NAME_PX, y, room, plot.unit)
+        body += _parts(bar.parts, room / longest, (NAME_PX, y), plot.unit)
         body.append(_text(NAME_PX + room * whole / longest + 6, y + 14, short_count(whole), "muted"))
     return _frame(plot.title, max(1, len(plot.bars)) * ROW_PX, body)
 
@@ -125,7 +132,8 @@ def _curve(plot: Curve) -> str:
 def _axes(unit: str, top: float, first: float, last: float) -> list[str]:
     low, high = CURVE_PX - _BOTTOM, _TOP
     body = [
-        f'<line x1="{_LEFT}" y1="{y}" x2="{WIDTH - 4}" y2="{y}" class="grid"/>' for y in (low, (low + high) / 2, high)
+        f'<line x1="{_LEFT}" y1="{y}" x2="{WIDTH - 4}" y2="{y}" class="grid"/>'
+        for y in (low, (low + high) / 2, high)
     ]
     body += [_text(_LEFT - 6, y + 4, short_count(v), "muted", "end") for y, v in ((low, 0), (high + 4, top))]
     body.append(_text(_LEFT - 6, (low + high) / 2 + 4, unit, "muted", "end"))
@@ -157,5 +165,7 @@ def _bins(plot: Bins) -> str:
         own = height * count / top
         tip = f"{plot.edges[at]:,} to {plot.edges[at + 1]:,} {plot.unit}: {count:,}"
         if count:
-            body.append(_rect(_LEFT + at * width, _TOP + height - own, max(1, width - 1), own, "accent", tip))
+            body.append(
+                _rect((_LEFT + at * width, _TOP + height - own, max(1, width - 1), own), "accent", tip)
+            )
     return _frame(plot.title, CURVE_PX, body)
