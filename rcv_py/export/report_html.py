@@ -26,21 +26,25 @@ from rcv_py.export.report_model import (
 )
 from rcv_py.export.svg import COLORS, svg
 
+LONG = 60  # characters: longer sentences are wrapped in their cell
 _PAGE_ROLES = ("window", "base", "alternate", "raised", "line", "text", "muted", "accent", "warning", "error")
 
 _STYLE = """
 body { margin: 0; background: var(--window); color: var(--text); font: 14px/1.45 system-ui, sans-serif; }
-main { max-width: 1080px; margin: 0 auto; padding: 16px 24px 64px; }
+main { max-width: 1280px; margin: 0 auto; padding: 16px 24px 64px; }
 header h1 { margin: 8px 0 0; font-size: 22px; overflow-wrap: anywhere; }
 header p, .intro, .caption, .foot { color: var(--muted); margin: 4px 0 10px; }
-nav { margin: 12px 0; padding: 8px 12px; background: var(--raised); border-radius: 6px; }
+nav { display: flex; flex-wrap: wrap; margin: 12px 0; padding: 8px 12px; background: var(--raised);
+  border-radius: 6px; }
 nav a { margin-right: 14px; white-space: nowrap; }
 section { background: var(--base); border: 1px solid var(--line); border-radius: 8px; padding: 4px 18px 14px;
   margin: 14px 0; }
 h2 { font-size: 17px; margin: 12px 0 4px; } h3 { font-size: 14px; margin: 16px 0 4px; }
 a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: underline; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; margin: 6px 0 10px; min-width: 50%; }
-th, td { padding: 2px 12px 2px 0; text-align: left; vertical-align: top; }
+th, td { padding: 2px 12px 2px 0; text-align: left; vertical-align: top;
+  white-space: nowrap; }
+td.w { white-space: normal; min-width: 24em; }
 th { border-bottom: 1px solid var(--line); color: var(--muted); font-weight: 600; white-space: nowrap; }
 th[data-sort] { cursor: pointer; } tbody tr:nth-child(even) { background: var(--alternate); }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -158,7 +162,7 @@ class _Page:
         return f"<tr>{''.join(self._cell(heading, cell) for heading, cell in cells)}</tr>"
 
     def _cell(self, heading: Heading, cell: Cell) -> str:
-        kind = "n" if heading.is_number else "c" if cell.is_code else ""
+        kind = "n" if heading.is_number else "c" if cell.is_code else "w" if len(cell.text) > LONG else ""
         shown = escape(cell.text)
         if cell.link and cell.link in self._anchors:
             shown = f'<a href="#{escape(cell.link)}">{shown}</a>'

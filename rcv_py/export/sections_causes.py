@@ -78,12 +78,11 @@ def causes(inputs: ReportInputs) -> Section | None:
         Heading("how"),
         Heading("asks for"),
     )
+    told = found.assumption or "It is attribution, not elapsed time: waves stall at once."
     intro = (
-        f"{percent(found.explained, 1)} of the stalled and {percent(found.explained_idle, 1)} of the idle cycles "
-        "have a cause. It is attribution, not elapsed time: waves stall at once, and what others cover costs "
-        "nothing. "
-        f"{found.assumption}"
-    ).strip()
+        f"{percent(found.explained, 1)} of the stalled and {percent(found.explained_idle, 1)} of the idle "
+        f"cycles have a cause. {told}"
+    )
     parts = (
         Bars("Stalled and idle cycles by cause", bars),
         Table(heads, rows, "All causes", is_folded=True),

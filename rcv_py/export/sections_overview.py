@@ -29,7 +29,7 @@ def configuration(inputs: ReportInputs) -> Section:
     rows = [("Capture", trace.name), ("Kernel", trace.kernel_name), ("Device", trace.target)]
     rows.append(("Format", trace.version))
     rows += [
-        (fact.name, f"{fact.text}  {fact.of}".rstrip())
+        (fact.name, " · ".join(filter(None, (fact.text, fact.of))))
         for fact in inputs.summary.facts
         if fact.id != "kernel"
     ]

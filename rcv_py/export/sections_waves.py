@@ -55,7 +55,7 @@ def registers(inputs: ReportInputs) -> Section | None:
     text = f"A SIMD can hold {count(found.waves)} of {count(found.cap)} waves"
     parts.append(Note(f"{text}; {binding.name} bind. {found.next_step}".strip() if binding else f"{text}."))
     parts += [Note(note, "warning") for note in found.notes]
-    intro = "How many waves could be resident; how many were is told below. More of them only help to hide latency."
+    intro = "How many waves could be resident; how many were is told below. More only help to hide latency."
     return Section("registers", "Register pressure and room for waves", tuple(parts), intro)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.counters import counters
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.occupancy import steps
-from rcv_py.base.errors import Cancelled, TraceError
+from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, Stage
 from rcv_py.export.packets import Rows, number, varint
 from rcv_py.export.perfetto import TraceChoices, write_perfetto
@@ -141,11 +141,8 @@ def test_markers_nest_and_events_are_moments() -> None:
 
 
 def test_every_sample_can_be_written(tmp_path: Path) -> None:
-    for name in SAMPLES.ids():
-        try:
-            trace, batch = sample(name, tmp_path)
-        except TraceError:  # some samples are broken on purpose
-            continue
+    for name in ("gfx11", "gfx12", "counters_units", "spm", "markers", "events", "other_simd", "placeholder"):
+        trace, batch = sample(name, tmp_path)
         found = written(trace, batch, cycles=False)
         tokens = sum(len(wave.tokens) for wave in batch.waves)
         assert sum("line" in one.args for one in found.slices) == tokens, name

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.base.errors import TraceError
 from rcv_py.export.speedscope import write_speedscope
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.variants import SAMPLES
@@ -124,10 +123,7 @@ def test_samples_of_a_profiler_are_profiles_too() -> None:
 
 
 def test_every_sample_can_be_written(tmp_path: Path) -> None:
-    for name in SAMPLES.ids():
+    for name in ("gfx11", "gfx12", "counters_units", "spm", "markers", "events", "other_simd", "placeholder"):
         SAMPLES[name].write(tmp_path / name, 0, False)
-        try:
-            trace = open_trace(tmp_path / name)
-        except TraceError:  # some samples are broken on purpose
-            continue
+        trace = open_trace(tmp_path / name)
         document(tmp_path / name, list(range(min(2, len(trace.waves)))))
