@@ -12,6 +12,7 @@ MEASURED = ("latency", "stall", "idle", "since")
 SORTED_BY = ("latency", "stall", "idle", "hits")
 LATENCY_KINDS = ("hidden", "memory")
 RULES = ("ours", "reference")
+CAUSES_BY = ("cause", "line", "producer")
 FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
 FLAME_ORDERS = ("heavy", "execution", "name")
 FLAME_CONTENTS = ("source", "kernel", "markers", "both")
@@ -46,6 +47,18 @@ def _waits(parser: argparse.ArgumentParser) -> None:
         "--latency", action="store_true", help="the memory latency of each instruction instead"
     )
     forms(parser, "rcv.waits")
+
+
+def _causes(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "--by",
+        choices=CAUSES_BY,
+        default="cause",
+        help="what a row is; producer: who is to blame (default cause)",
+    )
+    top(parser, 12)
+    forms(parser, "rcv.causes", "for spreadsheets: a row a line, cause and producer")
 
 
 def _line(parser: argparse.ArgumentParser) -> None:
@@ -140,6 +153,12 @@ ANALYSIS_COMMANDS = (
         "tell what waits waited for, and how long memory took",
         _waits,
         "rcv waits FOLDER --top 5",
+    ),
+    Command(
+        "causes",
+        "tell why waves stalled and idled, and which instruction is to blame",
+        _causes,
+        "rcv causes FOLDER --by producer --top 5",
     ),
     Command(
         "line",

@@ -177,6 +177,7 @@ def _wave_truth(wave: LiveWave, run: WaveRun, generation: int) -> WaveTruth:
         {name: tuple(rounds) for name, rounds in wave.rounds.items()},
         run.kernel,
         run.workgroup,
+        table[:, 9].astype(np.int32),
     )
 
 

@@ -34,6 +34,7 @@ class ComputeUnit:
         self._port_free: dict[tuple[int, str], int] = {}  # (simd, unit): cycle
         self._pipe_free: dict[str, int] = {}  # shared pipe: cycle
         self._matrix_free: dict[int, int] = {}  # simd: cycle
+        self._held_by: dict[tuple[int, str], int] = {}  # (simd, unit), -1 for all SIMDs: instruction
         self._memory_free = 0.0
         self._fetched: dict[tuple[int, int], int] = {}  # (kernel, cache line): cycle
         self._slots: set[tuple[int, int]] = set()
@@ -106,7 +107,7 @@ class ComputeUnit:
         if fetched > attempt:
             wave.gap_cause = int(Cause.FETCH)
         wave.attempt = fetched
-        wave.blocked = (0, int(Cause.NONE), -1)
+        wave.blocked = (0, int(Cause.NONE), -1, -1)
         self._push(wave, fetched)
 
     def _push(self, wave: LiveWave, moment: int) -> None:
@@ -139,26 +140,31 @@ class ComputeUnit:
         """The first cycle at which everything known now would let the instruction pass."""
         unit = instruction.meaning.unit
         ready = now
-        for moment, cause, producer in self._obstacles(wave, instruction, unit):
+        for moment, cause, producer, blamed in self._obstacles(wave, instruction, unit):
             if moment > now:
-                wave.block(moment - now, cause, producer)
+                wave.block(moment - now, cause, producer, blamed)
                 ready = max(ready, moment)
         return ready
 
-    def _obstacles(self, wave: LiveWave, instruction: Instruction, unit: str) -> list[tuple[int, Cause, int]]:
-        port = "valu" if unit == "matrix" else unit
-        found = [(self._port_free.get((wave.simd, port), 0), Cause.ARBITER, -1)]
+    def _obstacles(
+        self, wave: LiveWave, instruction: Instruction, unit: str
+    ) -> list[tuple[int, Cause, int, int]]:
+        """What could be in the way: until when, why, for which token, held by which instruction."""
+        port, held = "valu" if unit == "matrix" else unit, self._held_by.get
+        holder = held((wave.simd, port), -1)
+        found = [(self._port_free.get((wave.simd, port), 0), Cause.ARBITER, -1, holder)]
         if unit in _SHARED:
             depth = self._hw.lds_queue if unit == "lds" else self._hw.vmem_queue
-            found.append((self._pipe_free.get(unit, 0) - depth, Cause.PIPE, -1))
+            found.append((self._pipe_free.get(unit, 0) - depth, Cause.PIPE, -1, held((-1, unit), -1)))
         if unit == "matrix":
-            found.append((self._matrix_free.get(wave.simd, 0), Cause.PIPE, -1))
+            free = self._matrix_free.get(wave.simd, 0)
+            found.append((free, Cause.PIPE, -1, held((wave.simd, "matrix"), -1)))
         if wave.ready:
             moments = [wave.ready[name] for name in instruction.meaning.reads if name in wave.ready]
             if moments:
                 cycle, token = max(moments)
-                found.append((cycle, Cause.DEPENDENCY, token))
-        return [(self._hw.up(moment), cause, producer) for moment, cause, producer in found]
+                found.append((cycle, Cause.DEPENDENCY, token, wave.instruction_of(token)))
+        return [(self._hw.up(moment), *why) for moment, *why in found]
 
     def _issue(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         what = instruction.meaning
@@ -167,6 +173,7 @@ class ComputeUnit:
         port = "valu" if what.unit == "matrix" else what.unit
         taken = busy if self._hw.generation == 9 else 1
         self._port_free[wave.simd, port] = now + max(taken, what.passes if what.unit == "valu" else 0)
+        self._held_by[wave.simd, port] = wave.pc
         returned = self._send(wave, instruction, now, token)
         self._finish_registers(wave, instruction, now, token)
         if "marker" in instruction.notes:
@@ -178,6 +185,7 @@ class ComputeUnit:
         what = instruction.meaning
         if what.unit == "matrix":
             self._matrix_free[wave.simd] = now + what.passes
+            self._held_by[wave.simd, "matrix"] = wave.pc
             for name in what.writes:
                 wave.ready[name] = (now + what.passes + 8, token)
         elif wave.ready:
@@ -194,6 +202,7 @@ class ComputeUnit:
         conflict = int(instruction.notes.get("conflict", "1"))
         start = max(now, self._pipe_free.get(what.unit, 0))
         self._pipe_free[what.unit] = start + what.passes * conflict
+        self._held_by[-1, what.unit] = wave.pc
         done = self._answer(instruction, start + what.passes * conflict)
         for counter in what.counts:
             queue = wave.pending.setdefault(counter, [])
@@ -226,7 +235,8 @@ class ComputeUnit:
             wave.pending[counter] = queue[split:]
             if due and due[-1][0] > release:
                 release, producer = due[-1]
-        wave.block(release - now, Cause.COUNTER if producer >= 0 else Cause.SLEEP, producer)
+        cause = Cause.COUNTER if producer >= 0 else Cause.SLEEP
+        wave.block(release - now, cause, producer, wave.instruction_of(producer))
         self._immediate(wave, self._hw.up(release))
 
     def _sleep(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
@@ -261,6 +271,7 @@ class ComputeUnit:
             return
         busy = self._hw.busy("branch", self._rng)
         self._port_free[wave.simd, "branch"] = now + busy
+        self._held_by[wave.simd, "branch"] = wave.pc
         is_taken = wave.takes_branch(instruction, self._rng)
         self._record(wave, TokenKind.JUMP if is_taken else TokenKind.NEXT, now, busy, -1)
         away = self._hw.up(self._hw.fetch_branch * (1 + self._rng.random())) if is_taken else 0
@@ -273,7 +284,7 @@ class ComputeUnit:
         drained = self._hw.up(max(drained, now + _DRAIN, wave.last_end))
         if self._rng.random() < 0.08 and drained - now > 4 * _DRAIN:
             wave.gap_cause, wave.attempt = int(Cause.DRAIN), drained - _DRAIN
-            wave.block(self._hw.step, Cause.DRAIN, producer)
+            wave.block(self._hw.step, Cause.DRAIN, producer, wave.instruction_of(producer))
             self._record(wave, TokenKind.MSG, wave.attempt + self._hw.step, _DRAIN - self._hw.step, -1)
         else:
             wave.block(0, Cause.NONE, -1)
@@ -293,7 +304,7 @@ class ComputeUnit:
 
     def _record(self, wave: LiveWave, kind: int, issued: int, busy: int, returned: int) -> None:
         stall = issued - wave.attempt
-        _, cause, producer = wave.blocked
+        _, cause, producer, blamed = wave.blocked
         is_immediate = kind == TokenKind.IMMED
         duration = stall if is_immediate else stall + busy
         gap = max(0, wave.attempt - wave.last_end)
@@ -309,6 +320,7 @@ class ComputeUnit:
                 int(wave.gap_cause if gap else Cause.NONE),
                 producer if stall else -1,
                 returned,
+                blamed if stall else -1,
             )
         )
         wave.last_end = max(wave.last_end, wave.attempt + stall + busy)

@@ -38,6 +38,9 @@ class WaveTruth:
     rounds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # label to rounds of each visit
     kernel: int = 0  # index of the launch's kernel
     workgroup: int = 0
+    blamed: np.ndarray = field(
+        default_factory=lambda: np.zeros(0, dtype=np.int32)
+    )  # int32, instruction that made it stall, of any wave: producer, or holder of the unit; -1 if none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +79,7 @@ class Truth:
 
 
 def _wave_json(wave: WaveTruth) -> dict[str, Any]:
-    columns = ("instruction", "cause", "gap_cause", "producer", "returned")
+    columns = ("instruction", "cause", "gap_cause", "producer", "returned", "blamed")
     return {
         **{name: getattr(wave, name).tolist() for name in columns},
         "releases": [[wait, list(producers)] for wait, producers in wave.releases],

@@ -10,7 +10,7 @@ from rcv_py.synth.program import Instruction, Kernel
 from rcv_py.synth.truth import Cause
 
 # Columns of `Lane.rows`: the five of a file (with the instruction for the line), then the truth.
-TIME, KIND, STALL, DURATION, INSTRUCTION, CAUSE, GAP_CAUSE, PRODUCER, RETURNED = range(9)
+TIME, KIND, STALL, DURATION, INSTRUCTION, CAUSE, GAP_CAUSE, PRODUCER, RETURNED, BLAMED = range(10)
 
 
 CACHE_LINE = 64  # bytes of instructions that are fetched at once
@@ -60,7 +60,8 @@ class LiveWave:
     attempt: int = 0  # when it first tried to issue the instruction at pc
     last_end: int = 0  # when the token before it ended
     gap_cause: int = Cause.LAUNCH
-    blocked: tuple[int, int, int] = (0, int(Cause.NONE), -1)  # longest wait so far: cycles, cause, producer
+    # The longest wait so far: cycles, cause, producer (token of this wave), instruction to blame
+    blocked: tuple[int, int, int, int] = (0, int(Cause.NONE), -1, -1)
     rows: list[tuple[int, ...]] = field(default_factory=list)
     pending: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # counter: (returned, token)
     ready: dict[str, tuple[int, int]] = field(
@@ -79,10 +80,14 @@ class LiveWave:
         """The instruction it wants to issue next."""
         return self.launch.kernel.instructions[self.pc]
 
-    def block(self, cycles: int, cause: Cause, producer: int) -> None:
+    def instruction_of(self, token: int) -> int:
+        """The instruction of a token, -1 of none."""
+        return self.rows[token][INSTRUCTION] if token >= 0 else -1
+
+    def block(self, cycles: int, cause: Cause, producer: int, blamed: int = -1) -> None:
         """Remember the longest reason for the stall of the current instruction."""
         if cycles > self.blocked[0]:
-            self.blocked = (cycles, int(cause), producer)
+            self.blocked = (cycles, int(cause), producer, blamed)
 
     def mark(self, cycle: int, value: int) -> None:
         """Write a marker into the trace, and do what it means."""

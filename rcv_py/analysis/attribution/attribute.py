@@ -98,8 +98,8 @@ def attribution(
     those of the tokens.
     """
     parts, count = [], 0
-    for waves in _by_engine(batches):
-        one = _stream(trace, waves)
+    for waves in by_engine(batches):
+        one = engine_stream(trace, waves)
         chosen = None if rows is None else np.array([wave.row in rows for wave in waves], dtype=bool)
         count += len(waves) if chosen is None else int(chosen.sum())
         for claims, is_idle in ((stalls(one, trace.gfxip).claims(), False), (gaps(one).claims(), True)):
@@ -119,9 +119,9 @@ def stalls(one: Stream, gfxip: int) -> Ledger:
     issue.claim_registers(one, ledger)
     issue.claim_matrix_unit(one, ledger)
     issue.claim_own_unit(one, ledger)
-    issue.claim_fetch(one, ledger)
     issue.claim_arbitration(one, ledger)
     issue.claim_queues(one, ledger)
+    issue.claim_fetch(one, ledger)
     issue.claim_operand_reads(one, ledger)
     return ledger
 
@@ -131,8 +131,8 @@ def _brief(one: Stream, ledger: Ledger) -> np.ndarray:
     return ledger.open((one.unit == 0) & ~one.lines.is_end[one.line] & (one.stall <= one.lines.step))
 
 
-def _by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
-    """The waves of each shader engine, each once."""
+def by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
+    """Return the waves of each shader engine, each once."""
     found: dict[int, dict[int, Wave]] = {}
     for batch in batches:
         for wave in batch.waves:
@@ -140,7 +140,8 @@ def _by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
     return [list(found[se].values()) for se in sorted(found)]
 
 
-def _stream(trace: Trace, waves: list[Wave]) -> Stream:
+def engine_stream(trace: Trace, waves: list[Wave]) -> Stream:
+    """Return the columns of some waves of one shader engine, with what each wait waited for."""
     piece = of_waves(waves)
     links = replay(piece, trace.code, trace.gfxip, trace.target)
     return stream(piece, lines(trace.code, trace.gfxip, trace.target), links, trace.code)
@@ -166,7 +167,9 @@ def _summed(one: Stream, claims: Claims, is_idle: bool, count: int, chosen: np.n
 
 
 def _table(parts: list[Sums], trace: Trace, count: int) -> Attribution:
-    columns = [np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(4)]
+    columns = [
+        np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(4)
+    ]
     key, place = np.unique(columns[0], return_inverse=True)
     sums = []
     for column in columns[1:]:
@@ -213,8 +216,8 @@ def _share(cycles: np.ndarray, cause: np.ndarray) -> float:
 
 def _assumption(trace: Trace, count: int) -> str:
     text = (
-        "Cycles are attributed, not elapsed: several waves stall at once. Only traced waves can be seen to use "
-        "a unit."
+        "Cycles are attributed, not elapsed: several waves stall at once. Only traced waves can be seen to "
+        "use a unit."
     )
     passes = matrix_passes(trace.code, trace.target).assumption
     if count < len(trace.waves):

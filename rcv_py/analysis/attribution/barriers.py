@@ -1,7 +1,7 @@
 """Barriers: every wave of a workgroup waits for the one that arrives last.
 
-Where the capture names no workgroups, a workgroup is the waves of one shader engine with the same slot and the
-same number in it; the n-th barriers of its waves belong together.
+Where the capture names no workgroups, a workgroup is the waves of one compute unit with the same slot and
+the same number in it; the n-th barriers of its waves belong together.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.stream import Stream
 
-TOGETHER = 16  # turns between the last arrival and the release; later ones had another, untraced wave to wait for
+TOGETHER = (
+    16  # turns between the last arrival and the release; later ones had another, untraced wave to wait for
+)
 
 
 def claim_barriers(stream: Stream, ledger: Ledger) -> None:
@@ -47,7 +49,7 @@ def longest_before(stream: Stream, arrival: np.ndarray, since: np.ndarray) -> np
     begin = np.searchsorted(key, since + owner * stream.stride, side="right") - 1
     begin = np.minimum(np.maximum(begin, stream.first[arrival]), arrival - 1)
     begin = np.maximum(begin, stream.first[arrival])
-    bits = max(1, int(len(stream)).bit_length())
+    bits = max(1, len(stream).bit_length())
     length = np.maximum(stream.end - stream.start, 0) << bits | np.arange(len(stream))
     ends = np.maximum(arrival, begin + 1)
     pairs = np.column_stack([begin, ends]).reshape(-1)

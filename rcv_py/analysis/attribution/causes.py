@@ -107,14 +107,14 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.MATRIX_RESULT: CauseText(
         "matrix result",
         "it reads what a matrix instruction was still computing",
-        "it reads a register whose last writer is a matrix instruction, and the required distance was not over",
+        "a matrix instruction wrote a register it reads, and the required distance was not over",
         True,
         _kind(TokenKind.MATRIX),
     ),
     Cause.MATRIX_BUSY: CauseText(
         "matrix unit busy",
         "the matrix unit of its SIMD still worked on an earlier matrix instruction",
-        "by the passes of its form an earlier matrix instruction of the SIMD occupied the unit in these cycles",
+        "by its passes an earlier matrix instruction of the SIMD occupied the unit in these cycles",
         True,
         _kind(TokenKind.MATRIX),
     ),
@@ -156,7 +156,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.OPERAND_READ: CauseText(
         "behind a memory instruction",
         "a memory instruction issued just before was still reading its registers",
-        "no vector instruction of the wave lies between it and the memory instruction in front",
+        "no vector instruction lies between the two, or it overwrites a register that the other reads",
         False,
         _kind(TokenKind.FLAT),
     ),

@@ -25,16 +25,34 @@ class Uses:
     writer: np.ndarray  # int64, token
 
 
-def uses(stream: Stream, readers: np.ndarray, is_writer: np.ndarray | None = None) -> Uses:
+def uses(stream: Stream, readers: np.ndarray, is_writer: np.ndarray) -> Uses:
     """Return for each reader (token) the last writer of each register it reads, each pair once.
 
     `is_writer` (bool, rows of `Stream.lines`) leaves out pairs with other writers; they still overwrite.
     """
+    lines = stream.lines
+    return _pairs(stream, readers, is_writer, lines.reads, lines.writes)
+
+
+def overwritten(stream: Stream, writers: np.ndarray, is_reader: np.ndarray) -> Uses:
+    """Return for each token the last reader in front of it of each register it writes, each pair once.
+
+    Only instructions in `is_reader` (bool, rows of `Stream.lines`) count; `Uses.writer` is the reader here.
+    """
+    lines = stream.lines
+    read = np.where(is_reader[:, None], lines.reads, np.uint64(0))
+    return _pairs(stream, writers, is_reader, lines.writes, read)
+
+
+def _pairs(
+    stream: Stream, readers: np.ndarray, is_meant: np.ndarray, wanted: np.ndarray, offered: np.ndarray
+) -> Uses:
+    """Pairs of tokens where the later one wants a register that an earlier one was the last to offer."""
     if not len(readers):
         none = np.zeros(0, dtype=np.int64)
         return Uses(none, none)
     first, of = _contexts(stream, readers)
-    context, back = _looked_up(stream, readers[first], is_writer)
+    context, back = _looked_up(stream, readers[first], is_meant, wanted, offered)
     order = np.argsort(context, kind="stable")
     context, back = context[order], back[order]
     begin = np.searchsorted(context, np.arange(len(first) + 1))
@@ -61,24 +79,22 @@ def _contexts(stream: Stream, readers: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _looked_up(
-    stream: Stream, readers: np.ndarray, is_writer: np.ndarray | None
+    stream: Stream, readers: np.ndarray, is_meant: np.ndarray, wanted: np.ndarray, offered: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (place in readers, instructions back) of every last writer."""
-    lines = stream.lines
-    missing = lines.reads[stream.line[readers]].copy()
+    """Return (place in readers, instructions back) of every last one that offered something wanted."""
+    missing = wanted[stream.line[readers]].copy()
     start = stream.first[readers]
     places, backs = [], []
     for back in range(1, WINDOW + 1):
         at = readers - back
         there = np.flatnonzero((at >= start) & missing.any(axis=1))
         if not len(there):
-            continue
+            break
         line = stream.line[at[there]]
-        written = lines.writes[line]
+        written = offered[line]
         found = (missing[there] & written).any(axis=1)
         missing[there] &= ~written
-        if is_writer is not None:
-            found &= is_writer[line]
+        found &= is_meant[line]
         places.append(there[found])
         backs.append(np.full(int(found.sum()), back, dtype=np.int64))
     none = np.zeros(0, dtype=np.int64)

@@ -41,7 +41,7 @@ def _claim_branches(stream: Stream, ledger: Ledger) -> None:
 
 
 def _claim_scalar_results(stream: Stream, ledger: Ledger) -> None:
-    """Scalar results of arithmetic take some turns before scalar instructions, branches and others see them."""
+    """Scalar results of arithmetic take some turns before other units see them."""
     rows = np.flatnonzero(ledger.left > 0)
     step = stream.lines.step
     rows = rows[ledger.left[rows] <= RESULT * step]

@@ -1,7 +1,7 @@
 """Stalls of instructions that could not issue: operands, units that were busy, queues, other waves.
 
-The rules run in the order of this file's functions.  An operand that is not there always holds an instruction
-back, so registers come first; a full queue is told by elimination and by operations in flight, so it comes late.
+The order of the rules is in `attribute.stalls`.  An operand that is not there always holds an instruction
+back, so registers come first; a full queue is told by operations in flight and by elimination, so it comes late.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.def_use import uses
+from rcv_py.analysis.attribution.def_use import overwritten, uses
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import (
     LDS,
@@ -26,6 +26,8 @@ from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.analysis.busy_intervals import inside, merged, owned
 from rcv_py.model.kinds import TokenKind
 
+READING = 16  # turns after its issue in which a memory instruction may still read registers
+
 _QUEUES = {VMEM: Cause.MEMORY_QUEUE, LDS: Cause.LDS_QUEUE, SMEM: Cause.SCALAR_QUEUE}
 
 
@@ -37,7 +39,7 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
     found = uses(stream, ledger.token[rows], is_writer)
     reader = unit[ledger.token[rows[found.row]]]
     # On gfx9 vector arithmetic that follows vector arithmetic never waits for its result.
-    waits = (lines.step != 4) | (unit[found.writer] == MATRIX) | (reader == VMEM) | (reader == LDS)
+    waits = (lines.step != 4) | (unit[found.writer] == MATRIX) | (reader == VMEM)
     row, writer = found.row[waits], found.writer[waits]
     line = stream.line[writer]
     ready = stream.issue[writer] + lines.result[line]
@@ -58,7 +60,7 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
 def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
     """Charge stalls while their SIMD's matrix unit worked, to the matrix instruction in front.
 
-    It holds back matrix instructions, and on gfx9 packed and double precision arithmetic, which use it as well.
+    It holds back matrix instructions, and on gfx9 packed and double precision arithmetic, which need it too.
     """
     lines, line = stream.lines, stream.line
     work = np.flatnonzero(stream.unit == MATRIX)
@@ -70,7 +72,7 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         begin = stream.at_simd(stream.issue[work] + lines.lead[line[work]], work)
         busy = merged(begin, begin + lines.passes[line[work]] + tail)
         first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
-        blamed = _in_front(begin, work, last, stream, token, stream.simd)
+        blamed = _in_front(stream, stream.simd, work, token, ledger.end[rows])
         ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed)
 
 
@@ -94,7 +96,9 @@ def claim_fetch(stream: Stream, ledger: Ledger) -> None:
     is_first = token == stream.first[token]
     before = np.maximum(token - 1, 0)
     is_target = ~is_first & (stream.piece.kind[before] == TokenKind.JUMP)
-    ledger.rest(np.flatnonzero(is_target & (ledger.left > 0)), Cause.FETCH, before[is_target & (ledger.left > 0)])
+    ledger.rest(
+        np.flatnonzero(is_target & (ledger.left > 0)), Cause.FETCH, before[is_target & (ledger.left > 0)]
+    )
     ledger.rest(np.flatnonzero(is_first & (ledger.left > 0)), Cause.FETCH)
 
 
@@ -110,17 +114,18 @@ def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -
         busy = owned(begin, end, stream.owner[work], stream.stride, stream.simd)
         token = ledger.token[rows]
         lane, own = stream.simd[stream.owner[token]], stream.owner[token]
-        cycles = busy.by_others(
-            ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride
-        )
-        blamed = _in_front(stream.at_simd(begin, work), work, stream.at_simd(ledger.end[rows], token), stream, token, stream.simd)
+        cycles = busy.by_others(ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride)
+        # Whoever had the unit when the wait began; if nobody had, the last that overtook.
+        early = _in_front(stream, stream.simd, work, token, ledger.at[rows] + 1)
+        late = _in_front(stream, stream.simd, work, token, ledger.end[rows])
+        blamed = np.where(early >= 0, early, late)
         ledger.take(rows, cycles, Cause.ARBITRATION, blamed)
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
     """Charge memory instructions that were not accepted while others of the unit were in flight.
 
-    The producer is the operation that the unit took last before: the one in front of the queue's end.
+    The producer is the operation that the unit took last before: one of several in the queue.
     """
     for one, cause in _QUEUES.items():
         rows = ledger.open(stream.unit == one)
@@ -131,19 +136,28 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         begin = stream.at_cu(stream.issue[work], work)
         flight = merged(begin, stream.at_cu(stream.released[work], work))
         first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
-        blamed = _in_front(begin, work, last, stream, token, stream.cu)
+        blamed = _in_front(stream, stream.cu, work, token, ledger.end[rows])
         ledger.take(rows, inside(flight, first, last), cause, blamed)
 
 
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
-    """Charge vector arithmetic that follows a memory instruction of its wave with no other in between."""
-    unit = stream.unit
+    """Charge vector arithmetic to a memory instruction of its wave that may still read its operands.
+
+    Either nothing vectorial lies between the two, or it overwrites a register that the memory instruction,
+    issued at most READING turns before, reads.
+    """
+    unit, lines = stream.unit, stream.lines
     is_vector, is_memory = (unit == VALU) | (unit == MATRIX), (unit == VMEM) | (unit == LDS)
     rows = ledger.open(is_vector)
     token = ledger.token[rows]
     memory, vector = stream.last_of(is_memory)[token], stream.last_of(is_vector)[token]
     follows = (memory >= 0) & (memory > vector)
     ledger.rest(rows[follows], Cause.OPERAND_READ, memory[follows])
+    rows, token = rows[~follows], token[~follows]
+    found = overwritten(stream, token, np.isin(lines.unit, (VMEM, LDS)))
+    near = stream.start[token[found.row]] - stream.issue[found.writer] <= READING * lines.step
+    row, first = np.unique(found.row[near], return_index=True)
+    ledger.rest(rows[row], Cause.OPERAND_READ, found.writer[near][first])
 
 
 def claim_drain(stream: Stream, ledger: Ledger) -> None:
@@ -165,11 +179,16 @@ def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
 
 
 def _in_front(
-    key: np.ndarray, work: np.ndarray, asked: np.ndarray, stream: Stream, token: np.ndarray, place: np.ndarray
+    stream: Stream, place: np.ndarray, work: np.ndarray, token: np.ndarray, asked: np.ndarray
 ) -> np.ndarray:
-    """Return the token of `work` that issued last before each asked time at the same place; -1: none."""
+    """Return the token of `work` that issued last at the place of each token before a time; -1: none.
+
+    `place` (int64 [waves]) is a column of the stream such as `Stream.simd`.
+    """
+    shift = place[stream.owner] * stream.stride
+    key = stream.issue[work] + shift[work]
     order = np.argsort(key, kind="stable")
-    at = np.searchsorted(key[order], asked, side="left") - 1
+    at = np.searchsorted(key[order], asked + shift[token], side="left") - 1
     found = work[order[np.maximum(at, 0)]]
     is_here = (at >= 0) & (place[stream.owner[found]] == place[stream.owner[token]])
     return np.where(is_here, found, -1)

@@ -42,7 +42,11 @@ class Ledger:
         return np.flatnonzero((self.left > 0) & is_meant[self.token])
 
     def take(
-        self, row: np.ndarray, cycles: np.ndarray, cause: Cause | np.ndarray, producer: np.ndarray | None = None
+        self,
+        row: np.ndarray,
+        cycles: np.ndarray,
+        cause: Cause | np.ndarray,
+        producer: np.ndarray | None = None,
     ) -> None:
         """Give so many cycles of each row, or what is left, to a cause; no row may be named twice."""
         got = np.clip(cycles, 0, self.left[row])
@@ -62,9 +66,7 @@ class Ledger:
         self.take(row, cycles, cause, producer)
         self.at[row] = np.maximum(self.at[row], reach)
 
-    def rest(
-        self, row: np.ndarray, cause: Cause | np.ndarray, producer: np.ndarray | None = None
-    ) -> None:
+    def rest(self, row: np.ndarray, cause: Cause | np.ndarray, producer: np.ndarray | None = None) -> None:
         """Give all that is left of the rows to a cause."""
         self.take(row, self.left[row], cause, producer)
 

@@ -1,4 +1,4 @@
-"""What each code line is to the attribution: its unit, what waits for it are called, how long it holds a unit."""
+"""What each code line is to the attribution: its unit, the name of a wait for it, how long it holds the unit."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ class Lines:
 
     unit: np.ndarray  # uint8, NONE to MESSAGE
     form: np.ndarray  # uint8, Cause of a wait for it
-    lead: np.ndarray  # int64, cycles after issue before the unit begins: scaled matrix forms are two instructions
+    lead: (
+        np.ndarray
+    )  # int64, cycles after issue before the unit begins: scaled matrix forms are two instructions
     hold: np.ndarray  # int64, cycles its unit takes nothing else of the wave, at least
     passes: np.ndarray  # int64, cycles of the matrix unit, 0 for others
     result: np.ndarray  # int64, cycles from its issue until any other instruction can read its result
@@ -89,7 +91,11 @@ def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
     step = 4 if gfxip <= 9 else 1
     passes = np.append(matrix_passes(code, target).cycles, 0)
     known = [registers(text) for text in texts]
-    lead = np.where(_that(texts, r"v_mfma_scale"), step, 0) if step == 4 else np.zeros(len(texts), dtype=np.int64)
+    lead = (
+        np.where(_that(texts, r"v_mfma_scale"), step, 0)
+        if step == 4
+        else np.zeros(len(texts), dtype=np.int64)
+    )
     return Lines(
         unit,
         np.array([_first(_FORMS, text, Cause.WAIT_LOAD) for text in texts], dtype=np.uint8),

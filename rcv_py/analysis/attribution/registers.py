@@ -29,7 +29,9 @@ _TO_LDS = re.compile(r"\blds\b|\S*_load_lds|\S*load_async_to_lds")
 _TWO = re.compile(r"v_(\w*_co_|div_scale|mad_[iu]64_)")
 _BOTH = re.compile(r"v_(swap|permlane\d+_swap)")
 _READS_FIRST = re.compile(r"v_(fmac|pk_fmac|mac_|dot\dc|writelane|movrel)|s_(cmov|addk|mulk|cmpk|setreg)")
-_SETS_SCC = re.compile(r"s_(cmp|bitcmp|add|sub|and|or|xor|nand|nor|xnor|andn|orn|not|lshl|lshr|ashr|bfe|abs|min|max)")
+_SETS_SCC = re.compile(
+    r"s_(cmp|bitcmp|add|sub|and|or|xor|nand|nor|xnor|andn|orn|not|lshl|lshr|ashr|bfe|abs|min|max)"
+)
 _USES_SCC = re.compile(r"s_(cbranch_scc|addc|subb|cselect|cmov)")
 _NAMED = {"s_cbranch_vcc": "vcc", "s_cbranch_exec": "exec"}
 _M0 = re.compile(r"\S+.*\blds\b|s_movrel|v_movrel|s_sendmsg|ds_gws")

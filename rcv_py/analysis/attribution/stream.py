@@ -15,7 +15,7 @@ from rcv_py.model.code import CodeTable
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Tokens of some waves of one shader engine, one wave after the other.  Times are int64 cycles since `base`."""
+    """Tokens of some waves of one shader engine, wave by wave.  Times are int64 cycles since `base`."""
 
     piece: Piece
     lines: Lines
@@ -50,7 +50,7 @@ class Stream:
 
     @cached_property
     def released(self) -> np.ndarray:
-        """When each token's operation was known to be done at the latest: end of the first wait for it, int64.
+        """When each token's operation was done at the latest: the end of the first wait for it, int64.
 
         Operations nobody waited for count until the end of their wave.
         """

@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
+from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.branches import branches
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.hidden_latency import hidden_latency
@@ -28,6 +29,7 @@ STREAM_MS = 800
 Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
 
 JOBS: dict[str, Job] = {
+    "attribution": attribution,
     "branches": lambda trace, batches: branches(batches, trace.code),
     "bubbles": bubbles,
     "hidden": hidden_latency,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.attribution.token import TokenCause
 from rcv_py.analysis.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.token_details import LineTotals, TokenDetails
 from rcv_py.analysis.token_waits import Awaited, ReleasedBy, TokenWaits
@@ -30,6 +32,7 @@ class TokenFacts:
     waiters: tuple[int, ...] = ()
     samples: StallReasons | None = None  # of the line, where the capture has PC samples
     all_samples: int = 0  # of all lines
+    causes: tuple[TokenCause, ...] = ()  # of the stall of the very execution and of the gap in front of it
     waits: TokenWaits | None = None  # of the very execution; then the code rows above are not shown
 
 
@@ -38,6 +41,7 @@ def token_html(trace: Trace, facts: TokenFacts, in_ns: bool = False) -> str:
     parts = [f'<p class="m"><b>{escape(trace.code.text[facts.line])}</b></p>', _kind(trace, facts.line)]
     if facts.token is not None:
         parts.append(_token_table(trace, facts, in_ns))
+        parts.append(causes_html(trace, facts, in_ns))
     parts.append(_sources(trace, facts.line))
     if facts.waits is None:
         parts.append(_lines(trace, "Waits for", facts.producers))
@@ -80,6 +84,26 @@ def _token_table(trace: Trace, facts: TokenFacts, in_ns: bool) -> str:
 def _duration(trace: Trace, cycles: int, in_ns: bool) -> str:
     ns = trace.clock.ns(cycles) if in_ns else None
     return f"{cycles:,}" if ns is None else nanoseconds(ns)
+
+
+def causes_html(trace: Trace, facts: TokenFacts, in_ns: bool = False) -> str:
+    """Return why the execution stalled or came late, each cause with its producer and its evidence."""
+    return "".join(_cause(trace, facts, one, in_ns) for one in facts.causes)
+
+
+def _cause(trace: Trace, facts: TokenFacts, one: TokenCause, in_ns: bool) -> str:
+    text = CAUSE_TEXT[one.cause]
+    much = f"{_duration(trace, one.cycles, in_ns)}{'' if in_ns else ' cycles'}"
+    what = "idle" if one.is_idle else "stalled"
+    sure = "certain" if text.is_certain else "likely"
+    why = f"{sure}: {text.evidence}" if one.cause is not Cause.UNEXPLAINED else "no evidence for any cause"
+    blamed = ""
+    if one.line >= 0:
+        name = f"{one.line}  {trace.code.text[one.line]}"
+        is_own = one.wave >= 0 and str(trace.waves.id(one.wave)) == facts.wave
+        link = token_link(one.row, name) if is_own else line_link(one.line, name)
+        blamed = f"<br>{link}{'' if is_own else ' · of another wave'}"
+    return f"<p>{what} {much} because {text.sentence}{blamed}<br><span class='q'>{escape(why)}</span></p>"
 
 
 def waits_html(trace: Trace, waits: TokenWaits, in_ns: bool = False) -> str:

@@ -10,6 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT
+from rcv_py.analysis.attribution.token import token_causes
 from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
 from rcv_py.analysis.token_details import line_totals, producers, token_details, waiters
 from rcv_py.analysis.token_waits import token_waits
@@ -104,6 +106,8 @@ class TokenDetailsPanel(Panel):
         if trace is None or line is None or not 0 <= line < len(trace.code):
             return None
         wave, token = self.session.wave(), self.session.token()
+        store = self.session.store
+        batches = () if store is None else store.batches
 
         def job() -> TokenFacts:
             facts = TokenFacts(line, line_totals(trace.code, line))
@@ -114,7 +118,10 @@ class TokenDetailsPanel(Panel):
                 return facts
             if token is not None:
                 exact = token_waits(*token, trace.code, trace.gfxip, trace.target)
-                return replace(facts, token=token_details(*token), wave=str(wave.id), waits=exact)
+                causes = token_causes(trace, batches, *token)
+                return replace(
+                    facts, token=token_details(*token), wave=str(wave.id), waits=exact, causes=causes
+                )
             waits = waits_of(wave, trace.code, trace.gfxip, trace.target)
             hits = int(np.count_nonzero(wave.tokens.line == line))
             return replace(
@@ -181,6 +188,11 @@ class TokenDetailsPanel(Panel):
             for by in facts.waits.released_by:
                 rows.append(("released by", f"{by.line}  {trace.code.text[by.line]}"))
                 rows.append(("latency" if by.is_exact else "latency, at most", by.latency))
+        for one in facts.causes:
+            rows.append(
+                ("idle because" if one.is_idle else "stalled because", CAUSE_TEXT[one.cause].sentence)
+            )
+            rows.append(("cycles of it", one.cycles))
         totals = facts.totals
         rows += [("hits, all waves", totals.hits), ("latency, all waves", totals.latency)]
         rows += [("stall, all waves", totals.stall), ("idle, all waves", totals.idle)]
