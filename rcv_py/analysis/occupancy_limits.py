@@ -24,6 +24,7 @@ from rcv_py.model.trace import Trace
 
 GUESS = "guess from the instructions"
 TRACE = "the capture"
+UNBOUND = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +98,18 @@ class _Need:
     of: int
     unit: str
     source: str
-    group: int = 0  # waves of a workgroup, 0: each wave takes its own
-    simds: int = 1
+    is_shared: bool = False  # by the waves of a workgroup
 
     @property
     def given(self) -> int:
         return -(-self.used // self.granule) * self.granule
 
-    def fit(self, cap: int) -> int:
-        """Waves of a SIMD; one is there, so at least one fits."""
-        if not self.used:
-            return cap
-        shares = self.of // self.given
-        waves = shares * self.group // self.simds if self.group else shares
-        return max(1, min(cap, waves))
+    def shares(self) -> int:
+        """Waves of a SIMD, or workgroups of those that share the LDS; one is there, so at least one fits."""
+        return max(1, self.of // self.given) if self.used else UNBOUND
 
-    def most(self, waves: int) -> int:
-        """What may be used at most if so many waves of a SIMD are to fit."""
-        shares = -(-waves * self.simds // self.group) if self.group else waves
+    def most(self, shares: int) -> int:
+        """What may be used at most if so many are to fit."""
         return self.of // shares // self.granule * self.granule
 
 
@@ -138,11 +133,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None) -> OccupancyLi
         needs.append(_scalar(use, kernel, device))
     if kernel is not None and kernel.lds >= 0 and group:
         source = kernel.file
-        needs.append(
-            _Need(
-                "LDS", kernel.lds, device.lds_granule, device.lds, "bytes of LDS", source, group, device.simds
-            )
-        )
+        needs.append(_Need("LDS", kernel.lds, device.lds_granule, device.lds, "bytes of LDS", source, True))
     else:
         notes.append("No table beside the capture tells LDS and workgroup size, which may bind earlier.")
     needs = [need for need in needs if need.used >= 0]
@@ -154,13 +145,25 @@ def _limits(
 ) -> OccupancyLimits:
     """Put the limits together; `sizes` are the waves of a workgroup (0: unknown), and most of a SIMD."""
     group, cap = sizes
-    fits = [need.fit(cap) for need in needs]
-    waves = min([cap, *fits])
-    goal = waves + 1
-    if group > 1:
-        groups = min(device.groups, max(1, waves * device.simds // group))
-        whole = max(1, groups * group // device.simds)
-        goal = max(whole + 1, -(-(groups + 1) * group // device.simds))
+    simds, size = device.simds, group or 1
+
+    def per_simd(need: _Need) -> int:
+        waves = need.shares() * size // simds if need.is_shared else need.shares()
+        return max(1, min(cap, waves))
+
+    # Workgroups are there as a whole or not at all, on the SIMDs that share the LDS.
+    groups = min(
+        [
+            cap * simds // size,
+            *(need.shares() if need.is_shared else need.shares() * simds // size for need in needs),
+            device.groups if group > 1 else UNBOUND,
+        ]
+    )
+    waves = max(1, max(1, groups) * size // simds)
+    wanted = -(-(waves + 1) * simds // size)  # workgroups for a wave more on every SIMD
+    each, goal = -(-wanted * size // simds), wanted * size // simds
+    if wanted * size > cap * simds:
+        goal = cap + 1
     limits = [
         Limit(
             need.name,
@@ -168,16 +171,14 @@ def _limits(
             need.given,
             need.of,
             need.unit,
-            fit,
+            per_simd(need),
             need.source,
-            need.most(goal) if goal <= cap else -1,
+            -1 if goal > cap else need.most(wanted if need.is_shared else each),
         )
-        for need, fit in zip(needs, fits, strict=True)
+        for need in needs
     ]
     if group > 1:
-        source = needs[-1].source
-        limits.append(Limit("workgroup", group, group, cap * device.simds, "waves", whole, source, -1))
-        waves = min(waves, whole)
+        limits.append(Limit("workgroup", group, group, cap * simds, "waves", waves, needs[-1].source, -1))
     if resident.peak > waves:
         notes.append(
             f"Up to {plural(resident.peak, 'wave')} were on a SIMD, more than these limits allow: "

@@ -13,6 +13,7 @@ SORTED_BY = ("latency", "stall", "idle", "hits")
 LATENCY_KINDS = ("hidden", "memory")
 RULES = ("ours", "reference")
 CAUSES_BY = ("cause", "line", "producer")
+LOOPS_SHOWN = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
 FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
 FLAME_ORDERS = ("heavy", "execution", "name")
 FLAME_CONTENTS = ("source", "kernel", "markers", "both")
@@ -59,6 +60,26 @@ def _causes(parser: argparse.ArgumentParser) -> None:
     )
     top(parser, 12)
     forms(parser, "rcv.causes", "for spreadsheets: a row a line, cause and producer")
+
+
+def _loops(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "--show",
+        choices=LOOPS_SHOWN,
+        default="loops",
+        help="loops, their iterations, phases of waves, costs of first executions, distances from loads to"
+        " their waits, chains of cross-lane operations, or barriers (default loops)",
+    )
+    parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
+    top(parser, 20)
+    forms(parser, "rcv.loops")
+
+
+def _bubbles(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    top(parser, 20, "lines")
+    forms(parser, "rcv.bubbles")
 
 
 def _line(parser: argparse.ArgumentParser) -> None:
@@ -159,6 +180,18 @@ ANALYSIS_COMMANDS = (
         "tell why waves stalled and idled, and which instruction is to blame",
         _causes,
         "rcv causes FOLDER --by producer --top 5",
+    ),
+    Command(
+        "loops",
+        "tell how long iterations of loops took, and what is around them",
+        _loops,
+        "rcv loops FOLDER --show iterations --top 5",
+    ),
+    Command(
+        "bubbles",
+        "rank instructions by the cycles in which they kept a SIMD from issuing",
+        _bubbles,
+        "rcv bubbles FOLDER --top 10",
     ),
     Command(
         "line",

@@ -23,8 +23,8 @@ exit codes:
 """
 
 ORDER = (
-    "view", "info", "summary", "hotspot", "isa", "line", "waits", "causes", "latency", "flame", "occupancy",
-    "counters", "events", "report", "export", "shot", "synth",
+    "view", "info", "summary", "hotspot", "isa", "line", "waits", "causes", "loops", "bubbles", "latency",
+    "flame", "occupancy", "counters", "events", "report", "export", "shot", "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)

@@ -44,6 +44,9 @@ def _events(parser: argparse.ArgumentParser) -> None:
 def _occupancy(parser: argparse.ArgumentParser) -> None:
     folder(parser)
     parser.add_argument("--by", choices=OCCUPIED_BY, default="se", help="what a row is (default se)")
+    parser.add_argument(
+        "--limits", action="store_true", help="what limits the waves of a SIMD instead, and the next step"
+    )
     forms(parser, "rcv.occupancy", "the curves: a row for every change")
 
 

@@ -12,7 +12,7 @@ from rcv_py.export.report_html import html
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_markdown import markdown
 from rcv_py.export.report_model import Report, Section
-from rcv_py.export.sections_causes import causes, hidden, waits
+from rcv_py.export.sections_causes import causes, hidden, idle_simds, waits
 from rcv_py.export.sections_code import pc_map, source_lines, top_lines
 from rcv_py.export.sections_how import how_to
 from rcv_py.export.sections_loops import blocks_of, loop_phases
@@ -32,6 +32,7 @@ SECTIONS: tuple[MakeSection, ...] = (
     loop_phases,
     blocks_of,
     source_lines,
+    idle_simds,
     hidden,
     registers,
     occupancy,

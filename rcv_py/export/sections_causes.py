@@ -7,6 +7,7 @@ from math import isnan
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
 from rcv_py.base.text import percent
 from rcv_py.export.places import line_anchor
@@ -19,6 +20,7 @@ from rcv_py.export.report_model import (
     Note,
     Section,
     Share,
+    Stacked,
     Table,
     code,
     number,
@@ -166,6 +168,34 @@ def waits(inputs: ReportInputs) -> Section | None:
         "instruction it waited for. A wait is no stopwatch for that instruction."
     )
     return Section("waits", "Waits, and what they waited for", (Table(heads, tuple(rows)),), intro)
+
+
+def idle_simds(inputs: ReportInputs) -> Section | None:
+    """Cycles in which a SIMD held waves and none of them issued, by the lines they waited in."""
+    if not inputs.waves:
+        return None
+    found = bubbles(inputs.trace, inputs.batches)
+    if not found.bubble:
+        return None
+    whole = float(found.total.sum())
+    rows = tuple(
+        (
+            line_cell(inputs, int(found.line[row])),
+            text_cell(inputs, int(found.line[row])),
+            *(number(round(float(column[row]))) for column in (found.stall, found.idle, found.drain)),
+            share(float(found.total[row]), whole),
+        )
+        for row in range(min(TOP, len(found)))
+    )
+    shares = (Share("a wave issued", found.issuing, "issue"), Share("none did", found.bubble, "stall"))
+    names = ("stall", "idle", "drain", "share")
+    heads = (Heading("line", True), Heading("instruction"), *(Heading(name, True) for name in names))
+    intro = (
+        "Each cycle is split among the waves that were there. Only recorded waves count, and an issue is no proof "
+        "of useful work."
+    )
+    parts = (Stacked("Cycles of SIMDs that held a recorded wave", shares), Table(heads, rows))
+    return Section("bubbles", "When no wave of a SIMD issued", parts, intro)
 
 
 def hidden(inputs: ReportInputs) -> Section | None:

@@ -13,6 +13,7 @@ from rcv_py.analysis.occupancy import Steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
 from rcv_py.analysis.wave_states import LIVING, wave_states
 from rcv_py.base.text import count, nanoseconds, percent, plural
+from rcv_py.cli.limits import show_limits
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.names import demangled
@@ -41,6 +42,8 @@ class _Row:
 def run(arguments: Namespace) -> int:
     """Print mean, peak, tail and ramp as text or JSON, or the curves as CSV."""
     trace = open_trace(arguments.folder)
+    if arguments.limits:
+        return show_limits(trace, arguments)
     rows = _READERS[arguments.by](trace)
     if arguments.csv:
         sys.stdout.write(csv_text((arguments.by, "cycle", "waves"), _changes(rows)))

@@ -1,0 +1,122 @@
+"""`rcv bubbles`: which instructions kept a SIMD from issuing while no other wave of it issued."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from typing import Any
+
+from rcv_py.analysis.bubbles import WAYS, Bubbles, bubbles
+from rcv_py.analysis.matrix_passes import matrix_use
+from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.opening import batches
+from rcv_py.cli.places import source_of
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+
+SCHEMA = "rcv.bubbles/1"
+_COLUMNS = (
+    Column("line", True),
+    *(Column(name, True) for name in ("bubbles", "share", *WAYS)),
+    Column("instruction", elastic="right"),
+    Column("source", elastic="left"),
+)
+_HEAD = ("line", "text", "cycles", "share", *WAYS, "source")
+
+
+def run(arguments: Namespace) -> int:
+    """Print the ranking of a capture as text, CSV or JSON."""
+    trace = open_trace(arguments.folder)
+    read = list(batches(trace))
+    found = bubbles(trace, read)
+    rows = [_row(trace, found, i) for i in range(len(found))[: arguments.top or None]]
+    if arguments.csv:
+        sys.stdout.write(csv_text(_HEAD, [[row[name] for name in _HEAD] for row in rows]))
+    elif arguments.json:
+        print(json_text(SCHEMA, _document(trace, found, read) | {"rows": rows}))
+    elif not rows:
+        print(_why_none(trace, found))
+    else:
+        print_table(_COLUMNS, [_cells(row) for row in rows])
+        print(_footer(trace, found, rows, read))
+    return 0
+
+
+def _row(trace: Trace, found: Bubbles, row: int) -> dict[str, Any]:
+    line = int(found.line[row])
+    total = float(found.total[row])
+    return {
+        "line": line,
+        "text": trace.code.text[line] if line >= 0 else "no instruction of the program",
+        "cycles": round(total, 3),
+        "share": round(total / max(1, found.bubble), 6),
+        **{way: round(float(getattr(found, way)[row]), 3) for way in WAYS},
+        "source": source_of(trace, line),
+    }
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    numbers = [count(round(row["cycles"])), f"{100 * row['share']:.1f} %"]
+    numbers += [count(round(row[way])) if row[way] else "" for way in WAYS]
+    return [str(row["line"]), *numbers, row["text"], row["source"]]
+
+
+def _document(trace: Trace, found: Bubbles, read: list[Any]) -> dict[str, Any]:
+    use = matrix_use(trace, read)
+    return {
+        "capture": trace.name,
+        "waves": found.waves,
+        "of": len(trace.waves),
+        "totals": {
+            "resident": found.resident,
+            "issuing": found.issuing,
+            "bubble": found.bubble,
+            "busy_share": round(found.busy_share, 6),
+            **{way: round(float(getattr(found, way).sum()), 3) for way in WAYS},
+        },
+        "matrix": {"busy": use.busy, "share": round(use.share, 6), "assumption": use.assumption},
+        "simds": [
+            {
+                "se": place >> 8,
+                "simd": place & 255,
+                "resident": resident,
+                "issuing": issuing,
+                "bubble": bubble,
+            }
+            for place, resident, issuing, bubble in zip(
+                found.place.tolist(),
+                found.resident_of.tolist(),
+                found.issuing_of.tolist(),
+                found.bubble_of.tolist(),
+                strict=True,
+            )
+        ],
+    }
+
+
+def _footer(trace: Trace, found: Bubbles, rows: list[dict[str, Any]], read: list[Any]) -> str:
+    part = sum(row["cycles"] for row in rows)
+    use = matrix_use(trace, read)
+    lines = [
+        f"\n{len(rows):,} of {plural(len(found), 'line')}: {percent(round(part), found.bubble)} of "
+        f"{count(found.bubble)} cycles in which a SIMD held a traced wave and issued nothing.",
+        f"They issued in {percent(found.issuing, found.resident)} of {count(found.resident)} with waves.",
+        "A bubble is split equally among the waves that were there; cycles that another wave covered do not "
+        "count.",
+    ]
+    if use.executions:
+        lines.append(
+            f"The matrix pipes were busy for {percent(use.busy, use.resident)} of these. {use.assumption}"
+        )
+    if found.waves < len(trace.waves):
+        lines.append(f"Only {found.waves:,} of {plural(len(trace.waves), 'wave')} could be read.")
+    return "\n".join(lines)
+
+
+def _why_none(trace: Trace, found: Bubbles) -> str:
+    if not len(trace.waves):
+        return "The capture has no traced waves, so nothing is known about bubbles."
+    if not found.waves:
+        return "No wave could be read; `rcv info --check` says why."
+    return "Some wave issued in every cycle in which a SIMD held one: there are no bubbles."

@@ -1,0 +1,138 @@
+"""`rcv loops`: iterations of loops, phases of waves, and what costs cycles in and around them."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from typing import Any
+
+from rcv_py.analysis.barrier_skew import barrier_skew
+from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
+from rcv_py.analysis.phases import PHASES
+from rcv_py.base.text import count, plural
+from rcv_py.cli.loop_tables import SHOWN, Asked, Rows, Shown, names
+from rcv_py.cli.opening import batches
+from rcv_py.cli.places import wave_row
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+
+SCHEMA = "rcv.loops/1"
+PARTS = 4  # kinds that a split names
+_WORDS = ("wave", "last", "text", "source", "split", "outlier")
+_ELASTIC = {"source": "left", "text": "right", "split": "right"}
+
+
+def run(arguments: Namespace) -> int:
+    """Print one of the tables as text, CSV or JSON."""
+    trace = open_trace(arguments.folder)
+    rows = None if arguments.wave is None else {wave_row(trace, arguments.wave)}
+    read = list(batches(trace)) if rows is None else [trace.reader.read(sorted(rows))]
+    asked = Asked(trace, read, rows, loop_summary(trace, read, rows))
+    shown = SHOWN[arguments.show]
+    found = shown.rows(asked)
+    part = found[: arguments.top or None]
+    if arguments.csv:
+        head = names(found)
+        sys.stdout.write(csv_text(head, [[row[name] for name in head] for row in part]))
+    elif arguments.json:
+        print(json_text(SCHEMA, _document(asked, arguments) | {"of": len(found), "rows": part}))
+    else:
+        _print(asked, shown, found, part)
+    return 0
+
+
+def _document(asked: Asked, arguments: Namespace) -> dict[str, Any]:
+    loops = asked.loops
+    barriers = barrier_skew(asked.trace, asked.batches, asked.rows)
+    return {
+        "capture": asked.trace.name,
+        "wave": arguments.wave,
+        "show": arguments.show,
+        "waves": loops.waves,
+        "dominant": loops.found.table.dominant,
+        "phases": _shares(loops),
+        "outliers": len(loops.found.outliers),
+        "barriers": {
+            "instances": len(barriers),
+            "median": barriers.median,
+            "max": int(barriers.skew.max()) if len(barriers) else None,
+            "release_spread_max": int(barriers.spread.max()) if len(barriers) else None,
+            "dropped": barriers.dropped,
+            "groups_are_guessed": barriers.is_guess,
+        },
+    }
+
+
+def _shares(loops: LoopSummary) -> dict[str, Any] | None:
+    found = loops.phases
+    if not len(found):
+        return None
+    columns = zip(PHASES, found.shares.tolist(), found.stall_shares.tolist(), strict=True)
+    return {name: {"share": round(share, 6), "stalled": round(stall, 6)} for name, share, stall in columns}
+
+
+def _print(asked: Asked, shown: Shown, found: Rows, part: Rows) -> None:
+    trace, loops = asked.trace, asked.loops
+    if not loops.waves:
+        print(_why_none(trace))
+        return
+    if not found:
+        print(shown.nothing)
+    else:
+        columns = [Column(_title(name), name not in _WORDS, _ELASTIC.get(name, "")) for name in shown.columns]
+        print_table(columns, [[_cell(row, name) for name in shown.columns] for row in part])
+        print(
+            f"\n{len(part):,} of {plural(len(found), 'row')} in {plural(loops.waves, 'wave')}. {shown.note}"
+        )
+    if shown is SHOWN["loops"] and found:
+        print("\n".join(_sentences(asked)))
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _cell(row: dict[str, Any], name: str) -> str:
+    if name == "split":
+        whole = max(1, sum(row["kinds"].values()) + row["idle"])
+        parts = [(kind, cycles) for kind, cycles in row["kinds"].items()][:PARTS]
+        return ", ".join(f"{kind} {100 * cycles / whole:.0f} %" for kind, cycles in parts)
+    value = row[name]
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "outlier" if value else ""
+    if name == "first_share":
+        return f"{100 * value:.1f} %"
+    if isinstance(value, float):
+        return f"{value:,.2f}".rstrip("0").rstrip(".")
+    # Numbers of lines are names: they are not grouped.
+    return (
+        str(value)
+        if name in ("line", "branch", "head", "first", "wait") or isinstance(value, str)
+        else count(value)
+    )
+
+
+def _sentences(asked: Asked) -> list[str]:
+    loops = asked.loops
+    lines = []
+    table, found = loops.found.table, loops.phases
+    if len(found):
+        head, branch = int(table.head[found.loop]), int(table.branch[found.loop])
+        lines.append(f"Loop {head} to {branch}, {plural(len(found), 'wave')}:")
+        for name, share, stall in zip(PHASES, found.shares, found.stall_shares, strict=True):
+            lines.append(f"  {name:<9} {100 * share:5.1f} % of their time, {100 * stall:.1f} % of it stalled")
+    if found.without:
+        lines.append(f"{plural(found.without, 'wave')} did not run this loop twice.")
+    outliers = len(loops.found.outliers)
+    if outliers:
+        lines.append(f"{plural(outliers, 'iteration')} took much longer than others: see --show iterations.")
+    return lines
+
+
+def _why_none(trace: Trace) -> str:
+    if not len(trace.waves):
+        return "The capture has no traced waves, so nothing is known about loops."
+    return "No wave could be read; `rcv info --check` says why."

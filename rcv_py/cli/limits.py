@@ -1,0 +1,81 @@
+"""What limits the waves of a SIMD, as text, CSV or JSON: `rcv occupancy --limits`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from dataclasses import asdict
+from typing import Any
+
+from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
+from rcv_py.base.text import count, plural
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.formats.run_files import run_facts
+from rcv_py.model.trace import Trace
+
+SCHEMA = "rcv.occupancy_limits/1"
+_COLUMNS = (
+    Column("resource"),
+    *(Column(name, True) for name in ("used", "given", "of", "waves/SIMD", "next step")),
+    Column("source", elastic="right"),
+)
+_HEAD = ("name", "used", "given", "of", "unit", "waves", "source", "most", "excess")
+
+
+def show_limits(trace: Trace, arguments: Namespace) -> int:
+    """Print the limits of the kernel with most traced cycles."""
+    found = occupancy_limits(trace, run_facts(trace.path, trace.kernel_name, trace.target))
+    if arguments.json:
+        print(json_text(SCHEMA, _document(trace, found)))
+    elif arguments.csv:
+        rows = [tuple(_limit(one).values()) for one in found.limits]
+        sys.stdout.write(csv_text(_HEAD, rows))
+    else:
+        print_table(_COLUMNS, [_cells(found, i) for i in range(len(found.limits))])
+        print("\n" + "\n".join(_sentences(trace, found)))
+    return 0
+
+
+def _limit(one: Any) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in _HEAD}
+
+
+def _document(trace: Trace, found: OccupancyLimits) -> dict[str, Any]:
+    binding = found.binding
+    return {
+        "capture": trace.name,
+        "target": trace.target,
+        "device": found.device.name,
+        "waves_per_simd": found.waves,
+        "most_waves_per_simd": found.cap,
+        "binding": None if binding is None else binding.name,
+        "limits": [_limit(one) for one in found.limits],
+        "next_step": found.next_step,
+        "goal": found.goal if found.next_step else None,
+        "resident": asdict(found.resident),
+        "notes": list(found.notes),
+    }
+
+
+def _cells(found: OccupancyLimits, row: int) -> list[str]:
+    one = found.limits[row]
+    step = "" if not one.excess else f"-{count(one.excess)} (≤ {count(one.most)})"
+    return [one.name, count(one.used), count(one.given), count(one.of), count(one.waves), step, one.source]
+
+
+def _sentences(trace: Trace, found: OccupancyLimits) -> list[str]:
+    binding = found.binding
+    room = plural(found.waves, "wave")
+    if binding is None:
+        lines = [f"A SIMD of {trace.target} can hold {room}, as many as it has room for; nothing else binds."]
+    else:
+        lines = [f"A SIMD of {trace.target} can hold {room} of this kernel, bound by {binding.name}."]
+    if found.next_step:
+        lines.append(found.next_step)
+    seen = found.resident
+    if seen.simds:
+        lines.append(
+            f"Traced: at most {plural(seen.peak, 'wave')} on a SIMD at a time, {seen.mean:.1f} in the mean, "
+            f"on {plural(seen.simds, 'SIMD')}."
+        )
+    return lines + [f"Note: {note}" for note in found.notes]

@@ -1,0 +1,148 @@
+"""Bubbles: the reference numbers, a drawing, and the definition followed cycle by cycle."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rcv_py.analysis.bubbles import Bubbles, bubbles
+from rcv_py.formats.open import open_trace
+from rcv_py.model.waves import Wave
+from tests.analysis import build
+from tests.support import captures
+
+TEXTS = [f"v_mov_b32 v{i}, 0" for i in range(4)]
+
+
+def of(*waves: Wave, gfxip: int = 9) -> Bubbles:
+    return bubbles(build.trace(build.code(TEXTS), waves, gfxip=gfxip), [build.batch(*waves)])
+
+
+def charges(found: Bubbles) -> dict[int, tuple[float, float, float]]:
+    columns = (found.line, found.idle, found.stall, found.drain)
+    return {int(line): (float(a), float(b), float(c)) for line, a, b, c in zip(*columns, strict=True)}
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_bubbles_are_the_reference_numbers(name: str) -> None:
+    golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
+    trace = open_trace(captures.trace_path(name))
+    found = bubbles(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    assert (found.resident, found.issuing, found.bubble) == (
+        golden["resident"],
+        golden["issue"],
+        golden["bubble"],
+    )
+    assert round(100 * found.busy_share, 2) == golden["busy_pct"]
+    for way, cycles in golden["bubble_by_kind"].items():
+        assert getattr(found, way).sum() == cycles
+    by_line = dict(zip(found.line.tolist(), found.total.tolist(), strict=True))
+    assert all(by_line[row["line"]] == row["bubble_cycles"] for row in golden["top_lines"])
+    assert found.total[:20].tolist() == [row["bubble_cycles"] for row in golden["top_lines"]]
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_every_bubble_is_charged_exactly_once_however_waves_are_read(name: str) -> None:
+    trace = open_trace(captures.trace_path(name))
+    whole = bubbles(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    assert whole.total.sum() == pytest.approx(whole.bubble, abs=1e-6)
+    parts = [trace.reader.read(list(range(i, len(trace.waves), 3))) for i in range(min(3, len(trace.waves)))]
+    other = bubbles(trace, [*parts, parts[0]])
+    assert charges(other) == charges(whole)
+    assert (other.resident, other.issuing) == (whole.resident, whole.issuing)
+
+
+def test_a_stall_that_another_wave_covers_costs_nothing() -> None:
+    first = build.wave("V|vvvvvvV", [0, 1], row=0)
+    other = build.wave("..VVVV...", [2], row=1, place=(0, 0, 1, 0))
+    found = of(first, other)
+    # Cycles 0 and 7 are issued by the first wave, 2 to 5 by the other; 1 and 6 are shared.
+    assert charges(found)[1] == (0, 1.0, 0)
+    assert charges(found)[2][0] == 0.5, "idle in front of line 2 in cycle 1"
+    assert found.bubble == 3
+    assert charges(found)[2][2] == 0.5 + 1.0, "behind its last token in cycles 6 and 8"
+
+
+def test_waves_on_other_simds_do_not_cover() -> None:
+    first = build.wave("vvvvV", [0], row=0)
+    other = build.wave("VVVVV", [1], row=1, place=(0, 1, 0, 0))
+    found = of(first, other)
+    assert charges(found) == {0: (0, 4.0, 0)}
+    assert found.place.tolist() == [0, 1]
+    assert found.bubble_of.tolist() == [4, 0]
+    assert found.issuing_of.tolist() == [1, 5]
+
+
+def test_three_waves_share_a_cycle_exactly() -> None:
+    waves = [build.wave("vvvvV", [i], row=i, place=(0, 0, i, 0)) for i in range(3)]
+    found = of(*waves)
+    assert found.stall.tolist() == [4 / 3, 4 / 3, 4 / 3]
+    assert found.total.sum() == found.bubble
+
+
+def test_no_waves_have_no_bubbles() -> None:
+    trace = build.trace(build.code(TEXTS), [])
+    found = bubbles(trace, [])
+    assert (len(found), found.bubble, found.busy_share, found.waves) == (0, 0, 0.0, 0)
+
+
+def test_a_wave_without_tokens_drains() -> None:
+    found = of(build.wave(".....", []))
+    assert charges(found) == {-1: (0, 0, 5.0)}
+
+
+def oracle(waves: list[Wave]) -> dict[tuple[int, str], Fraction]:
+    """Each cycle of each SIMD, one after the other."""
+    found: dict[tuple[int, str], Fraction] = {}
+    for simd in {wave.id.simd for wave in waves}:
+        mine = [wave for wave in waves if wave.id.simd == simd]
+        for cycle in range(min(w.begin for w in mine), max(w.end for w in mine)):
+            there = [wave for wave in mine if wave.begin <= cycle < wave.end]
+            if there and not any(_issues(wave, cycle) for wave in mine):
+                for wave in there:
+                    key = _waits_for(wave, cycle)
+                    found[key] = found.get(key, Fraction(0)) + Fraction(1, len(there))
+    return found
+
+
+def _rows(wave: Wave) -> list[tuple[int, int, int, int]]:
+    t = wave.tokens
+    return list(
+        zip(t.start.tolist(), (t.start + t.stall).tolist(), t.end.tolist(), t.line.tolist(), strict=True)
+    )
+
+
+def _issues(wave: Wave, cycle: int) -> bool:
+    return any(moment <= cycle < end for _, moment, end, _ in _rows(wave))
+
+
+def _waits_for(wave: Wave, cycle: int) -> tuple[int, str]:
+    for start, _, end, line in _rows(wave):
+        if start <= cycle < end:
+            return line, "stall"
+        if cycle < start:
+            return line, "idle"
+    return (_rows(wave)[-1][3] if len(wave.tokens) else -1), "drain"
+
+
+PICTURE = st.text("vVvV.|", min_size=1, max_size=24)
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(st.tuples(PICTURE, st.integers(0, 12), st.integers(0, 1)), min_size=1, max_size=5))
+def test_the_sweep_does_what_the_definition_says(drawn: list[tuple[str, int, int]]) -> None:
+    waves = []
+    for row, (picture, begin, simd) in enumerate(drawn):
+        count = len(build.drawing.tokens(picture))
+        lines = [i % len(TEXTS) for i in range(count)]
+        waves.append(build.wave(picture, lines, row=row, begin=begin, place=(0, simd, row, 0)))
+    found, expected = of(*waves), oracle(waves)
+    for (line, way), cycles in expected.items():
+        at = np.flatnonzero(found.line == line)
+        assert getattr(found, way)[at].sum() == pytest.approx(float(cycles), abs=1e-9)
+    assert found.total.sum() == pytest.approx(float(sum(expected.values())), abs=1e-9)
+    assert found.bubble == round(float(sum(expected.values())))

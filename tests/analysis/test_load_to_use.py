@@ -1,0 +1,106 @@
+"""Distances from loads to waits, and chains of cross-lane operations, on drawings and real captures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.cross_lane import cross_lane
+from rcv_py.analysis.load_to_use import load_to_use
+from rcv_py.analysis.wait_summary import wait_summary
+from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from tests.analysis import build
+from tests.support import captures
+
+TEXTS = [
+    "global_load_dword v0",
+    "v_add_f32 v1, v1, v2",
+    "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]",
+    "s_waitcnt vmcnt(0)",
+    "ds_bpermute_b32 v1, v2, v1",
+    "s_waitcnt lgkmcnt(0)",
+    "s_cbranch_scc1 -3",
+    "s_endpgm",
+]
+KINDS = [4, 6, TokenKind.MATRIX, 9, 5, 9, 7, 11]
+
+
+def drawn(*waves: tuple[str, list[int]]) -> tuple[Trace, list[WaveBatch]]:
+    made = [build.wave(picture, lines, row=row) for row, (picture, lines) in enumerate(waves)]
+    return build.trace(build.code(TEXTS, kinds=KINDS), made), [build.batch(*made)]
+
+
+def test_distance_runs_from_issue_to_the_wait() -> None:
+    trace, batches = drawn(("fFF|VV|M|M|..iiiiiiii|", [0, 1, 2, 2, 3]))
+    found = load_to_use(trace, batches)
+    assert (found.line.tolist(), found.n.tolist(), found.wait.tolist()) == ([0], [1], [3])
+    assert found.median.tolist() == [6], "2 + 1 + 1 cycles of work and 2 idle ones"
+    assert (found.matrix.tolist(), found.vector.tolist()) == ([2], [1])
+    assert found.latency.tolist() == [14.0]
+    assert (found.short.tolist(), found.is_short.tolist(), found.stall.tolist()) == ([1], [True], [8])
+
+
+def test_only_the_first_wait_is_the_use() -> None:
+    trace, batches = drawn(("F|iiiiii|VVVV|I", [0, 3, 1, 3]))
+    found = load_to_use(trace, batches)
+    assert (found.n.tolist(), found.median.tolist()) == ([1], [0])
+
+
+@pytest.mark.parametrize("name", ["pa_mqa_big", "preshuffle_gemm", "moe_reduce"])
+def test_distances_fit_what_waits_tell(name: str) -> None:
+    trace = open_trace(captures.trace_path(name))
+    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    found, waits = load_to_use(trace, batches), wait_summary(trace, batches)
+    assert found.stall.sum() == waits.blocking.charged.sum(), "stall is charged as in the table of waits"
+    latency = dict(zip(waits.latency.line.tolist(), waits.latency.median.tolist(), strict=True))
+    known = np.array([latency.get(line, np.nan) for line in found.line.tolist()])
+    np.testing.assert_array_equal(found.latency, known)
+    assert np.all(found.n <= trace.code.hits[found.line])
+    assert np.all(found.short <= found.n)
+    assert np.all((found.p10 <= found.median) & (found.median <= found.p90))
+
+
+LINK = [4, 5, 1]
+
+
+def test_links_that_wait_for_each_other_are_a_chain() -> None:
+    picture = "L|iiiiI|VV|" * 3 + "I"
+    trace, batches = drawn((picture, [*LINK * 3, 7]), (picture, [*LINK * 3, 7]))
+    found = cross_lane(trace, batches)
+    assert (found.first.tolist(), found.last.tolist()) == ([4], [5])
+    assert (found.links.tolist(), found.times.tolist()) == ([3], [2])
+    assert found.cycles.tolist() == [2 * (8 + 8 + 5)]
+    assert found.cycles_per_link.tolist() == [7.0]
+    assert found.stall.tolist() == [2 * 3 * 4]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [4, 5, 1, 7],  # one link is no chain
+        [4, 5, 4, 5, 7],  # no arithmetic in between
+        [4, 5, 1, 6, 4, 5, 7],  # a branch in between
+    ],
+)
+def test_what_is_no_chain(lines: list[int]) -> None:
+    letters = {4: "L", 5: "iI", 1: "V", 6: "N", 7: "I"}
+    trace, batches = drawn(("|".join(letters[line] for line in lines), lines))
+    assert len(cross_lane(trace, batches)) == 0
+
+
+def test_a_chain_does_not_cross_waves() -> None:
+    one = ("L|iI|V|I", [4, 5, 1, 7])
+    trace, batches = drawn(one, one)
+    assert len(cross_lane(trace, batches)) == 0
+
+
+def test_chains_of_a_real_reduction() -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    found = cross_lane(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    assert len(found) > 0
+    assert found.links.max() >= 4
+    assert all(trace.code.text[line].startswith("ds_bpermute") for line in found.first.tolist())
+    assert np.all(found.cycles > found.stall)

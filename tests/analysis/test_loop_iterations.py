@@ -1,0 +1,198 @@
+"""Iterations, phases and first executions: reference numbers, drawings, and captures of known truth."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rcv_py.analysis.loop_iterations import LoopIterations, loop_iterations
+from rcv_py.analysis.loop_summary import loop_summary
+from rcv_py.analysis.phases import first_hits, phases
+from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.synth.variants import SAMPLES
+from tests.analysis import build
+from tests.support import captures
+
+TEXTS = ["s_mov_b32 s0, 0", "v_add_f32 v0, v0, v1", "v_mul_f32 v0, v0, v1", "s_cbranch_scc1 -3", "s_endpgm"]
+
+
+def read(name: str) -> tuple[Trace, list[WaveBatch]]:
+    trace = open_trace(captures.trace_path(name))
+    rows = list(range(len(trace.waves)))
+    return trace, [trace.reader.read(rows[:5]), trace.reader.read(rows[5:])]
+
+
+def drawn(*pictures: tuple[str, list[int]]) -> tuple[Trace, list[WaveBatch]]:
+    waves = [
+        build.wave(picture, lines, row=row, begin=100 * row) for row, (picture, lines) in enumerate(pictures)
+    ]
+    return build.trace(build.code(TEXTS), waves), [build.batch(*waves)]
+
+
+THREE = ("SS|vvVV|VV|J|VV|VV|J|vV|..VV|nN|I", [0, 1, 2, 3, 1, 2, 3, 1, 2, 3, 4])
+
+
+def rows(found: LoopIterations) -> list[tuple[int, ...]]:
+    one = found.iterations
+    columns = (one.wave, one.number, one.begin, one.end, one.is_first, one.is_last, one.stall, one.idle)
+    return [tuple(int(column[i]) for column in columns) for i in range(len(one))]
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_loops_are_the_reference_numbers(name: str) -> None:
+    trace, batches = read(name)
+    table = loop_iterations(trace, batches).table
+    expected = {
+        (row["branch_line"], row["head_line"]): row for row in captures.golden(f"beyond/{name}.json")["loops"]
+    }
+    assert {(int(a), int(b)) for a, b in zip(table.branch, table.head, strict=True)} == set(expected)
+    for i in range(len(table)):
+        row = expected[int(table.branch[i]), int(table.head[i])]
+        assert (table.taken[i], table.waves[i]) == (row["taken"], row["waves"])
+        cycles = row["cycles_per_iter"]
+        if cycles is None:
+            assert table.between[i] == 0
+            assert np.isnan(table.median[i])
+        else:
+            found = {"min": table.least[i], "median": table.median[i], "max": table.most[i]}
+            assert found == cycles
+
+
+def test_a_drawing() -> None:
+    trace, batches = drawn(THREE)
+    found = loop_iterations(trace, batches)
+    assert rows(found) == [
+        (0, 0, 2, 9, 1, 0, 2, 0),
+        (0, 1, 9, 14, 0, 0, 0, 0),
+        (0, 2, 14, 22, 0, 1, 2, 2),
+    ]
+    assert found.iterations.kinds[:, TokenKind.VALU].tolist() == [6, 4, 4]
+    assert found.iterations.kinds[:, TokenKind.JUMP].tolist() == [1, 1, 0]
+    table = found.table
+    assert (table.taken.tolist(), table.between.tolist(), table.median.tolist()) == ([2], [1], [5.0])
+    assert table.cycles.tolist() == [20]
+
+
+def test_phases_surround_the_loop() -> None:
+    trace, batches = drawn(THREE, ("SS|VV|I", [0, 1, 4]))
+    found = loop_iterations(trace, batches)
+    made = phases(found, batches)
+    assert made.cycles.tolist() == [[2, 20, 1]]
+    assert made.stall.tolist() == [[0, 4, 0]]
+    assert made.busy.tolist() == [[2, 14, 1]]
+    assert made.without == 1
+    assert made.shares.sum() == pytest.approx(1)
+
+
+def test_an_iteration_does_not_reach_into_the_next_wave() -> None:
+    trace, batches = drawn(THREE, THREE)
+    found = loop_iterations(trace, batches)
+    assert len(found.iterations) == 6
+    assert found.iterations.number.tolist() == [0, 1, 2, 0, 1, 2]
+    assert [row[2] for row in rows(found)] == [2, 9, 14, 102, 109, 114]
+
+
+def test_first_executions_are_told_from_later_ones() -> None:
+    trace, batches = drawn(THREE, THREE)
+    made = first_hits(batches, len(trace.code))
+    assert made.waves.tolist() == [2, 2, 2, 2, 2]
+    assert made.hits.tolist() == [2, 6, 6, 6, 2]
+    assert made.first_stall[1] == 4
+    assert made.later_stall[1] == 2
+    assert made.latency[1] == 2 * (4 + 2 + 2)
+    assert made.first_latency[1] == 2 * 4
+
+
+def test_a_jump_back_to_new_code_makes_no_iteration() -> None:
+    trace, batches = drawn(("S|J|V|I", [0, 3, 2, 4]))
+    found = loop_iterations(trace, batches)
+    assert found.table.taken.tolist() == [1]
+    assert len(found.iterations) == 0
+    assert len(phases(found, batches)) == 0
+
+
+def test_nothing() -> None:
+    trace = build.trace(build.code(TEXTS), [])
+    made = loop_summary(trace, [])
+    assert (len(made.found.table), made.found.table.dominant, made.waves, len(made.phases)) == (0, -1, 0, 0)
+
+
+@pytest.mark.parametrize("name", ["pa_mqa_big", "preshuffle_gemm", "flash_attn_small_after"])
+def test_iterations_follow_each_other_and_hold_what_their_tokens_do(name: str) -> None:
+    trace, batches = read(name)
+    found = loop_iterations(trace, batches)
+    one = found.iterations
+    waves = {wave.row: wave for batch in batches for wave in batch.waves}
+    for i, j in pairwise(range(len(one))):
+        if one.loop[i] == one.loop[j] and one.wave[i] == one.wave[j] and not one.is_last[i]:
+            assert one.stop[i] == one.first[j]
+            assert one.end[i] == one.begin[j]
+    for i in range(0, len(one), 7):
+        tokens = waves[int(one.wave[i])].tokens
+        part = slice(int(one.first[i]), int(one.stop[i]))
+        assert tokens.line[one.first[i]] == found.table.head[one.loop[i]]
+        assert tokens.stall[part].sum() == one.stall[i]
+        assert tokens.duration[part].sum() == one.kinds[i].sum()
+    spent = one.kinds.sum(axis=1) + one.idle
+    assert np.all(spent >= one.cycles), "cycles are stall, issue or idle; tokens may overlap a little"
+    assert np.all(spent <= one.cycles * 1.02)
+
+
+def test_outliers_are_beyond_the_fence() -> None:
+    trace, batches = read("preshuffle_gemm")
+    found = loop_iterations(trace, batches)
+    lengths = np.sort(found.iterations.cycles[found.iterations.is_between])
+    n = len(lengths)
+    low, high = lengths[n // 4], lengths[3 * n // 4]
+    assert len(found.outliers) == np.count_nonzero(lengths > high + 1.5 * (high - low)) > 0
+    cycles = found.iterations.cycles[found.outliers]
+    assert cycles.tolist() == sorted(cycles.tolist(), reverse=True)
+
+
+@pytest.mark.parametrize("sample", ["matmul_tiled", "gfx12"])
+def test_a_loop_has_as_many_rounds_as_the_simulator_made(sample: str, tmp_path: Path) -> None:
+    truth = SAMPLES[sample].write(tmp_path, 1, True)
+    trace = open_trace(tmp_path)
+    found = loop_iterations(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    expected = sorted(
+        count
+        for wave in truth.waves.values()
+        for visits in wave.rounds.values()
+        for count in visits
+        if count > 1
+    )
+    # Code moved out of line jumps back too; the loop of the simulator is the one the kernel is about.
+    one = found.iterations.at(found.iterations.loop == found.table.dominant)
+    ends = np.flatnonzero(one.is_last)
+    starts = np.append(0, ends[:-1] + 1)
+    assert sorted((ends - starts + 1).tolist()) == expected
+
+
+def counted(lines: list[int], is_jump: list[bool]) -> int:
+    """Jumps back, one after the other."""
+    return sum(jump and b <= a for (a, b), jump in zip(pairwise(lines), is_jump, strict=False))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.integers(1, 5)), min_size=1, max_size=40))
+def test_any_order_of_lines_is_survived_and_counted(made: list[tuple[int, bool, int]]) -> None:
+    lines = [line for line, _, _ in made]
+    jumps = [jump for _, jump, _ in made]
+    picture = "|".join(("J" if jump else "V") * length for _, jump, length in made)
+    trace, batches = drawn((picture, lines))
+    found = loop_iterations(trace, batches)
+    assert found.table.taken.sum() == counted(lines, jumps)
+    one = found.iterations
+    assert np.all(one.end > one.begin)
+    assert np.all(one.stop > one.first)
+    whole = loop_summary(trace, batches)
+    assert np.all(whole.phases.cycles >= 0)
+    assert whole.hits.hits.sum() == len(lines)

@@ -1,0 +1,174 @@
+"""Limits of occupancy: arithmetic of each resource, where numbers come from, and what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.analysis.device_limits import device_limits
+from rcv_py.analysis.occupancy_limits import GUESS, OccupancyLimits, occupancy_limits
+from rcv_py.analysis.register_use import register_use
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.run_files import run_facts
+from rcv_py.model.resources import KernelResources, RunFacts
+from rcv_py.model.trace import Trace
+from tests.analysis import build
+from tests.support import captures
+
+TABLE = "x_kernel_trace.csv"
+
+
+def kernel(**other: object) -> KernelResources:
+    plain = KernelResources("k", 1, 32, 0, 32, 0, 0, (256, 1, 1), (1024, 1, 1), TABLE)
+    return replace(plain, **other)
+
+
+def trace_of(*texts: str, target: str = "gfx942", gfxip: int = 9) -> Trace:
+    made = build.trace(build.code([*texts, "s_endpgm"]), [], gfxip=gfxip)
+    return replace(made, target=target)
+
+
+def limits_of(*texts: str, target: str = "gfx942", gfxip: int = 9, **other: object) -> OccupancyLimits:
+    return occupancy_limits(trace_of(*texts, target=target, gfxip=gfxip), RunFacts(kernel(**other)))
+
+
+def waves(found: OccupancyLimits) -> dict[str, int]:
+    return {one.name: one.waves for one in found.limits}
+
+
+def test_registers_are_counted_by_the_highest_name() -> None:
+    texts = [
+        "; kernel",
+        "v_mfma_f32_32x32x8_f16 a[0:15], v[4:5], v[92:95], a[0:15]",
+        "s_load_dwordx4 s[8:11], s[0:1], 0x40  // v[250:251] in a comment does not count",
+        "v_add_f32 v17, v3, vcc",
+    ]
+    use = register_use(build.code(texts))
+    assert (use.vector, use.accumulation, use.scalar) == (96, 16, 12)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_wave32"), [("s_and_b32 exec_lo, s0, s1", True), ("s_mov_b64 exec, s[0:1]", False)]
+)
+def test_masks_tell_the_size_of_waves(text: str, is_wave32: bool) -> None:
+    assert register_use(build.code([text])).is_wave32 is is_wave32
+
+
+def test_vector_registers_round_up_to_what_is_given() -> None:
+    found = limits_of("v_mov_b32 v94, 0", vgprs=95)
+    assert (found.waves, found.goal, found.binding.name) == (5, 6, "vector registers")
+    limit = found.limits[0]
+    assert (limit.used, limit.given, limit.most, limit.excess) == (95, 96, 80, 15)
+    assert found.next_step == "15 vector registers fewer (at most 80) would make room for 6 waves a SIMD."
+
+
+@pytest.mark.parametrize(
+    ("texts", "vgprs", "accum", "used"),
+    [
+        (("v_mov_b32 v9, 0",), 48, 0, 48),
+        (("v_mov_b32 v94, 0",), 48, 0, 95),  # the table tells half
+        (("v_mov_b32 v94, 0",), 96, 32, 128),  # accumulation registers without a name
+        (("v_mov_b32 v94, a15",), 48, 8, 95 + 16),
+        (("v_mov_b32 v94, a15",), 120, 24, 120 + 24),
+    ],
+)
+def test_table_and_text_together(texts: tuple[str, ...], vgprs: int, accum: int, used: int) -> None:
+    found = limits_of(*texts, vgprs=vgprs, accum_vgprs=accum)
+    assert found.limits[0].used == used
+    is_told = used == vgprs + accum
+    assert (found.limits[0].source == TABLE) == is_told
+    assert any("which are taken" in note for note in found.notes) == (not is_told)
+
+
+def test_lds_counts_whole_workgroups() -> None:
+    found = limits_of("v_mov_b32 v0, 0", lds=49152, target="gfx950")
+    assert waves(found)["LDS"] == 3
+    assert found.binding.name == "LDS"
+    lds = next(one for one in found.limits if one.name == "LDS")
+    assert (lds.given, lds.of, lds.most) == (49920, 160 * 1024, 40960)
+    assert limits_of("v_mov_b32 v0, 0", lds=49152, target="gfx942").waves == 1
+
+
+def test_large_workgroups_leave_room_unused() -> None:
+    found = limits_of("v_mov_b32 v79, 0", vgprs=80, workgroup=(1024, 1, 1))
+    assert waves(found) == {"vector registers": 6, "scalar registers": 8, "LDS": 8, "workgroup": 4}
+    assert (found.waves, found.goal, found.binding.name) == (4, 8, "workgroup")
+    assert found.limits[0].most == 64
+
+
+def test_nothing_binds() -> None:
+    found = limits_of("v_mov_b32 v9, 0")
+    assert (found.waves, found.cap, found.binding, found.next_step) == (8, 8, None, "")
+
+
+def test_without_a_table_it_is_a_guess() -> None:
+    found = occupancy_limits(trace_of("v_mov_b32 v129, s40"))
+    assert {one.source for one in found.limits} == {GUESS}
+    assert found.waves == 3
+    assert any("LDS" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("target", "gfxip", "text", "expected"),
+    [
+        ("gfx1100", 11, "v_mov_b32 v95, exec_lo", 16),
+        ("gfx1100", 11, "v_mov_b32 v119, exec_lo", 12),
+        ("gfx1030", 10, "v_mov_b32 v119, exec_lo", 8),
+        ("gfx1201", 12, "v_mov_b32 v255, exec_lo", 5),
+        ("gfx908", 9, "v_mov_b32 v127, a127", 2),
+        ("gfx90a", 9, "v_mov_b32 v127, a127", 2),
+    ],
+)
+def test_each_generation_has_its_file(target: str, gfxip: int, text: str, expected: int) -> None:
+    found = occupancy_limits(trace_of(text, target=target, gfxip=gfxip))
+    assert next(one.waves for one in found.limits if one.name == "vector registers") == expected
+
+
+def test_waves_of_64_lanes_take_twice_the_file() -> None:
+    half, whole = (device_limits("gfx1100", 11, is_wave32) for is_wave32 in (False, True))
+    assert (half.vgprs, half.granule) == (whole.vgprs // 2, whole.granule // 2)
+
+
+def test_an_unknown_target_is_said() -> None:
+    found = limits_of("v_mov_b32 v0, 0", target="gfx999")
+    assert found.device.is_guess
+    assert any("gfx999" in note for note in found.notes)
+
+
+@given(st.integers(1, 512), st.integers(0, 64 * 1024), st.sampled_from([64, 128, 192, 256, 512, 1024]))
+def test_the_next_step_is_enough_and_no_more_than_needed(vgprs: int, lds: int, threads: int) -> None:
+    found = limits_of("v_mov_b32 v0, 0", vgprs=vgprs, lds=lds, workgroup=(threads, 1, 1))
+    if found.binding is None or found.goal > found.cap:
+        return
+    most = {one.name: (one.used - one.excess, one.excess) for one in found.limits}
+    enough = limits_of(
+        "v_mov_b32 v0, 0", vgprs=most["vector registers"][0], lds=most["LDS"][0], workgroup=(threads, 1, 1)
+    )
+    assert enough.waves >= found.goal
+    for name, value in (("vector registers", "vgprs"), ("LDS", "lds")):
+        used, excess = most[name]
+        if excess:
+            sizes = {"vgprs": most["vector registers"][0], "lds": most["LDS"][0], value: used + 1}
+            assert limits_of("v_mov_b32 v0, 0", **sizes, workgroup=(threads, 1, 1)).waves < found.goal
+
+
+@pytest.mark.parametrize(
+    ("name", "fit", "binding", "peak"),
+    [
+        ("pa_mqa_big", 5, "vector registers", 2),
+        ("flash_attn_small_after", 2, "vector registers", 1),
+        ("mla_decode", 2, "vector registers", 2),
+        ("preshuffle_gemm", 3, "vector registers", 3),
+        ("moe_reduce", 8, None, 8),
+    ],
+)
+def test_real_captures(name: str, fit: int, binding: str | None, peak: int) -> None:
+    trace = open_trace(captures.trace_path(name))
+    found = occupancy_limits(trace, run_facts(trace.path, trace.kernel_name, trace.target))
+    assert (found.waves, found.resident.peak) == (fit, peak)
+    assert (found.binding.name if found.binding else None) == binding
+    assert found.resident.peak <= found.waves
+    assert 0 < found.resident.mean <= peak
