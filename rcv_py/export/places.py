@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +19,20 @@ def leaf_texts(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[str, ...
     file = np.where(has, code.chain_file[code.leaf], -1).tolist()
     line = np.where(has, code.chain_line[code.leaf], 0).tolist()
     return tuple(f"{sources[f].path}:{n}" if f >= 0 else "" for f, n in zip(file, line, strict=True))
+
+
+def short_places(places: Sequence[str]) -> tuple[str, ...]:
+    """Return `name:line` for each `path:line`, with the folder in front where two names are equal."""
+    paths = {place.rpartition(":")[0].replace("\\", "/") for place in places if place}
+    often = Counter(path.rpartition("/")[2] for path in paths)
+    return tuple(_short(place.replace("\\", "/"), often) for place in places)
+
+
+def _short(place: str, often: Counter[str]) -> str:
+    path, _, line = place.rpartition(":")
+    name = path.rpartition("/")[2]
+    shown = "/".join(path.split("/")[-2:]) if often[name] > 1 else name
+    return f"{shown}:{line}" if place else ""
 
 
 def place_text(wave: WaveId | None = None, line: int | None = None, hit: int | None = None) -> str:

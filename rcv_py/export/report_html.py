@@ -168,9 +168,12 @@ class _Page:
             shown = f'<a href="#{escape(cell.link)}">{shown}</a>'
         if cell.share is not None:
             shown = f'<span class="bar" style="width:{60 * cell.share:.1f}px"></span>{shown}'
-        value = "" if cell.value is None else f' data-v="{cell.value:g}"'
+        if cell.is_strong:
+            shown = f"<b>{shown}</b>"
+        value = "" if cell.value is None else f' data-v="{cell.value:.12g}"'
+        tip = f' title="{escape(cell.tip)}"' if cell.tip and cell.tip != cell.text else ""
         group = f' class="{kind}"' if kind else ""
-        return f"<td{group}{self._id(cell.anchor)}{value}>{shown}</td>"
+        return f"<td{group}{self._id(cell.anchor)}{value}{tip}>{shown}</td>"
 
     def _id(self, anchor: str) -> str:
         if not anchor or anchor in self._written:

@@ -9,7 +9,7 @@ from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
-from rcv_py.export.places import leaf_texts
+from rcv_py.export.places import leaf_texts, short_places
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -59,6 +59,11 @@ class ReportInputs:
     def sources(self) -> tuple[str, ...]:
         """The innermost source place of each line, "" where there is none."""
         return leaf_texts(self.trace.code, self.trace.sources)
+
+    @cached_property
+    def short_sources(self) -> tuple[str, ...]:
+        """The same without folders that tell nothing apart."""
+        return short_places(self.sources)
 
     def ns(self, cycles: float) -> float | None:
         """A duration in nanoseconds, None if the clock is not known."""

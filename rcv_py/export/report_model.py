@@ -20,6 +20,8 @@ class Cell:
     value: float | None = None  # for sorting; None: by text
     share: float | None = None  # 0 to 1: how much of the cell a bar fills
     is_code: bool = False
+    tip: str = ""  # what the mouse shows: the unabridged text
+    is_strong: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,6 @@ def share(part: float, whole: float) -> Cell:
     return Cell(text, value=value, share=min(1.0, max(0.0, value)))
 
 
-def code(text: str, link: str = "", anchor: str = "") -> Cell:
+def code(text: str, link: str = "", anchor: str = "", tip: str = "") -> Cell:
     """Return a cell with text of the program."""
-    return Cell(text, anchor, link, is_code=True)
+    return Cell(text, anchor, link, is_code=True, tip=tip)

@@ -191,8 +191,8 @@ def idle_simds(inputs: ReportInputs) -> Section | None:
     names = ("stall", "idle", "drain", "share")
     heads = (Heading("line", True), Heading("instruction"), *(Heading(name, True) for name in names))
     intro = (
-        "Each cycle is split among the waves that were there. Only recorded waves count, and an issue is no proof "
-        "of useful work."
+        "Each cycle is split among the waves that were there. Only recorded waves count, and an issue is no "
+        "proof of useful work."
     )
     parts = (Stacked("Cycles of SIMDs that held a recorded wave", shares), Table(heads, rows))
     return Section("bubbles", "When no wave of a SIMD issued", parts, intro)

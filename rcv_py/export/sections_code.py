@@ -8,13 +8,14 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.distribution import line_hits, slowest, spread
 from rcv_py.analysis.ranking import ranking
 from rcv_py.base.text import count
-from rcv_py.export.places import cycle_anchor, line_anchor, place_text, wave_anchor
+from rcv_py.export.places import cycle_anchor, line_anchor, place_text, short_places, wave_anchor
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import (
     Bar,
     Bars,
     Cell,
     Heading,
+    Note,
     Part,
     Section,
     Share,
@@ -28,6 +29,10 @@ TOP = 15
 AROUND = 3  # lines of context on either side
 MOST_LINES = 3000  # of the map of addresses
 
+_END = (
+    "s_endpgm lasts until the last stores of its wave are done: its latency is time at the end of waves, not "
+    "a cost of the instruction."
+)
 _COSTS = ("hits", "latency", "stall", "idle")
 
 
@@ -54,7 +59,7 @@ def top_lines(inputs: ReportInputs) -> Section | None:
                 *(number(getattr(row, name)) for name in _COSTS),
                 share(row.latency, whole),
                 Cell(_cause(inputs, row.line)),
-                code(row.source),
+                source_cell(inputs, row.line),
             )
             for row in rows
         ),
@@ -74,8 +79,15 @@ def top_lines(inputs: ReportInputs) -> Section | None:
     parts: list[Part] = [bars, main]
     if inputs.waves:
         parts.append(_per_hit(inputs, lines))
+    if any(row.text.startswith("s_endpgm") for row in rows):
+        parts.append(Note(_END))
     parts += _context(inputs, lines)
     return Section("top", "Most expensive instructions", tuple(parts))
+
+
+def source_cell(inputs: ReportInputs, line: int) -> Cell:
+    """Where a code line came from: short, with the whole path as its tip."""
+    return code(inputs.short_sources[line], tip=inputs.sources[line])
 
 
 def _cause(inputs: ReportInputs, line: int) -> str:
@@ -126,30 +138,29 @@ def _context(inputs: ReportInputs, lines: list[int]) -> list[Part]:
             spans[-1][1] = stop
         else:
             spans.append([first, stop])
-    return [_listing(inputs, first, stop, f"Lines {first:,} to {stop - 1:,}") for first, stop in spans]
+    return [_listing(inputs, range(first, stop), set(lines)) for first, stop in spans]
 
 
-def _listing(inputs: ReportInputs, first: int, stop: int, caption: str) -> Table:
+def _listing(inputs: ReportInputs, rows: range, hot: set[int]) -> Table:
     whole = int(inputs.costs.latency.sum())
     heads = (
-        Heading("line", True),
-        *(Heading(name, True) for name in _COSTS),
-        Heading("share", True),
+        *(Heading(name, True) for name in ("line", *_COSTS, "share")),
         Heading("instruction"),
         Heading("source"),
     )
-    return Table(heads, tuple(_line(inputs, line, whole) for line in range(first, stop)), caption)
+    cells = tuple(_line(inputs, line, whole, line in hot) for line in rows)
+    return Table(heads, cells, f"Lines {rows[0]:,} to {rows[-1]:,}")
 
 
-def _line(inputs: ReportInputs, line: int, whole: int) -> tuple[Cell, ...]:
+def _line(inputs: ReportInputs, line: int, whole: int, is_hot: bool) -> tuple[Cell, ...]:
     costs = inputs.costs
     numbers = [int(getattr(costs, name)[line]) for name in _COSTS]
     return (
         number(line, anchor=line_anchor(line)),
         *(number(value) for value in numbers),
         share(numbers[1], whole),
-        code(inputs.trace.code.text[line]),
-        code(inputs.sources[line]),
+        Cell(inputs.trace.code.text[line], is_code=True, is_strong=is_hot),
+        source_cell(inputs, line),
     )
 
 
@@ -171,7 +182,7 @@ def source_lines(inputs: ReportInputs) -> Section | None:
         heads,
         tuple(
             (
-                code(row.name),
+                code(short_places([row.name])[0], tip=row.name),
                 code(row.text),
                 number(row.rows),
                 *(number(getattr(row, name)) for name in _COSTS),
@@ -199,7 +210,7 @@ def pc_map(inputs: ReportInputs) -> Section | None:
             Cell(f"{int(trace.code.address[line]):#x}", is_code=True),
             code(trace.code.text[line]),
             number(int(costs.hits[line])),
-            code(inputs.sources[line]),
+            source_cell(inputs, line),
             code(place_text(line=line)),
         )
         for line in shown.tolist()

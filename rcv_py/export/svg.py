@@ -14,7 +14,7 @@ BAR_PX, ROW_PX, NAME_PX, VALUE_PX = 22, 22, 250, 90
 CURVE_PX = 150
 _LEFT, _BOTTOM, _TOP = 48, 22, 8
 MOST_POINTS = 1200  # of a curve: more than there are pixels tell nothing
-_LEAST_LABEL_PX = 44
+MOST_LETTERS = 33  # of the name of a bar
 
 COLORS: dict[str, Pair] = {
     **{
@@ -101,7 +101,7 @@ def _bars(plot: Bars) -> str:
     body = []
     for row, bar in enumerate(plot.bars):
         y, whole = row * ROW_PX, sum(part.value for part in bar.parts)
-        short = bar.name if len(bar.name) <= 38 else bar.name[:37] + "…"
+        short = bar.name if len(bar.name) <= MOST_LETTERS else bar.name[: MOST_LETTERS - 1] + "…"
         name = _text(0, y + 14, short, "mono")
         body.append(f'<a href="#{escape(bar.link)}">{name}</a>' if bar.link else name)
         body += _parts(bar.parts, room / longest, (NAME_PX, y), plot.unit)
