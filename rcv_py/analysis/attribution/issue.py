@@ -1,7 +1,7 @@
 """Stalls of instructions that could not issue: operands, units that were busy, queues, other waves.
 
 The order of the rules is in `attribute.stalls`.  An operand that is not there always holds an instruction
-back, so registers come first; a full queue is told by operations in flight and by elimination, so it comes late.
+back, so registers come first; a full queue is told by operations in flight and by elimination, so it is late.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each code line is to the attribution: its unit, the name of a wait for it, how long it holds the unit."""
+"""What each code line is to the attribution: its unit, what a wait for it is, how long it holds the unit."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class CausesPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         ui.results.cell(RESULT).watch(self._take)
-        ui.settings.cell("isa.bar_scale").watch(tree.viewport().update)
+        ui.settings.cell("isa.bar_scale").watch(self._restyle)
         ui.theme.changed.connect(self._restyle)
         tree.chosen.connect(self._go)
         tree.hovered.connect(lambda line: session.hover.set(None if line < 0 else Hover(line=line)))

@@ -1,0 +1,80 @@
+"""Attribution of the real captures: sums to the cycle, and how much of it has a cause."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.attribution.attribute import Attribution, attribution
+from rcv_py.analysis.attribution.causes import WAITS, Cause
+from rcv_py.analysis.wait_summary import wait_summary
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+from tests.support import captures
+
+
+@cache
+def of(name: str) -> tuple[Trace, Attribution]:
+    trace = open_trace(captures.trace_path(name))
+    return trace, attribution(trace, [trace.reader.read(list(range(len(trace.waves))))])
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_every_cycle_has_exactly_one_cause_by_line(name: str) -> None:
+    trace, table = of(name)
+    for mine, whole in ((table.stall, trace.code.stall), (table.idle, trace.code.idle)):
+        sums = np.zeros(len(trace.code), dtype=np.int64)
+        np.add.at(sums, table.line, mine)
+        assert np.array_equal(sums, whole)
+    for part in (table.by_line(), table.by_cause(), table.by_producer()):
+        assert (part.total_stall, part.total_idle) == (table.total_stall, table.total_idle)
+        assert int(part.count.sum()) == int(table.count.sum())
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_at_least_95_percent_of_stalled_cycles_are_explained(name: str) -> None:
+    _, table = of(name)
+    assert table.explained >= 0.95
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_waits_have_the_stall_of_the_reference(name: str) -> None:
+    """Waits keep the reference's stall, and nearly all of it is charged to what they waited for."""
+    _, table = of(name)
+    golden = captures.golden(f"beyond/{name}.json")
+    is_wait = np.isin(table.cause, [*WAITS, Cause.OWN])
+    for row in golden["wait_top"]:
+        at_line = table.line == row["line"]
+        assert table.stall[at_line].sum() == row["stall"], row["line"]
+        assert table.stall[is_wait & at_line].sum() >= 0.97 * row["stall"], row["line"]
+
+
+def test_a_full_memory_queue_is_where_memory_instructions_stall() -> None:
+    trace, table = of("moe_reduce")
+    whole = table.by_cause()
+    shares = dict(zip(whole.cause.tolist(), (whole.stall / table.total_stall).tolist(), strict=True))
+    assert shares[Cause.MEMORY_QUEUE] > 0.6, "70 % of the stall is that of buffer_load itself"
+    text = trace.code.text
+    queued = table.line[table.cause == Cause.MEMORY_QUEUE]
+    assert all(text[line].startswith("buffer_") for line in queued.tolist())
+    blamed = table.producer[(table.cause == Cause.MEMORY_QUEUE) & (table.producer >= 0)]
+    assert all(text[line].startswith("buffer_") for line in blamed.tolist())
+
+
+def test_the_lgkm_waits_of_a_kernel_without_lds_reads_are_cross_lane_and_scalar() -> None:
+    trace, table = of("pa_mqa_big")
+    assert not any(line.startswith("ds_read") for line in trace.code.text)
+    whole = table.by_cause()
+    causes = dict(zip(whole.cause.tolist(), whole.stall.tolist(), strict=True))
+    assert Cause.WAIT_LDS not in causes
+    assert causes[Cause.WAIT_CROSS_LANE] > causes[Cause.WAIT_SCALAR] > 0
+
+
+def test_wait_causes_agree_with_the_wait_summary() -> None:
+    trace, table = of("preshuffle_gemm")
+    summary = wait_summary(trace, [trace.reader.read(list(range(len(trace.waves))))]).blocking
+    is_wait = np.isin(table.line, summary.line)
+    assert int(table.stall[is_wait].sum()) == int(summary.stall.sum())
+    assert int(table.stall[np.isin(table.cause, WAITS)].sum()) <= int(summary.charged.sum())

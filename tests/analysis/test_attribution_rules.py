@@ -1,0 +1,279 @@
+"""Attribution on small programs made by hand: one rule a test, and what must hold for all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.attribution.attribute import Attribution, attribution
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.attribution.registers import SPECIAL, A, S, V, registers, words
+from rcv_py.analysis.attribution.token import token_causes
+from rcv_py.model.kinds import TokenKind as K
+from rcv_py.model.tokens import Tokens
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+from tests.analysis import build
+
+
+def run(
+    texts: list[str],
+    *waves: list[tuple[int, int, int, int]],
+    places: list[tuple[int, int, int, int]] | None = None,
+    gfxip: int = 9,
+    kinds: dict[int, int] | None = None,
+) -> tuple[Trace, WaveBatch]:
+    """A trace of waves whose tokens are (line, start, stall, busy); lines are rows of `texts`."""
+    made = [
+        _wave(rows, number, (places or [(0, 0, n, 0) for n in range(len(waves))])[number], kinds or {})
+        for number, rows in enumerate(waves)
+    ]
+    of_lines = [K.MATRIX if text.startswith("v_mfma") else K.VALU for text in texts]
+    trace = build.trace(build.code(texts, kinds=of_lines), made, gfxip=gfxip)
+    return trace, build.batch(*made)
+
+
+def _wave(
+    rows: list[tuple[int, int, int, int]],
+    number: int,
+    place: tuple[int, int, int, int],
+    kinds: dict[int, int],
+) -> Wave:
+    line, start, stall, busy = (np.array(column) for column in zip(*rows, strict=True))
+    base = int(start[0])
+    tokens = Tokens(
+        base,
+        (start - base).astype(np.int32),
+        stall.astype(np.int32),
+        busy.astype(np.int32),
+        np.array([kinds.get(one, K.VALU) for one in line.tolist()], dtype=np.uint8),
+        line.astype(np.int16),
+    )
+    end = int((start + stall + busy).max())
+    return build.of_tokens(tokens, row=number, begin=base, end=end, place=place)
+
+
+def found(table: Attribution, *, idle: bool = False) -> dict[tuple[int, Cause], tuple[int, int]]:
+    """(line, cause) to (cycles, producer), of what has cycles."""
+    cycles = table.idle if idle else table.stall
+    return {
+        (int(table.line[i]), Cause(int(table.cause[i]))): (int(cycles[i]), int(table.producer[i]))
+        for i in np.flatnonzero(cycles)
+    }
+
+
+def stalled(*arguments, **named) -> dict[tuple[int, Cause], tuple[int, int]]:
+    trace, batch = run(*arguments, **named)
+    table = attribution(trace, [batch])
+    assert table.total_stall == int(batch.stall.sum())
+    return found(table)
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("global_load_dword v1, v0, s[0:1]", Cause.WAIT_LOAD),
+        ("buffer_load_dword v0, s[0:3], 0 offen lds", Cause.WAIT_DMA),
+        ("global_load_lds_dword v0, s[0:1]", Cause.WAIT_DMA),
+        ("global_store_dword v0, v1, s[0:1]", Cause.WAIT_STORE),
+        ("global_atomic_add v0, v1, s[0:1]", Cause.WAIT_ATOMIC),
+        ("ds_read_b32 v1, v0", Cause.WAIT_LDS),
+        ("ds_bpermute_b32 v1, v0, v2", Cause.WAIT_CROSS_LANE),
+        ("ds_swizzle_b32 v1, v0 offset:swizzle(SWAP,16)", Cause.WAIT_CROSS_LANE),
+        ("s_load_dword s4, s[0:1], 0x0", Cause.WAIT_SCALAR),
+        ("s_sendmsg sendmsg(MSG_GS)", Cause.WAIT_MESSAGE),
+        ("exp pos0 v0, v1, v2, v3 done", Cause.WAIT_EXPORT),
+    ],
+)
+def test_a_wait_is_named_after_what_it_waited_for(text: str, cause: Cause) -> None:
+    texts = ["; k", text, "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)"]
+    assert stalled(texts, [(1, 0, 0, 4), (2, 4, 40, 0)]) == {(2, cause): (40, 1)}
+
+
+def test_a_wait_that_did_not_wait_is_its_own_cost() -> None:
+    texts = ["; k", "ds_read_b32 v1, v0", "s_waitcnt lgkmcnt(0)"]
+    assert stalled(texts, [(1, 0, 0, 4), (2, 400, 4, 0)]) == {(2, Cause.OWN): (4, -1)}
+
+
+def test_of_two_counters_the_one_that_was_due_last_is_charged() -> None:
+    texts = ["; k", "global_load_dword v1, v0, s[0:1]", "ds_read_b32 v2, v3", "s_waitcnt vmcnt(0)",
+             "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0) lgkmcnt(0)"]  # fmt: skip
+    alone = [(1, 0, 0, 4), (3, 4, 600, 0), (2, 604, 0, 4), (4, 608, 60, 0)]
+    both = [(1, 700, 0, 4), (2, 704, 0, 4), (5, 708, 590, 0)]  # LDS is newer, but memory takes longer
+    assert stalled(texts, [*alone, *both])[5, Cause.WAIT_LOAD] == (590, 1)
+
+
+def test_a_nop_covers_the_matrix_result_that_is_read_behind_it() -> None:
+    texts = ["; k", "v_mfma_f32_32x32x8_f16 v[0:15], v[20:21], v[22:23], v[0:15]", "v_mov_b32_e32 v30, v31",
+             "s_nop 7", "v_add_f32_e32 v40, v3, v30"]  # fmt: skip
+    rows = [(1, 0, 0, 4), (2, 8, 0, 4), (3, 12, 40, 0), (4, 52, 0, 4)]
+    assert stalled(texts, rows) == {(3, Cause.NOP): (32, 1), (3, Cause.UNEXPLAINED): (8, -1)}
+
+
+def test_a_result_that_was_overwritten_is_not_waited_for() -> None:
+    texts = ["; k", "v_mfma_f32_32x32x8_f16 v[0:15], v[20:21], v[22:23], v[0:15]", "v_mov_b32_e32 v3, v31",
+             "v_add_f32_e32 v40, v3, v30", "v_add_f32_e32 v41, v4, v30"]  # fmt: skip
+    rows = [(1, 0, 0, 4), (2, 8, 0, 4), (3, 12, 20, 4), (4, 36, 16, 4)]
+    assert stalled(texts, rows) == {
+        (3, Cause.UNEXPLAINED): (20, -1),
+        (4, Cause.MATRIX_RESULT): (16, 1),
+    }
+
+
+def test_a_matrix_result_is_charged_until_the_required_distance_is_over() -> None:
+    texts = ["; k", "v_mfma_f32_16x16x16_f16 v[0:3], v[20:21], v[22:23], v[0:3]", "v_add_f32_e32 v9, v1, v2"]
+    # 16 cycles of passes: eight turns between the two, so it may issue at 36.
+    rows = [(1, 0, 0, 4), (2, 8, 60, 4)]
+    assert stalled(texts, rows) == {(2, Cause.MATRIX_RESULT): (28, 1), (2, Cause.UNEXPLAINED): (32, -1)}
+
+
+def test_another_waves_matrix_instruction_keeps_the_unit_busy() -> None:
+    texts = ["; k", "v_mfma_f32_32x32x8_f16 v[0:15], v[20:21], v[22:23], v[0:15]",
+             "v_mfma_f32_32x32x8_f16 v[40:55], v[60:61], v[62:63], v[40:55]", "s_mov_b32 s0, 0"]  # fmt: skip
+    waves = [[(3, 0, 0, 4), (1, 4, 0, 4)], [(3, 0, 0, 4), (2, 12, 24, 4)]]
+    assert stalled(texts, *waves) == {(2, Cause.MATRIX_BUSY): (24, 1)}
+    elsewhere = stalled(texts, *waves, places=[(0, 0, 0, 0), (0, 1, 0, 0)])
+    assert (2, Cause.MATRIX_BUSY) not in elsewhere, "on another SIMD it is in nobody's way"
+
+
+def test_what_another_wave_issued_is_arbitration_only_where_it_overlaps() -> None:
+    texts = ["; k", "v_add_f32_e32 v1, v2, v3", "v_add_f32_e32 v4, v5, v6", "s_mov_b32 s0, 0"]
+    first = [(3, 0, 0, 4), (1, 4, 0, 4), (1, 8, 0, 4)]
+    second = [(3, 0, 0, 4), (2, 4, 16, 4)]
+    assert stalled(texts, first, second) == {
+        (2, Cause.ARBITRATION): (8, 1),
+        (2, Cause.UNEXPLAINED): (8, -1),
+    }
+
+
+def test_a_memory_instruction_stalls_for_the_queue_while_others_are_in_flight() -> None:
+    texts = ["; k", "global_load_dword v1, v0, s[0:1]", "s_waitcnt vmcnt(0)", "s_mov_b32 s9, 0"]
+    waves = [[(1, 0, 0, 4), (2, 4, 96, 0)], [(3, 0, 0, 4), (1, 20, 100, 4)]]
+    places = [(0, 0, 0, 0), (0, 1, 0, 0)]  # another SIMD of the same compute unit
+    table = stalled(texts, *waves, places=places)
+    assert table[1, Cause.MEMORY_QUEUE] == (80, 1)
+    assert table[1, Cause.UNEXPLAINED] == (20, -1), "from cycle 100 on nothing is in flight"
+
+
+def test_an_address_that_was_just_computed_holds_a_memory_instruction_back() -> None:
+    texts = ["; k", "v_mov_b32_e32 v1, s16", "buffer_load_dword v2, v1, s[4:7], 0 offen"]
+    assert stalled(texts, [(1, 0, 0, 4), (2, 12, 8, 4)]) == {(2, Cause.REGISTER): (8, 1)}
+
+
+def test_arithmetic_behind_a_memory_instruction_waits_for_its_operands() -> None:
+    texts = ["; k", "global_load_dword v1, v0, s[0:1]", "s_add_i32 s3, s3, 4", "v_add_f32_e32 v4, v5, v6"]
+    rows = [(1, 0, 0, 4), (2, 4, 0, 4), (3, 8, 12, 4)]
+    assert stalled(texts, rows) == {(3, Cause.OPERAND_READ): (12, 1)}
+
+
+def test_overwriting_the_address_of_a_recent_load_waits_and_of_an_old_one_does_not() -> None:
+    texts = ["; k", "global_load_dword v1, v0, s[0:1]", "v_add_f32_e32 v4, v5, v6", "v_mov_b32_e32 v0, v9"]
+    near = stalled(texts, [(1, 0, 0, 4), (2, 4, 0, 4), (3, 8, 12, 4)])
+    assert near == {(3, Cause.OPERAND_READ): (12, 1)}
+    far = stalled(texts, [(1, 0, 0, 4), (2, 4, 0, 4), (3, 200, 12, 4)])
+    assert far == {(3, Cause.UNEXPLAINED): (12, -1)}
+
+
+def test_a_slow_instruction_holds_the_next_one_of_its_wave() -> None:
+    texts = ["; k", "v_exp_f32_e32 v1, v2", "v_add_f32_e32 v4, v5, v6"]
+    assert stalled(texts, [(1, 0, 0, 4), (2, 4, 12, 4)]) == {(2, Cause.UNIT_BUSY): (12, 1)}
+
+
+def test_a_barrier_is_charged_to_what_the_last_wave_did_longest_meanwhile() -> None:
+    texts = ["; k", "s_mov_b32 s0, 0", "s_barrier", "v_exp_f32_e32 v1, v2", "s_sleep 9"]
+    early = [(1, 0, 0, 4), (2, 4, 100, 0)]
+    late = [(1, 0, 0, 4), (3, 4, 0, 20), (4, 24, 64, 0), (3, 88, 0, 12), (2, 100, 4, 0)]
+    places = [(0, 0, 0, 0), (0, 1, 0, 0)]  # same slot and number: one workgroup
+    table = stalled(texts, early, late, places=places)
+    assert table[2, Cause.BARRIER] == (100, 4)
+    assert table[2, Cause.OWN] == (4, -1), "the last to arrive waits for nobody"
+    assert table[4, Cause.SLEEP] == (64, -1)
+
+
+def test_a_barrier_that_opened_long_after_the_last_traced_arrival_blames_nobody() -> None:
+    texts = ["; k", "s_mov_b32 s0, 0", "s_barrier"]
+    waves = [[(1, 0, 0, 4), (2, 4, 400, 0)], [(1, 0, 0, 4), (2, 100, 304, 0)]]
+    table = stalled(texts, *waves, places=[(0, 0, 0, 0), (0, 1, 0, 0)])
+    assert table == {(2, Cause.BARRIER): (704, -1)}
+
+
+def test_the_first_instruction_and_branch_targets_wait_for_instructions() -> None:
+    texts = ["; k", "s_mov_b32 s0, 0", "s_cbranch_scc1 4", "s_add_i32 s1, s1, 4"]
+    rows = [(1, 0, 24, 4), (2, 28, 0, 4), (3, 44, 8, 4)]
+    trace, batch = run(texts, rows, kinds={2: K.JUMP})
+    table = attribution(trace, [batch])
+    assert found(table) == {(1, Cause.FETCH): (24, -1), (3, Cause.FETCH): (8, 2)}
+    assert found(table, idle=True) == {(3, Cause.FETCH): (12, 2)}
+
+
+def test_gaps_have_causes_too() -> None:
+    texts = ["; k", "v_cmp_gt_u32_e32 vcc, 32, v0", "s_and_saveexec_b64 s[0:1], vcc", "v_mov_b32_e32 v2, v3",
+             "ds_read_b32 v5, v6", "s_endpgm", "global_store_dword v0, v1, s[0:1]"]  # fmt: skip
+    rows = [(1, 0, 0, 4), (2, 20, 0, 4), (3, 24, 0, 4), (4, 36, 0, 4), (6, 40, 0, 4), (5, 300, 0, 4)]
+    trace, batch = run(texts, rows)
+    assert found(attribution(trace, [batch]), idle=True) == {
+        (2, Cause.REGISTER): (16, 1),
+        (4, Cause.SWITCH): (8, 3),
+        (5, Cause.DRAIN): (256, 6),
+    }
+
+
+def test_on_gfx11_a_result_is_there_when_its_instruction_ends() -> None:
+    texts = ["; k", "v_exp_f32_e32 v1, v2", "v_add_f32_e32 v3, v1, v4"]
+    assert stalled(texts, [(1, 0, 0, 10), (2, 1, 9, 5)], gfxip=11) == {(2, Cause.REGISTER): (9, 1)}
+
+
+def test_chosen_waves_still_compete_with_the_others() -> None:
+    texts = ["; k", "v_add_f32_e32 v1, v2, v3", "v_add_f32_e32 v4, v5, v6", "s_mov_b32 s0, 0"]
+    waves = [[(3, 0, 0, 4), (1, 4, 0, 4)], [(3, 0, 0, 4), (2, 4, 4, 4)]]
+    trace, batch = run(texts, *waves)
+    assert found(attribution(trace, [batch], rows={1})) == {(2, Cause.ARBITRATION): (4, 1)}
+    assert not len(attribution(trace, [batch], rows={0}))
+    assert not len(attribution(trace, []))
+
+
+def test_a_token_tells_its_own_causes_and_where_the_producer_is() -> None:
+    texts = ["; k", "v_add_f32_e32 v1, v2, v3", "v_add_f32_e32 v4, v5, v6", "s_mov_b32 s0, 0"]
+    waves = [[(3, 0, 0, 4), (1, 4, 0, 4)], [(3, 0, 0, 4), (2, 8, 4, 4)]]
+    trace, batch = run(texts, *waves)
+    (only,) = token_causes(trace, [batch], batch.waves[1], 1)[1:] or [None]
+    first = token_causes(trace, [batch], batch.waves[1], 1)[0]
+    assert (first.cause, first.cycles, first.line) == (Cause.UNEXPLAINED, 4, -1)
+    assert only is not None
+    assert (only.cause, only.is_idle, only.cycles, only.line, only.row, only.wave) == (
+        Cause.SWITCH, True, 4, 3, 0, 1
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "writes", "reads"),
+    [
+        ("v_add_f32_e32 v1, v2, s3", {V + 1}, {V + 2, S + 3}),
+        ("v_add_co_u32_e32 v2, vcc, s8, v0", {V + 2, SPECIAL["vcc"]}, {S + 8, V}),
+        ("v_fmac_f32_e32 v1, v2, v3", {V + 1}, {V + 1, V + 2, V + 3}),
+        ("v_mfma_f32_4x4x4_f16 a[0:3], v[4:5], v[6:7], a[0:3]", {A, A + 1, A + 2, A + 3},
+         {V + 4, V + 5, V + 6, V + 7, A, A + 1, A + 2, A + 3}),
+        ("global_store_dword v0, v1, s[2:3]", set(), {V, V + 1, S + 2, S + 3}),
+        ("buffer_load_dword v0, s[4:5], 0 offen lds", set(), {V, S + 4, S + 5, SPECIAL["m0"]}),
+        ("global_atomic_add v0, v1, s[2:3]", set(), {V, V + 1, S + 2, S + 3}),
+        ("global_atomic_add v4, v0, v1, s[2:3] sc0", {V + 4}, {V + 4, V, V + 1, S + 2, S + 3}),
+        ("s_cmp_lt_i32 s1, s2", {SPECIAL["scc"]}, {S + 1, S + 2}),
+        ("s_cbranch_vccz 12", set(), {SPECIAL["vcc"]}),
+        ("s_and_saveexec_b64 s[0:1], vcc", {S, S + 1, SPECIAL["exec"], SPECIAL["scc"]}, {SPECIAL["vcc"]}),
+        ("ds_bpermute_b32 v7, v6, v2", {V + 7}, {V + 6, V + 2}),
+        ("s_endpgm", set(), set()),
+    ],
+)  # fmt: skip
+def test_registers_are_read_from_the_text(text: str, writes: set[int], reads: set[int]) -> None:
+    both = registers(text)
+    assert both.writes == sum(1 << bit for bit in writes)
+    assert both.reads == sum(1 << bit for bit in reads)
+    assert (
+        int(np.bitwise_count(words([both.reads])).sum()) == len(reads) if hasattr(np, "bitwise_count") else 1
+    )
+
+
+def test_every_cause_has_words_and_a_colour() -> None:
+    assert set(CAUSE_TEXT) == set(Cause)
+    assert len({text.name for text in CAUSE_TEXT.values()}) == len(Cause)
+    assert all(text.sentence and text.evidence for text in CAUSE_TEXT.values())

@@ -1,0 +1,213 @@
+"""The causes panel: what made waves wait, in numbers that add up, one click from the instruction to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.ui.kit.cause_tree import BAR, IDLE, NAME, SHARE, STALL, TIMES, CauseNode
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.causes import NO_WAVES, NOT_SELECTED, CausesPanel
+from rcv_py.ui.panels.token_details import TokenDetailsPanel
+from tests.analysis import build
+from tests.support import captures
+
+Settled = Callable[[], None]
+
+TEXTS = [
+    "; kernel",
+    "global_load_dword v0, v1, s[2:3]",
+    "ds_read_b32 v1, v2",
+    "s_waitcnt vmcnt(0)",
+    "s_waitcnt lgkmcnt(0)",
+    "s_endpgm",
+]
+KINDS = [TokenKind.NONE, TokenKind.FLAT, TokenKind.LDS, TokenKind.IMMED, TokenKind.IMMED, TokenKind.MSG]
+
+
+def sample(waves: int = 2) -> tuple[Trace, WaveBatch]:
+    """Waves that load, read LDS, wait 12 cycles for LDS and 20 for memory."""
+    code = build.code(TEXTS, kinds=KINDS)
+    picture = "FF|LL|iiiiiiiiiiii|iiiiiiiiiiiiiiiiiiii|I"
+    made = [
+        build.wave(picture, [1, 2, 4, 3, 5], row=row, begin=1000 * row, place=(0, 0, row, 0))
+        for row in range(waves)
+    ]
+    return build.trace(code, made), build.batch(*made)
+
+
+@pytest.fixture
+def causes(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[CausesPanel]:
+    panel = CausesPanel(ui)
+    QAbstractItemModelTester(
+        panel.tree.rows, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.tree.rows
+    )
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(1000, 320)
+    panel.show()
+    yield panel
+    settled()
+
+
+@pytest.fixture
+def shown(causes: CausesPanel, open_in: Callable, qtbot: object, settled: Settled) -> CausesPanel:
+    trace, batch = sample()
+    open_in(trace, [batch])
+    qtbot.waitUntil(lambda: bool(causes.tree.rows.root.children))  # type: ignore[attr-defined]
+    settled()
+    return causes
+
+
+def outline(node: CauseNode, depth: int = 0) -> list[str]:
+    """Cause or line, stall and times of every node, indented."""
+    name = Cause(node.cause).name if depth == 1 else str(node.line)
+    own = [] if depth == 0 else ["  " * (depth - 1) + f"{name} {node.stall} {node.times}"]
+    return own + [line for child in node.children for line in outline(child, depth + 1)]
+
+
+def cell(panel: CausesPanel, index: QModelIndex, column: int) -> str:
+    return panel.tree.rows.data(index.siblingAtColumn(column))
+
+
+def click(panel: CausesPanel, node: CauseNode) -> None:
+    at = panel.tree.visualRect(panel.tree.rows.index_of(node)).center()
+    QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(80, at.y()))
+
+
+def test_causes_are_ranked_with_late_and_blamed_lines(shown: CausesPanel) -> None:
+    assert outline(shown.tree.rows.root) == [
+        "WAIT_LOAD 40 2",
+        "  3 40 2",
+        "    1 40 2",
+        "WAIT_LDS 24 2",
+        "  4 24 2",
+        "    2 24 2",
+    ]
+    load = shown.tree.rows.index_of(shown.tree.rows.root.children[0])
+    cells = [cell(shown, load, column) for column in (NAME, STALL, SHARE, IDLE, TIMES)]
+    assert cells == ["vector load", "40", "62.5", "", "2"]
+    assert shown.note.text() == "100.0 % of 64 stalled cycles explained"
+    assert shown.legend.names == ("vector load", "LDS access")
+    assert "attributed, not elapsed" in shown.assumption.text()
+
+
+def test_bars_tips_and_names_for_readers(shown: CausesPanel, ui: UiContext) -> None:
+    node = shown.tree.rows.root.children[0]
+    assert shown.tree.bars.parts(node)[0] == (40, ui.theme.kind(TokenKind.VMEM))
+    tip = shown.tree.rows.data(shown.tree.rows.index_of(node), Qt.ItemDataRole.ToolTipRole)
+    assert "a load from memory had not returned" in tip
+    assert "Evidence" in tip
+    spoken = shown.tree.rows.data(shown.tree.rows.index_of(node), Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == "vector load, 40 stalled, 0 idle cycles"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_is_drawn_in_both_themes(shown: CausesPanel, ui: UiContext, theme: str) -> None:
+    ui.settings["look.theme"] = theme
+    image = shown.tree.viewport().grab().toImage()
+    node = shown.tree.rows.root.children[0]
+    bar = shown.tree.visualRect(shown.tree.rows.index_of(node).siblingAtColumn(BAR))
+    ratio = image.devicePixelRatio()
+    row = {
+        image.pixelColor(int(x * ratio), int(bar.center().y() * ratio)).rgb()
+        for x in range(bar.left(), bar.right())
+    }
+    assert ui.theme.kind(TokenKind.VMEM).rgb() in row
+
+
+def test_late_and_blamed_lines_are_selected_by_a_click(shown: CausesPanel, ui: UiContext) -> None:
+    shown.tree.expandAll()
+    late = shown.tree.rows.root.children[0].children[0]
+    click(shown, late.children[0])
+    assert ui.session.selection.value.line == 1
+    click(shown, late)
+    assert ui.session.selection.value.line == 3
+    click(shown, shown.tree.rows.root.children[1])
+    assert ui.session.selection.value.line == 3, "a cause is no place"
+
+
+def test_the_keyboard_walks_and_selects(shown: CausesPanel, ui: UiContext) -> None:
+    shown.tree.expandAll()
+    shown.tree.setCurrentIndex(shown.tree.rows.index_of(shown.tree.rows.root.children[0]))
+    shown.tree.setFocus()
+    for line in (3, 1):
+        QTest.keyClick(shown.tree, Qt.Key.Key_Down)
+        assert ui.session.selection.value.line == line
+
+
+def test_only_the_selected_line_is_shown_on_demand(
+    shown: CausesPanel, ui: UiContext, settled: Settled
+) -> None:
+    shown.only.setChecked(True)
+    assert shown.empty.sentence.text() == NOT_SELECTED
+    ui.session.select_line(2)
+    settled()
+    assert outline(shown.tree.rows.root) == ["WAIT_LDS 24 2", "  4 24 2", "    2 24 2"]
+    ui.session.select_line(5)
+    settled()
+    assert shown.empty.sentence.text() == "Line 5 never stalled or idled, and made nothing else late."
+    assert shown.bar.isVisible(), "or nobody could take the filter away"
+    shown.only.setChecked(False)
+    settled()
+    assert len(shown.tree.rows.root.children) == 2
+
+
+def test_columns_sort_and_are_remembered(shown: CausesPanel) -> None:
+    shown.tree.sortByColumn(STALL, Qt.SortOrder.AscendingOrder)
+    assert [node.stall for node in shown.tree.rows.root.children] == [24, 40]
+    state = shown.save_state()
+    shown.tree.sortByColumn(NAME, Qt.SortOrder.AscendingOrder)
+    shown.load_state(state)
+    assert [node.stall for node in shown.tree.rows.root.children] == [24, 40]
+    shown.load_state({"sort": [99, True], "selected_only": 3})
+
+
+def test_names_have_room_in_a_narrow_panel(shown: CausesPanel, settled: Settled) -> None:
+    for width, hidden in ((1000, 0), (760, 1), (420, 4)):
+        shown.resize(width, 300)
+        settled()
+        assert sum(shown.tree.isColumnHidden(column) for column in range(7)) == hidden
+
+
+def test_the_sheet_holds_every_row(shown: CausesPanel, ui: UiContext) -> None:
+    sheet = shown.sheet()
+    assert sheet is not None
+    rows = list(sheet.rows)
+    assert [row[:2] + row[3:4] + row[5:8] for row in rows] == [
+        ("vector load", 3, 1, 40, 0, 2),
+        ("LDS access", 4, 2, 24, 0, 2),
+    ]
+
+
+def test_a_capture_without_waves_says_so(causes: CausesPanel, open_in: Callable) -> None:
+    open_in(open_trace(captures.ROOT / "sample_traces" / "placeholder"), [])
+    assert causes.empty.is_empty
+    assert causes.sheet() is None
+    assert NO_WAVES.startswith("This capture has no traced waves")
+
+
+def test_the_instruction_panel_says_why_it_stalled(
+    ui: UiContext, qtbot: object, open_in: Callable, settled: Settled
+) -> None:
+    panel = TokenDetailsPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.show()
+    trace, batch = sample()
+    open_in(trace, [batch])
+    ui.session.select_token(batch.waves[0].id, 3)
+    qtbot.waitUntil(lambda: panel.facts is not None and bool(panel.facts.causes))  # type: ignore[attr-defined]
+    settled()
+    text = panel.text.toPlainText()
+    assert "stalled 20 cycles because a load from memory had not returned" in text
+    assert "certain: a replay of the counters" in text
+    sheet = panel.sheet()
+    assert sheet is not None
+    assert ("stalled because", "a load from memory had not returned") in list(sheet.rows)
