@@ -1,0 +1,241 @@
+"""The panels of loops and of bubbles: numbers of the analyses, one click to the place, empty states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import Selection
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.iteration_strip import IterationStrip
+from rcv_py.ui.panels import bubbles as bubbles_panel
+from rcv_py.ui.panels import loops as loops_panel
+from rcv_py.ui.panels.bubbles import BubblesPanel
+from rcv_py.ui.panels.loops import ALL, OUTLIERS, SELECTED, LoopsPanel
+from tests.analysis import build
+from tests.support import captures
+
+Settled = Callable[[], None]
+TEXTS = ["s_mov_b32 s0, 0", "v_add_f32 v0, v0, v1", "v_mul_f32 v0, v0, v1", "s_cbranch_scc1 -3", "s_endpgm"]
+
+
+def sample(rounds: int = 12, waves: int = 2) -> tuple[Trace, WaveBatch]:
+    """Waves that run a loop; the last round but one of the second wave stalls for 30 cycles more."""
+    made = []
+    for row in range(waves):
+        parts, lines = ["S"], [0]
+        for number in range(rounds):
+            is_slow = row == 1 and number == rounds - 2
+            parts += ["vV" if not is_slow else "v" * 31 + "V", "VV", "J" if number < rounds - 1 else "N"]
+            lines += [1, 2, 3]
+        picture = "|".join([*parts, "I"])
+        made.append(build.wave(picture, [*lines, 4], row=row, begin=1000 * row, place=(0, row, 0, 0)))
+    return build.trace(build.code(TEXTS), made), build.batch(*made)
+
+
+@pytest.fixture
+def loops(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[LoopsPanel]:
+    panel = LoopsPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(1000, 340)
+    panel.show()
+    yield panel
+    settled()
+
+
+@pytest.fixture
+def bubbles(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[BubblesPanel]:
+    panel = BubblesPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(900, 320)
+    panel.show()
+    yield panel
+    settled()
+
+
+@pytest.fixture
+def shown(loops: LoopsPanel, open_in: Callable, qtbot: object, settled: Settled) -> LoopsPanel:
+    trace, batch = sample()
+    open_in(trace, [batch])
+    qtbot.waitUntil(lambda: loops.summary is not None)  # type: ignore[attr-defined]
+    settled()
+    return loops
+
+
+def values(panel: LoopsPanel, name: str) -> list[object]:
+    model = panel.table.table
+    column = model.columns[model.column_of(name)]
+    return [column.values[row] for row in model.data_rows.tolist()]
+
+
+def test_loops_and_iterations_are_listed(shown: LoopsPanel) -> None:
+    table = shown.loops.table
+    assert [
+        table.text(0, table.column_of(name)) for name in ("loop", "taken", "waves", "median", "most")
+    ] == [
+        "1 – 3",
+        "22",
+        "2",
+        "5",
+        "35",
+    ]
+    assert len(shown.strip) == len(shown.rows) == 24
+    assert values(shown, "note").count("entry") == 2
+    assert "24 iterations, 1 outlier" in shown.note.text()
+    assert "prologue" in shown.phases.text()
+
+
+def test_a_click_on_a_column_selects_its_wave_and_shows_its_time(shown: LoopsPanel, ui: UiContext) -> None:
+    box = shown.strip.column_rect(14)
+    QTest.mouseClick(shown.strip, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
+    one, row = shown.summary.found.iterations, int(shown.rows[14])  # type: ignore[union-attr]
+    selection = ui.session.selection.value
+    assert (selection.wave.simd, selection.line, selection.hit) == (1, 1, 2)  # type: ignore[union-attr]
+    window = ui.session.window.value
+    assert window.begin <= one.begin[row] < one.end[row] <= window.end
+    assert window.width <= 40
+    assert shown.strip.current == 14
+    assert shown.table.current == 14
+
+
+def test_a_click_on_a_row_does_the_same(shown: LoopsPanel, ui: UiContext) -> None:
+    view = shown.table
+    QTest.mouseClick(
+        view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, view.row_top(1) + view.row_height // 2)
+    )
+    assert shown.strip.current == 1
+    assert ui.session.selection.value.hit == 1
+
+
+def test_arrow_keys_step_through_iterations(shown: LoopsPanel, ui: UiContext) -> None:
+    shown.strip.setFocus()
+    for _ in range(3):
+        QTest.keyClick(shown.strip, Qt.Key.Key_Right)
+    assert ui.session.selection.value.hit == shown.strip.current
+    QTest.keyClick(shown.strip, Qt.Key.Key_End)
+    assert shown.strip.current == 23
+
+
+def test_scopes(shown: LoopsPanel, ui: UiContext) -> None:
+    shown.scope.setCurrentIndex(OUTLIERS)
+    shown.scope.activated.emit(OUTLIERS)
+    assert values(shown, "cycles") == [35]
+    assert values(shown, "note") == ["outlier"]
+    shown.scope.setCurrentIndex(SELECTED)
+    shown.scope.activated.emit(SELECTED)
+    assert len(shown.rows) == 12
+    second = shown.session.trace.value.waves.id(1)  # type: ignore[union-attr]
+    ui.session.select(Selection(wave=second))
+    assert set(values(shown, "wave")) == {str(second)}
+
+
+def test_the_sheet_is_what_is_listed_and_state_comes_back(shown: LoopsPanel) -> None:
+    sheet = shown.sheet()
+    assert sheet is not None
+    rows = list(sheet.rows)
+    assert len(rows) == 24
+    assert sheet.headers[:3] == ("wave", "round", "cycles")
+    shown.scope.setCurrentIndex(OUTLIERS)
+    state = shown.save_state()
+    shown.load_state({**state, "scope": "nonsense"})
+    assert shown.scope.currentIndex() == ALL
+    shown.load_state(state)
+    assert shown.scope.currentIndex() == OUTLIERS
+
+
+def test_tips_name_what_cycles_were_spent_on(shown: LoopsPanel) -> None:
+    assert shown.strip.tip(0).splitlines()[0].endswith("round 0: 5 cycles")
+    assert "VALU: 4  (80 %)" in shown.strip.tip(0)
+    assert shown.strip.tip(-1) == ""
+
+
+def test_many_iterations_behind_a_pixel_show_the_longest(ui: UiContext, qtbot: object) -> None:
+    strip = IterationStrip(ui.theme)
+    qtbot.addWidget(strip)  # type: ignore[attr-defined]
+    strip.resize(260, 100)
+    cycles = np.ones((5000, 14), dtype=np.int64)
+    cycles[1234, int(TokenKind.VALU)] = 500
+    strip.show_stacks(cycles, tuple(range(14)), np.zeros(5000, dtype=bool), ("",) * 5000)
+    assert strip.at(strip.column_rect(1234).left()) == 1234
+    assert not strip.grab().isNull()
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"), [([1, 2, 4], loops_panel.NO_LOOP), (None, loops_panel.NO_WAVES)]
+)
+def test_it_says_why_it_is_empty(
+    lines: list[int] | None, sentence: str, loops: LoopsPanel, open_in: Callable, qtbot: object
+) -> None:
+    made = [] if lines is None else [build.wave("V|V|I", lines)]
+    open_in(build.trace(build.code(TEXTS), made), [build.batch(*made)] if made else [])
+    qtbot.waitUntil(lambda: sentence in loops.empty.sentence.text())  # type: ignore[attr-defined]
+    assert loops.sheet() is None
+
+
+def test_another_capture_replaces_the_first(
+    shown: LoopsPanel, open_in: Callable, qtbot: object, settled: Settled
+) -> None:
+    trace, batch = sample(rounds=5, waves=1)
+    open_in(trace, [batch])
+    qtbot.waitUntil(lambda: len(shown.rows) == 5)  # type: ignore[attr-defined]
+
+
+# -- bubbles -------------------------------------------------------------------------------------------
+
+
+def test_bubbles_are_ranked_and_a_click_selects(
+    bubbles: BubblesPanel, ui: UiContext, open_in: Callable, qtbot: object, settled: Settled
+) -> None:
+    trace, batch = sample()
+    open_in(trace, [batch])
+    qtbot.waitUntil(lambda: bubbles.found is not None)  # type: ignore[attr-defined]
+    model = bubbles.view.table
+    assert [model.text(0, model.column_of(name)) for name in ("line", "cycles", "stall")] == ["1", "54", "54"]
+    assert "54 of " in bubbles.note.text()
+    y = bubbles.view.row_top(0) + bubbles.view.row_height // 2
+    QTest.mouseClick(bubbles.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, y))
+    assert ui.session.selection.value.line == 1
+    sheet = bubbles.sheet()
+    assert sheet is not None
+    assert len(list(sheet.rows)) == 1
+    assert not bubbles.grab().isNull()
+
+
+def test_bubbles_say_why_there_are_none(
+    bubbles: BubblesPanel, open_in: Callable, qtbot: object, settled: Settled
+) -> None:
+    busy = build.wave("V|V|I", [1, 2, 4])
+    open_in(build.trace(build.code(TEXTS), [busy]), [build.batch(busy)])
+    settled()
+    qtbot.waitUntil(lambda: bubbles_panel.NONE in bubbles.empty.sentence.text())  # type: ignore[attr-defined]
+    open_in(build.trace(build.code(TEXTS), []))
+    settled()
+    assert bubbles_panel.NO_WAVES in bubbles.empty.sentence.text()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_real_capture_in_both_themes(
+    theme: str, loops: LoopsPanel, ui: UiContext, open_in: Callable, qtbot: object
+) -> None:
+    ui.settings["look.theme"] = theme
+    trace = open_trace(captures.trace_path("pa_mqa_big"))
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: loops.summary is not None)  # type: ignore[attr-defined]
+    golden = captures.golden("beyond/pa_mqa_big.json")["loops"][0]["cycles_per_iter"]
+    table = loops.summary.found.table  # type: ignore[union-attr]
+    assert (table.least[0], table.median[0], table.most[0]) == (
+        golden["min"],
+        golden["median"],
+        golden["max"],
+    )
+    assert not loops.grab().isNull()
+    assert isinstance(ui.session.window.value, TimeWindow)
