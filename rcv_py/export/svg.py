@@ -69,17 +69,23 @@ def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") 
 def _stacked(plot: Stacked) -> str:
     """One bar, and below it the names of its parts with their shares."""
     whole = sum(part.value for part in plot.parts) or 1
-    body, at = _parts(plot.parts, WIDTH / whole, (0, 0), plot.unit), 0.0
-    y = BAR_PX + 20.0
-    for part in plot.parts:
-        label = f"{part.name} {percent(part.value, whole)}"
-        width = 22 + 6.6 * len(label) + 16
+    body = _parts(plot.parts, WIDTH / whole, (0, 0), plot.unit)
+    names = [(f"{part.name} {percent(part.value, whole)}", part.role) for part in plot.parts]
+    y = _legend(body, names, BAR_PX + 20.0)
+    return _frame(plot.title, y + 8, body)
+
+
+def _legend(body: list[str], names: Sequence[tuple[str, str]], y: float) -> float:
+    """Append names with their colours, in as many lines as they take; return where the last line is."""
+    at = 0.0
+    for name, role in names:
+        width = 22 + 6.6 * len(name) + 16
         if at + width > WIDTH and at:
             at, y = 0.0, y + 18
-        body.append(_rect((at, y - 10, 11, 11), part.role, part.name))
-        body.append(_text(at + 17, y, label))
+        body.append(_rect((at, y - 10, 11, 11), role, name))
+        body.append(_text(at + 17, y, name))
         at += width
-    return _frame(plot.title, y + 8, body)
+    return y
 
 
 def _parts(parts: Sequence[Share], scale: float, place: tuple[float, float], unit: str) -> list[str]:
@@ -106,7 +112,9 @@ def _bars(plot: Bars) -> str:
         body.append(f'<a href="#{escape(bar.link)}">{name}</a>' if bar.link else name)
         body += _parts(bar.parts, room / longest, (NAME_PX, y), plot.unit)
         body.append(_text(NAME_PX + room * whole / longest + 6, y + 14, short_count(whole), "muted"))
-    return _frame(plot.title, max(1, len(plot.bars)) * ROW_PX, body)
+    height = max(1, len(plot.bars)) * ROW_PX
+    names = dict.fromkeys((part.name, part.role) for bar in plot.bars for part in bar.parts)
+    return _frame(plot.title, _legend(body, list(names), height + 16.0) + 8 if names else height, body)
 
 
 def _curve(plot: Curve) -> str:
