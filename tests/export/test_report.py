@@ -245,7 +245,7 @@ def test_a_long_curve_keeps_its_peak() -> None:
 
 
 def test_every_sample_has_a_report(tmp_path: Path) -> None:
-    for name in ("gfx11", "counters", "markers", "events", "placeholder", "packed"):
+    for name in ("gfx11", "events", "placeholder"):
         SAMPLES[name].write(tmp_path / name, 0, False)
         report = report_of(tmp_path / name)
         Page(html(report))

@@ -123,7 +123,7 @@ def test_samples_of_a_profiler_are_profiles_too() -> None:
 
 
 def test_every_sample_can_be_written(tmp_path: Path) -> None:
-    for name in ("gfx11", "gfx12", "counters_units", "spm", "markers", "events", "other_simd", "placeholder"):
+    for name in ("gfx11", "events", "placeholder"):
         SAMPLES[name].write(tmp_path / name, 0, False)
         trace = open_trace(tmp_path / name)
         document(tmp_path / name, list(range(min(2, len(trace.waves)))))
