@@ -10,11 +10,14 @@ from typing import Any
 
 from bench.folders import large_folder
 from bench.table import Options, Row, measure
+from rcv_py.analysis.barrier_skew import barrier_skew
 from rcv_py.analysis.blocks import blocks
 from rcv_py.analysis.branches import branches
+from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.check import check_waves
 from rcv_py.analysis.cost_columns import cost_columns
 from rcv_py.analysis.counters import counters
+from rcv_py.analysis.cross_lane import cross_lane
 from rcv_py.analysis.device_summary import device_summary
 from rcv_py.analysis.dispatch_curves import dispatch_curves
 from rcv_py.analysis.distribution import line_hits, spread
@@ -23,6 +26,8 @@ from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.analysis.hotspot import counted_rows, hotspot
 from rcv_py.analysis.kind_latency import kind_latency
 from rcv_py.analysis.line_stats import all_lines
+from rcv_py.analysis.load_to_use import load_to_use
+from rcv_py.analysis.loop_summary import loop_summary
 from rcv_py.analysis.loops import loops
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.memory_latency import memory_latency
@@ -86,6 +91,11 @@ ANALYSES: dict[str, Callable[[Trace, Batches], Any]] = {
     "counters": lambda trace, batches: counters(trace),
     "kernels": lambda trace, batches: dispatch_curves(trace.occupancy, trace.dispatches),
     "contradictions": check_waves,
+    "bubbles": bubbles,
+    "iterations and phases of loops": loop_summary,
+    "loads to their waits": load_to_use,
+    "chains of cross-lane operations": cross_lane,
+    "skew of barriers": barrier_skew,
 }
 
 

@@ -210,7 +210,9 @@ class _Sweep:
         last = np.append(time[1:] != time[:-1], True)
         time, waves = time[last], np.cumsum(change)[last]
         self.resident = merged(begin, end)
-        self._cut = np.unique(np.concatenate([time, busy.begin, busy.end]))
+        # Three sorted runs: a stable sort merges them, which is much faster than `np.unique`.
+        cut = np.sort(np.concatenate([time, busy.begin, busy.end]), kind="stable")
+        self._cut = cut[np.append(True, cut[1:] != cut[:-1])]
         waves = waves[np.maximum(np.searchsorted(time, self._cut, side="right") - 1, 0)]
         covered = np.searchsorted(busy.begin, self._cut, side="right") - 1
         is_busy = (covered >= 0) & (self._cut < busy.end[covered]) if len(busy.begin) else waves < 0

@@ -20,6 +20,8 @@ from rcv_py.analysis.loop_iterations import LoopIterations
 from rcv_py.analysis.token_spans import SpanSums
 from rcv_py.model.waves import WaveBatch
 
+_PLACES = 1 << 22  # of waves and lines that are looked at together
+
 PHASES = ("prologue", "steady", "epilogue")
 
 
@@ -134,12 +136,18 @@ def first_hits(batches: Iterable[WaveBatch], lines: int, rows: Collection[int] |
 
 
 def _is_first(piece: Piece, known: np.ndarray, line: np.ndarray, lines: int) -> np.ndarray:
-    """Return whether each known token is the first of its wave that ran its line."""
-    owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))[known]
-    ran = np.unique(line) if len(piece.waves) * lines > 1 << 26 else np.arange(lines)
-    place = np.zeros(lines, dtype=np.int64)
-    place[ran] = np.arange(len(ran))
-    key = owner * len(ran) + place[line]
-    seen = np.full(len(piece.waves) * len(ran), -1, dtype=np.int64)
-    seen[key[::-1]] = np.arange(len(key))[::-1]  # the first one is written last and stays
-    return seen[key] == np.arange(len(key))
+    """Return whether each known token is the first of its wave that ran its line.
+
+    Some waves at a time: there is a place for every wave and line.
+    """
+    found = np.zeros(len(known), dtype=bool)
+    at_once = max(1, _PLACES // max(1, lines))
+    for begin in range(0, len(piece.waves), at_once):
+        first = piece.first[begin : begin + at_once + 1]
+        part = slice(*np.searchsorted(known, first[[0, -1]]).tolist())
+        owner = np.searchsorted(first, known[part], side="right") - 1
+        key = owner * lines + line[part]
+        seen = np.full((len(first) - 1) * lines, -1, dtype=np.int64)
+        seen[key[::-1]] = np.arange(len(key))[::-1]  # the first one is written last and stays
+        found[part] = seen[key] == np.arange(len(key))
+    return found

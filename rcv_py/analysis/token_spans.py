@@ -12,7 +12,8 @@ class SpanSums:
     """Sums of token columns over spans whose ends are among the given cuts (rows of the piece)."""
 
     def __init__(self, piece: Piece, cuts: np.ndarray) -> None:
-        self._cut = np.unique(np.concatenate([[0, len(piece)], cuts]).astype(np.int64))
+        cut = np.sort(np.concatenate([[0, len(piece)], cuts]).astype(np.int64), kind="stable")
+        self._cut = cut[np.append(True, cut[1:] != cut[:-1])]
         self._segment = np.repeat(np.arange(len(self._cut) - 1), np.diff(self._cut))
         kind = np.where(piece.kind < KIND_COUNT, piece.kind, TokenKind.NONE)
         size = (len(self._cut) - 1) * KIND_COUNT

@@ -196,3 +196,20 @@ def test_any_order_of_lines_is_survived_and_counted(made: list[tuple[int, bool, 
     whole = loop_summary(trace, batches)
     assert np.all(whole.phases.cycles >= 0)
     assert whole.hits.hits.sum() == len(lines)
+
+
+def test_first_executions_are_the_same_some_waves_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace, batches = read("preshuffle_gemm")
+    whole = first_hits(batches, len(trace.code))
+    expected = np.zeros((2, len(trace.code)), dtype=np.int64)
+    for wave in (wave for batch in batches for wave in batch.waves):
+        line, at = np.unique(wave.tokens.line, return_index=True)
+        at, line = at[line >= 0], line[line >= 0]
+        expected[0, line] += 1
+        expected[1, line] += wave.tokens.stall[at]
+    monkeypatch.setattr("rcv_py.analysis.phases._PLACES", 3 * len(trace.code))
+    few = first_hits(batches, len(trace.code))
+    for made in (whole, few):
+        np.testing.assert_array_equal(made.waves, expected[0])
+        np.testing.assert_array_equal(made.first_stall, expected[1])
+    np.testing.assert_array_equal(whole.stall, trace.code.stall)

@@ -97,11 +97,12 @@ def _document(trace: Trace, found: Bubbles, read: list[Any]) -> dict[str, Any]:
 
 def _footer(trace: Trace, found: Bubbles, rows: list[dict[str, Any]], read: list[Any]) -> str:
     part = sum(row["cycles"] for row in rows)
-    use = matrix_use(trace, read)
+    use, whole = matrix_use(trace, read), count(found.resident)
     lines = [
         f"\n{len(rows):,} of {plural(len(found), 'line')}: {percent(round(part), found.bubble)} of "
         f"{count(found.bubble)} cycles in which a SIMD held a traced wave and issued nothing.",
-        f"They issued in {percent(found.issuing, found.resident)} of {count(found.resident)} with waves.",
+        f"SIMDs issued in {percent(found.issuing, found.resident)} of {whole} resident cycles.",
+        f"Removing every bubble would save at most {percent(found.bubble, found.resident)} of these.",
         "A bubble is split equally among the waves that were there; cycles that another wave covered do not "
         "count.",
     ]
