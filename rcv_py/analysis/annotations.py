@@ -6,6 +6,7 @@ TOTAL             1    stall, issue, idle
 NONHIDDEN         1    stall, issue, idle that nothing hid, then what was hidden
 KINDS             1    idle, and the latency by kind of token
 REASONS           1    stalled PC samples by reason, and those that issued
+CAUSES            1    stall by cause, then idle
 LATENCY_STALL     2    latency and idle above, stall below
 MEMORY            1    stall, issue, mean memory latency; whiskers of one standard deviation
 MEMORY_WAITS      1    median memory latency; a whisker to the 90th percentile
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost_columns import CostColumns
 from rcv_py.analysis.kind_latency import KindLatency
 from rcv_py.model.code import CodeTable
@@ -32,6 +34,7 @@ HEADINGS = {
     "TOTAL": "cost",
     "NONHIDDEN": "not hidden",
     "KINDS": "kinds",
+    "CAUSES": "causes",
     "REASONS": "reasons",
     "LATENCY_STALL": "stall below",
     "MEMORY": "memory",
@@ -45,6 +48,7 @@ class Annotation(Enum):
     TOTAL = "Total latency"
     NONHIDDEN = "Non-hidden latency"
     KINDS = "Kinds and idle"
+    CAUSES = "Stall causes"
     REASONS = "Stall reasons"
     LATENCY_STALL = "Latency + stall"
     MEMORY = "Memory latency"
@@ -60,8 +64,8 @@ class Annotation(Enum):
 class Ingredients:
     """What there is to draw from; what is None is not known (yet).
 
-    `hidden` has idle, stall, issue (int64 [code rows]); `memory` has line, mean, std, issue, stall, samples;
-    `waits` has line, median, p90.
+    `causes` has line, cause, stall, idle (several rows a line); `hidden` has idle, stall, issue (int64 [code
+    rows]); `memory` has line, mean, std, issue, stall, samples; `waits` has line, median, p90.
     """
 
     code: CodeTable
@@ -71,6 +75,7 @@ class Ingredients:
     kinds: KindLatency | None = None
     memory: Any = None
     waits: Any = None
+    causes: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +147,7 @@ def why_not(mode: Annotation, has: Ingredients) -> str:
     needs = {
         Annotation.NONHIDDEN: (has.hidden, "Hidden latency is not computed yet."),
         Annotation.KINDS: (has.kinds, "The waves are not read yet."),
+        Annotation.CAUSES: (has.causes, "Causes of stalls are not computed yet."),
         Annotation.MEMORY: (has.memory, "Memory latency is not computed yet."),
         Annotation.MEMORY_WAITS: (has.waits, "Memory latency by waits is not computed yet."),
     }
@@ -208,6 +214,24 @@ def _kinds(has: Ingredients) -> Bars:
         parts, columns = (*parts, FAINT_IDLE), [*columns, np.maximum(0, code.idle)]
     value = np.stack(columns) * real if columns else np.zeros((0, len(code)), dtype=np.int64)
     return Bars(Annotation.KINDS, parts, value, "cycles", "Sum (loaded waves)")
+
+
+def _causes(has: Ingredients) -> Bars:
+    found, n = has.causes, len(has.code)
+    inside = (found.line >= 0) & (found.line < n)
+    shown = np.unique(found.cause[inside & (found.stall > 0)]).tolist()
+    parts = [Part(*CAUSE_TEXT[Cause(one)][:2], *CAUSE_TEXT[Cause(one)].colour) for one in shown]
+    columns = [_sum_by_line(found, inside & (found.cause == one), found.stall, n) for one in shown]
+    if has.show_idle:
+        parts, columns = [*parts, FAINT_IDLE], [*columns, _sum_by_line(found, inside, found.idle, n)]
+    value = np.stack(columns) if columns else np.zeros((0, n), dtype=np.int64)
+    return Bars(Annotation.CAUSES, tuple(parts), value, "cycles", "Sum (loaded waves)")
+
+
+def _sum_by_line(found: Any, rows: np.ndarray, cycles: np.ndarray, n: int) -> np.ndarray:
+    column = np.zeros(n, dtype=np.int64)
+    np.add.at(column, found.line[rows], cycles[rows])
+    return column
 
 
 def _reasons(has: Ingredients) -> Bars:
@@ -288,6 +312,7 @@ _MAKERS = {
     Annotation.TOTAL: _total,
     Annotation.NONHIDDEN: _nonhidden,
     Annotation.KINDS: _kinds,
+    Annotation.CAUSES: _causes,
     Annotation.REASONS: _reasons,
     Annotation.LATENCY_STALL: _latency_stall,
     Annotation.MEMORY: _memory,

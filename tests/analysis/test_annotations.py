@@ -17,6 +17,7 @@ from rcv_py.analysis.annotations import (
     split,
     why_not,
 )
+from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.cost_columns import cost_columns
 from rcv_py.analysis.kind_latency import KindLatency, kind_latency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
@@ -130,6 +131,26 @@ def test_samples_have_reasons_and_no_cycles() -> None:
     assert bars.unit == annotation(Annotation.TOTAL, has).unit == "samples"
     assert bars.total.tolist() == annotation(Annotation.TOTAL, has).total.tolist() == [0, 6, 3, 1]
     assert "no cycles" in why_not(Annotation.KINDS, has)
+
+
+def test_causes_split_the_stall_and_idle_closes_the_bar() -> None:
+    """Rows of a table of causes: line, cause, stall, idle."""
+    line, cause, stall, idle = np.array(
+        [
+            (1, Cause.WAIT_LOAD, 8, 0),
+            (1, Cause.OWN, 2, 0),
+            (1, Cause.FETCH, 0, 5),
+            (2, Cause.WAIT_LOAD, 3, 0),
+            (-1, 0, 9, 9),
+        ]
+    ).T
+    causes = SimpleNamespace(line=line, cause=cause, stall=stall, idle=idle)
+    bars = annotation(Annotation.CAUSES, Ingredients(CODE, costs(), causes=causes))
+    assert [part.name for part in bars.parts] == ["the wait itself", "vector load", "idle"]
+    assert bars.value[:, 1].tolist() == [2, 8, 5]
+    assert bars.value[:, 2].tolist() == [0, 3, 0]
+    without = annotation(Annotation.CAUSES, Ingredients(CODE, costs(), False, causes=causes))
+    assert [part.name for part in without.parts] == ["the wait itself", "vector load"]
 
 
 @pytest.mark.parametrize("mode", Annotation)

@@ -166,10 +166,30 @@ def test_arithmetic_behind_a_memory_instruction_waits_for_its_operands() -> None
     assert stalled(texts, rows) == {(3, Cause.OPERAND_READ): (12, 1)}
 
 
-def test_overwriting_the_address_of_a_recent_load_waits_and_of_an_old_one_does_not() -> None:
-    texts = ["; k", "global_load_dword v1, v0, s[0:1]", "v_add_f32_e32 v4, v5, v6", "v_mov_b32_e32 v0, v9"]
+def test_arithmetic_behind_an_lds_access_waits_for_its_operands() -> None:
+    texts = ["; k", "ds_read_b32 v1, v0", "v_add_f32_e32 v4, v5, v6"]
+    assert stalled(texts, [(1, 0, 0, 4), (2, 4, 12, 4)]) == {(2, Cause.OPERAND_READ): (12, 1)}
+
+
+def test_arithmetic_behind_a_permute_or_long_after_a_load_has_no_such_evidence() -> None:
+    texts = [
+        "; k",
+        "ds_bpermute_b32 v1, v0, v2",
+        "global_load_dword v1, v0, s[0:1]",
+        "v_add_f32_e32 v4, v5, v6",
+    ]
+    assert stalled(texts, [(1, 0, 0, 4), (3, 4, 12, 4)]) == {(3, Cause.UNEXPLAINED): (12, -1)}
+    assert stalled(texts, [(2, 0, 0, 4), (3, 100, 12, 4)]) == {(3, Cause.UNEXPLAINED): (12, -1)}
+
+
+def test_overwriting_the_address_of_a_recent_copy_to_lds_waits() -> None:
+    load, copy = "buffer_load_dword v1, v0, s[0:3], 0 offen", "buffer_load_dword v0, s[0:3], 0 offen lds"
+    rest = ["v_add_f32_e32 v4, v5, v6", "v_mov_b32_e32 v0, v9"]
+    texts = ["; k", copy, *rest]
     near = stalled(texts, [(1, 0, 0, 4), (2, 4, 0, 4), (3, 8, 12, 4)])
     assert near == {(3, Cause.OPERAND_READ): (12, 1)}
+    plain = stalled(["; k", load, *rest], [(1, 0, 0, 4), (2, 4, 0, 4), (3, 8, 12, 4)])
+    assert plain == {(3, Cause.UNEXPLAINED): (12, -1)}, "of other loads addresses are read at once"
     far = stalled(texts, [(1, 0, 0, 4), (2, 4, 0, 4), (3, 200, 12, 4)])
     assert far == {(3, Cause.UNEXPLAINED): (12, -1)}
 

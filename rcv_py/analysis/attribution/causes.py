@@ -156,7 +156,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.OPERAND_READ: CauseText(
         "behind a memory instruction",
         "a memory instruction issued just before was still reading its registers",
-        "no vector instruction lies between the two, or it overwrites a register that the other reads",
+        "it is the next vector instruction behind it, or overwrites the address of a copy to LDS",
         False,
         _kind(TokenKind.FLAT),
     ),

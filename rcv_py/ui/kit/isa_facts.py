@@ -19,6 +19,7 @@ from rcv_py.ui.kit.shared_results import JOBS
 NEEDS = {
     Annotation.NONHIDDEN: ("hidden", "hidden"),
     Annotation.KINDS: ("kinds", "kinds"),
+    Annotation.CAUSES: ("attribution", "causes"),
     Annotation.MEMORY: ("memory", "memory"),
     Annotation.MEMORY_WAITS: ("waits", "waits"),
 }
