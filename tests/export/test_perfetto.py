@@ -95,7 +95,7 @@ def test_waves_are_threads_of_their_simd_and_sources_are_told() -> None:
 
 
 def test_arrows_lead_from_producers_to_their_waits() -> None:
-    trace, batch, found = real("flash_attn_small_after")
+    _, _, found = real("flash_attn_small_after")
     leaving = {number: one for one in found.slices for number in one.leaves}
     arriving = {number: one for one in found.slices for number in one.arrives}
     assert leaving.keys() == arriving.keys()
