@@ -100,5 +100,21 @@ def is_shown(app: Any) -> bool:
     )
 
 
+def perfetto(folder: Path) -> tuple[float, ...]:
+    """Seconds that a Perfetto trace takes, with reading; its tokens; bytes of memory it adds; of the file."""
+    from rcv_py.export.perfetto import write_perfetto  # noqa: PLC0415
+    from rcv_py.export.targets import whole_file  # noqa: PLC0415
+    from rcv_py.formats.open import open_trace  # noqa: PLC0415
+    from rcv_py.work.load import batches  # noqa: PLC0415
+
+    trace, target = open_trace(folder), folder.parent / "trace.pftrace"
+    before, began = own_peak(), time.perf_counter()
+    with whole_file(target) as stream:
+        done = write_perfetto(trace, batches(trace), stream)
+    seconds = time.perf_counter() - began
+    return seconds, done.tokens, own_peak() - before, target.stat().st_size
+
+
 if __name__ == "__main__":
-    print(*{"peak": peak, "gap": gap, "window": window}[sys.argv[1]](Path(sys.argv[2])))
+    measures = {"peak": peak, "gap": gap, "window": window, "perfetto": perfetto}
+    print(*measures[sys.argv[1]](Path(sys.argv[2])))

@@ -23,8 +23,9 @@ exit codes:
 """
 
 ORDER = (
-    "view", "triage", "info", "summary", "hotspot", "isa", "line", "waits", "causes", "loops", "bubbles",
-    "latency", "flame", "occupancy", "counters", "events", "shot", "synth",
+    "view", "triage", "info", "summary", "hotspot", "isa", "line", "waits", "causes", "loops",
+    "bubbles", "latency", "flame", "occupancy", "counters", "events", "report", "export", "shot",
+    "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)

@@ -8,6 +8,9 @@ from pathlib import Path
 from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, size, top
 
 OCCUPIED_BY = ("se", "kernel", "state")
+REPORTED_AS = ("html", "md")
+EXPORTED_TO = ("perfetto", "speedscope", "csv", "parquet")
+EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters")
 
 
 def _view(parser: argparse.ArgumentParser) -> None:
@@ -90,6 +93,55 @@ def _synth(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=count, default=0, metavar="N", help="the same seed, the same bytes")
 
 
+def _report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folders", type=Path, nargs="+", metavar="FOLDER", help="captures, or folders that hold several"
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--out", type=Path, metavar="FILE", help="a .html or .md file to write, for one capture"
+    )
+    where.add_argument(
+        "--out-dir", type=Path, metavar="DIR", help="a folder to write into, a file a capture (default: here)"
+    )
+    parser.add_argument(
+        "--format", choices=REPORTED_AS, default="html", help="of files in a folder (default html)"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=count,
+        default=0,
+        metavar="N",
+        help="captures at a time (default: as many as processors)",
+    )
+
+
+def _export(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument("--to", choices=EXPORTED_TO, required=True, help="the kind of file")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help="a file to write (compressed if it ends in .gz), or the folder for all tables",
+    )
+    parser.add_argument(
+        "--table", choices=EXPORTED_TABLES, metavar="NAME", help=f"one of {', '.join(EXPORTED_TABLES)}"
+    )
+    parser.add_argument(
+        "--waves",
+        nargs="+",
+        metavar="ID",
+        help="only these waves, e.g. se0/simd2/slot1/wv0 (default: all; speedscope: the first)",
+    )
+    parser.add_argument(
+        "--cycles",
+        action="store_true",
+        help="Perfetto: write a cycle as one nanosecond, so that no time is rounded",
+    )
+
+
 CAPTURE_COMMANDS = (
     Command("view", "open the window (what `rcv FOLDER` does)", _view, "rcv ui_output_agent_1_dispatch_2"),
     Command(
@@ -122,6 +174,18 @@ CAPTURE_COMMANDS = (
         "draw a panel or the window into a picture",
         _shot,
         "rcv shot FOLDER --panel isa --out isa.png --size 900x600",
+    ),
+    Command(
+        "report",
+        "write a report of captures: one page of HTML or Markdown each",
+        _report,
+        "rcv report FOLDER --out report.html",
+    ),
+    Command(
+        "export",
+        "write what other tools read: Perfetto, speedscope, CSV, Parquet",
+        _export,
+        "rcv export FOLDER --to perfetto --out trace.pftrace",
     ),
     Command("synth", "write made-up sample captures", _synth, "rcv synth --all --out samples"),
 )

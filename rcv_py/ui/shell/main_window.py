@@ -21,6 +21,7 @@ from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.error_box import ErrorDesk
 from rcv_py.ui.shell.export_commands import Exporter, export_commands
 from rcv_py.ui.shell.file_commands import file_commands, window_commands
+from rcv_py.ui.shell.file_writer import FileWriter, writer_commands
 from rcv_py.ui.shell.go_commands import go_commands
 from rcv_py.ui.shell.keys_overlay import KeysOverlay
 from rcv_py.ui.shell.menus import Actions, fill_menu_bar
@@ -50,6 +51,7 @@ class MainWindow(QMainWindow):
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(make_panels(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
+        self.writer = FileWriter(ui, self)
         self._register()
         self.actions_ = Actions(self, ui.commands)
         self.menus = fill_menu_bar(self.menuBar(), ui.commands, self.actions_)
@@ -58,7 +60,7 @@ class MainWindow(QMainWindow):
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.addToolBar(self.top_bar)
-        self.status = StatusBar(ui, loader.cancel, lambda: self.workspace.show_panel("problems"))
+        self.status = StatusBar(ui, self.cancel, lambda: self.workspace.show_panel("problems"))
         self.setStatusBar(self.status)
         self.welcome = Welcome(ui, self.opener, self.browse)
         self.chooser = Chooser(self.show_last)
@@ -81,6 +83,7 @@ class MainWindow(QMainWindow):
         commands.register(*go_commands(ui.session))
         commands.register(*analyze_commands(ui.session))
         commands.register(*export_commands(self.exporter, ui.session))
+        commands.register(*writer_commands(self.writer, self.exporter.guarded, ui))
         commands.register(*panel_commands(self.workspace))
         for panel in self.panels:
             commands.register(*panel.commands())
@@ -90,7 +93,7 @@ class MainWindow(QMainWindow):
         soon = Coalesce(self, self.actions_.update, UPDATE_MS)
         cells = (
             session.trace, session.selection, session.loaded, session.visited, session.measure,
-            session.isolated_wait, session.latency_mode, session.source_cost,
+            session.isolated_wait, session.latency_mode, session.source_cost, session.busy,
         )  # fmt: skip
         for cell in cells:
             cell.watch(soon.ask)
@@ -102,6 +105,7 @@ class MainWindow(QMainWindow):
         self.opener.choose.connect(self._choose)
         self.chooser.chosen.connect(self.opener.open)
         ui.tasks.failed.connect(self.errors.show)
+        self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
         soon.now()
 
@@ -139,6 +143,13 @@ class MainWindow(QMainWindow):
         """Leave the chooser."""
         page = self.workspace if self.ui.session.trace.value is not None else self.welcome
         self.pages.setCurrentWidget(page)
+
+    def cancel(self) -> None:
+        """Stop what the status bar shows: writing a file, else reading waves."""
+        if self.writer.is_busy:
+            self.writer.cancel()
+        else:
+            self.loader.cancel()
 
     def copy_place(self) -> None:
         """Put the selection on the clipboard as text."""
@@ -262,6 +273,7 @@ class MainWindow(QMainWindow):
         settings.remember("bottom_folded", self.workspace.is_bottom_folded)
         states = {name: dock.panel.save_state() for name, dock in self.workspace.docks.items()}
         settings.remember("panels", json.dumps(states))
+        self.writer.cancel()
         self.loader.close()
         event.accept()
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
+from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
 
 from rcv_py.base.problems import Severity
@@ -15,6 +18,7 @@ from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.icons import icon
 
+SAVED_MS = 30_000  # that a saved file is told of
 UPDATE_MS = 100  # batches arrive faster than anyone reads
 _TEXT_BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 
@@ -33,6 +37,13 @@ class StatusBar(QStatusBar):
         self.problems.clicked.connect(show_problems)
         self.addWidget(self.facts)
         self.addWidget(self.problems)
+        self.saved = QLabel()
+        self.saved.setAccessibleName("Saved file")
+        self.saved.hide()
+        self.saved.linkActivated.connect(self._open_folder)
+        self._saved: Path | None = None
+        self._fades = QTimer(self, singleShot=True, interval=SAVED_MS)
+        self._fades.timeout.connect(self.saved.hide)
         self.stage = QLabel()
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
@@ -40,9 +51,11 @@ class StatusBar(QStatusBar):
         self.bar.setAccessibleName("Progress")
         self.cancel = QToolButton()
         self.cancel.setText("Cancel")
-        self.cancel.setToolTip("Stop reading; what has been read stays.")
+        self.cancel.setToolTip(
+            "Stop it; waves that have been read stay, a file that is half written does not."
+        )
         self.cancel.clicked.connect(cancel)
-        for widget in (self.stage, self.bar, self.cancel):
+        for widget in (self.saved, self.stage, self.bar, self.cancel):
             self.addPermanentWidget(widget)
         self._soon = Coalesce(self, self._update, UPDATE_MS)
         for cell in (ui.session.trace, ui.session.loaded, ui.session.problems):
@@ -51,6 +64,18 @@ class StatusBar(QStatusBar):
         ui.theme.changed.connect(self._update)
         self._update()
         self._show_stage()
+
+    def show_saved(self, path: Path) -> None:
+        """Tell for a while that a file was written, with a link to its folder."""
+        self._saved = path
+        self.saved.setText(f'Saved {escape(path.name)} · <a href="folder">open its folder</a>')
+        self.saved.setToolTip(str(path))
+        self.saved.show()
+        self._fades.start()
+
+    def _open_folder(self) -> None:
+        if self._saved is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._saved.parent)))
 
     def _update(self) -> None:
         trace, store = self._ui.session.trace.value, self._ui.session.store

@@ -1,0 +1,44 @@
+"""Exports: a million instructions for Perfetto, and the report of the capture with most waves."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.folders import large_folder
+from bench.load import in_child
+from bench.table import Options, Row, measure
+from rcv_py.export.report_files import write_report
+from rcv_py.export.report_inputs import ReportInputs
+from rcv_py.formats.open import open_trace
+from rcv_py.work.load import load_all
+
+PERFETTO_S = 3.0  # seconds a million instructions, reading and writing
+REPORT_S = 4.0  # seconds, from a loaded capture of 4,112 waves
+GROWTH_MB = 400  # memory, however many instructions there are
+MEGABYTES = (32, 320)  # of wave files: 1 M and 10 M instructions
+MANY_WAVES = "moe_reduce"
+
+
+@measure("exports")
+def exports(options: Options) -> Iterator[Row]:
+    """A Perfetto trace of 1 M instructions (and of 10 M with --full), and a report."""
+    for megabytes in MEGABYTES if options.full else MEGABYTES[:1]:
+        with large_folder(megabytes) as folder:
+            seconds, tokens, growth, size = in_child("perfetto", folder)
+        millions = tokens / 1e6
+        name = f"Perfetto trace, {millions:.1f} M instructions, reading them too"
+        yield Row(name, seconds, PERFETTO_S * millions, "s")
+        yield Row("  memory it takes", growth / 1e6, GROWTH_MB, "MB", 0)
+        yield Row("  its size", size / 1e6, None, "MB", 0)
+    shared = Path(os.environ.get("RCV_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+    for folder in sorted((shared / "traces" / MANY_WAVES).glob("ui_output*")):
+        trace = open_trace(folder)
+        waves = load_all(trace)
+        with tempfile.TemporaryDirectory(prefix="rcv-bench-") as place:
+            began = time.perf_counter()
+            write_report(ReportInputs(trace, waves), Path(place) / "report.html")
+            yield Row(f"report, {MANY_WAVES}", time.perf_counter() - began, REPORT_S, "s")

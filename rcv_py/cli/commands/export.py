@@ -1,0 +1,104 @@
+"""`rcv export`: what other tools read: Perfetto, speedscope, CSV, Parquet."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable
+from pathlib import Path
+
+from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, plural
+from rcv_py.cli.progress import progress
+from rcv_py.export.perfetto import TraceChoices, write_perfetto
+from rcv_py.export.speedscope import write_speedscope
+from rcv_py.export.table_files import write_tables
+from rcv_py.export.tables import TABLES
+from rcv_py.export.targets import whole_file
+from rcv_py.formats.open import open_trace
+from rcv_py.model.ids import WaveId
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.work.load import batches, load_all
+
+
+def run(arguments: Namespace) -> int:
+    """Write the file, or the folder of tables, and print its name and what is in it."""
+    _check(arguments)
+    trace = open_trace(arguments.folder)
+    rows = wave_rows(trace, arguments.waves)
+    print(f"{arguments.out}: {_WRITERS[arguments.to](trace, rows, arguments)}")
+    return 0
+
+
+def _check(arguments: Namespace) -> None:
+    if arguments.table and arguments.to not in ("csv", "parquet"):
+        raise UsageError(f"{arguments.to} has no tables.", hint="Use --table with --to csv or --to parquet.")
+    if arguments.cycles and arguments.to != "perfetto":
+        raise UsageError(f"Times of {arguments.to} are cycles anyway.", hint="Leave --cycles out.")
+    if arguments.out.is_dir() and (arguments.table or arguments.to in ("perfetto", "speedscope")):
+        raise UsageError(f"{arguments.out} is a folder.", hint="Name a file to write.")
+
+
+def wave_rows(trace: Trace, names: Iterable[str] | None) -> list[int] | None:
+    """Return the rows of the wave index that are named, None for all; raise UsageError for unknown ones."""
+    if not names:
+        return None
+    rows = []
+    for name in names:
+        try:
+            row = trace.waves.row(WaveId.parse(name))
+        except ValueError as error:
+            raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
+        if row is None:
+            raise UsageError(
+                f"The capture has no wave {name}.", hint="`rcv export --to csv --table waves` lists them."
+            )
+        rows.append(row)
+    return sorted(set(rows))
+
+
+def markers(trace: Trace) -> MarkerSpans | None:
+    """Return the scopes of markers; all waves are read for them, if there is shader data at all."""
+    return marker_spans(trace, load_all(trace)) if any(len(data.time) for data in trace.shader_data) else None
+
+
+def _perfetto(trace: Trace, rows: list[int] | None, arguments: Namespace) -> str:
+    with progress() as report, whole_file(arguments.out) as target:
+        done = write_perfetto(
+            trace,
+            batches(trace, rows),
+            target,
+            rows=rows,
+            spans=markers(trace),
+            choices=TraceChoices(cycles=arguments.cycles),
+            report=report,
+        )
+    lost = f", {plural(done.missing, 'wave')} could not be read" if done.missing else ""
+    return f"{plural(done.waves, 'wave')}, {plural(done.tokens, 'instruction')}{lost}"
+
+
+def _speedscope(trace: Trace, rows: list[int] | None, arguments: Namespace) -> str:
+    chosen: tuple[WaveBatch, ...] = ()
+    if rows is None and len(trace.waves):
+        rows = [0]
+    with progress() as report, whole_file(arguments.out) as target:
+        if rows:
+            chosen = tuple(batches(trace, rows, report=report))
+        waves = [wave for batch in chosen for wave in batch.waves]
+        profiles = write_speedscope(trace, waves, target)
+    return f"{plural(profiles, 'profile')}, {len(waves):,} of them of a wave"
+
+
+def _tables(trace: Trace, rows: list[int] | None, arguments: Namespace) -> str:
+    form = arguments.to
+    one: Path = arguments.out
+    paths = {arguments.table: one} if arguments.table else {name: one / f"{name}.{form}" for name in TABLES}
+    with progress() as report:
+        spans = markers(trace) if "events" in paths else None
+        read = batches(trace, rows)
+        done = write_tables(trace, read, paths, form, rows=rows, spans=spans, report=report)
+    return ", ".join(f"{name} {count(number)}" for name, number in done.items()) + " rows"
+
+
+_WRITERS = {"perfetto": _perfetto, "speedscope": _speedscope, "csv": _tables, "parquet": _tables}

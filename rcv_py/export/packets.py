@@ -1,0 +1,120 @@
+"""Many protobuf messages at once: byte strings of equal shape and different numbers, built by column.
+
+```
+row 0   tag  3          tag  07           every column is a matrix of bytes with a length for each row;
+row 1   tag  e8 07      tag  81 01        `tobytes` takes the bytes that count, row after row
+```
+
+The encoding is that of protocol buffers: base-128 varints, little-endian fixed 64, length-delimited messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_MOST_BYTES = 10  # of a varint of 64 bits
+VARINT, FIXED64, BYTES = 0, 1, 2  # wire types
+
+
+def varint(value: int) -> bytes:
+    """Return one number as a varint; a negative one as its two's complement of 64 bits."""
+    value &= (1 << 64) - 1
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def tag(field: int, wire: int) -> bytes:
+    """Return what stands in front of a field."""
+    return varint(field << 3 | wire)
+
+
+def number(field: int, value: int) -> bytes:
+    """Return a field that holds a whole number."""
+    return tag(field, VARINT) + varint(value)
+
+
+def message(field: int, *parts: bytes) -> bytes:
+    """Return a field that holds a message made of fields."""
+    body = b"".join(parts)
+    return tag(field, BYTES) + varint(len(body)) + body
+
+
+def text(field: int, value: str) -> bytes:
+    """Return a field that holds text; what is no valid text is replaced."""
+    return message(field, value.encode("utf-8", "replace"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    data: np.ndarray  # uint8 [n or 1, width]
+    length: np.ndarray | None  # int64 [n], bytes of each row that count; None: all
+
+
+class Rows:
+    """`n` byte strings that grow column by column; `where` (bool, one a row) says who gets a column."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self._columns: list[_Column] = []
+        self.length = np.zeros(n, dtype=np.int64)
+
+    def put(self, data: bytes, where: np.ndarray | None = None) -> None:
+        """Append the same bytes to every row."""
+        matrix = np.frombuffer(data, dtype=np.uint8)[None, :]
+        length = None if where is None else np.where(where, len(data), 0)
+        self._append(_Column(matrix, length))
+
+    def varint(self, values: np.ndarray, where: np.ndarray | None = None) -> None:
+        """Append a number to each row."""
+        value = np.ascontiguousarray(values, dtype=np.int64).view(np.uint64)
+        most = int(value.max(initial=0)).bit_length()
+        width = min(_MOST_BYTES, max(1, -(-most // 7)))
+        matrix = np.empty((self.n, width), dtype=np.uint8)
+        length = np.ones(self.n, dtype=np.int64)
+        rest = value
+        for at in range(width):
+            low = (rest & np.uint64(0x7F)).astype(np.uint8)
+            rest = rest >> np.uint64(7)
+            more = rest > 0
+            matrix[:, at] = low | np.where(more, np.uint8(0x80), np.uint8(0))
+            length += more
+        self._append(_Column(matrix, length if where is None else np.where(where, length, 0)))
+
+    def fixed64(self, values: np.ndarray, where: np.ndarray | None = None) -> None:
+        """Append eight bytes to each row: of an integer or of a float64, as they are."""
+        matrix = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<")).view(np.uint8)
+        length = None if where is None else np.where(where, 8, 0)
+        self._append(_Column(matrix.reshape(self.n, 8), length))
+
+    def nested(self, field: int, inner: Rows, where: np.ndarray | None = None) -> None:
+        """Append rows as messages, each with its tag and its length; `inner` must not grow any more."""
+        self.put(tag(field, BYTES), where)
+        self.varint(inner.length, where)
+        for column in inner._columns:
+            full = column.data.shape[1] if column.length is None else column.length
+            length = column.length if where is None else np.where(where, full, 0)
+            self._append(_Column(column.data, length))
+
+    def tobytes(self) -> bytes:
+        """Return all rows, one after the other."""
+        width = sum(column.data.shape[1] for column in self._columns)
+        data = np.empty((self.n, width), dtype=np.uint8)
+        counts = np.ones((self.n, width), dtype=bool)
+        at = 0
+        for column in self._columns:
+            stop = at + column.data.shape[1]
+            data[:, at:stop] = column.data
+            if column.length is not None:
+                counts[:, at:stop] = np.arange(stop - at) < column.length[:, None]
+            at = stop
+        return data[counts].tobytes()
+
+    def _append(self, column: _Column) -> None:
+        self._columns.append(column)
+        self.length += column.data.shape[1] if column.length is None else column.length

@@ -1,0 +1,56 @@
+"""How places of a capture are written, so that the window's *Go to place* finds them again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from rcv_py.model.code import CodeTable, SourceFile
+from rcv_py.model.ids import WaveId
+
+
+def leaf_texts(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[str, ...]:
+    """Return the innermost source place of each code row as `path:line`, "" where there is none."""
+    if not len(code.chain_file):
+        return ("",) * len(code)
+    has = code.leaf >= 0
+    file = np.where(has, code.chain_file[code.leaf], -1).tolist()
+    line = np.where(has, code.chain_line[code.leaf], 0).tolist()
+    return tuple(f"{sources[f].path}:{n}" if f >= 0 else "" for f, n in zip(file, line, strict=True))
+
+
+def short_places(places: Sequence[str]) -> tuple[str, ...]:
+    """Return `name:line` for each `path:line`, with the folder in front where two names are equal."""
+    paths = {place.rpartition(":")[0].replace("\\", "/") for place in places if place}
+    often = Counter(path.rpartition("/")[2] for path in paths)
+    return tuple(_short(place.replace("\\", "/"), often) for place in places)
+
+
+def _short(place: str, often: Counter[str]) -> str:
+    path, _, line = place.rpartition(":")
+    name = path.rpartition("/")[2]
+    shown = "/".join(path.split("/")[-2:]) if often[name] > 1 else name
+    return f"{shown}:{line}" if place else ""
+
+
+def place_text(wave: WaveId | None = None, line: int | None = None, hit: int | None = None) -> str:
+    """Return `se0/simd2/slot5/wv3:line 118#7`; any part may be absent, a hit needs a line."""
+    at = "" if line is None else f":line {line}"
+    return f"{wave or ''}{at}{'' if hit is None or not at else f'#{hit}'}"
+
+
+def line_anchor(line: int) -> str:
+    """The name of a code line inside a report."""
+    return f"line-{line}"
+
+
+def wave_anchor(wave: WaveId) -> str:
+    """The name of a wave inside a report."""
+    return f"wave-se{wave.se}-simd{wave.simd}-slot{wave.slot}-wv{wave.wid}"
+
+
+def cycle_anchor(cycle: int) -> str:
+    """The name of a moment inside a report."""
+    return f"cycle-{cycle}"

@@ -1,0 +1,174 @@
+"""A report as Markdown, for repositories and chats: tables are rectangular, plots become tables of numbers.
+
+Text of a capture can neither end a cell nor start markup: it is escaped, code stands between backticks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import assert_never
+
+from rcv_py.base.text import count, percent
+from rcv_py.export.report_model import (
+    Bars,
+    Bins,
+    Cell,
+    Curve,
+    Heading,
+    Heads,
+    Listing,
+    Note,
+    Part,
+    Plot,
+    Report,
+    Section,
+    Stacked,
+    Table,
+)
+
+MOST_ROWS = 60  # of a table that HTML folds away
+_POINTS = 12  # of a curve
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+_WEIGHTS = {"info": "Note", "warning": "Warning", "error": "Error"}
+
+
+def markdown(report: Report) -> str:
+    """Return the text; every table has a line of headings and as many cells in every row."""
+    anchors = _shown_anchors(report)
+    lines = [f"# {plain(report.title)}", "", plain(report.subtitle), ""]
+    lines += [f"- [{plain(one.title)}](#{one.id})" for one in report.sections]
+    for section in report.sections:
+        lines += _section(section, anchors)
+    return "\n".join([*lines, "", "---", "", plain(report.made_with), ""])
+
+
+def plain(text: str) -> str:
+    """Return text as Markdown that shows just that text, on one line."""
+    return _MARKUP.sub(r"\\\1", _line(text))
+
+
+def verbatim(text: str) -> str:
+    """Return text between as many backticks as keep it together; a bar inside a table cell stays one."""
+    line = _line(text).replace("|", "\\|")
+    longest = max((len(run) for run in re.findall("`+", line)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{fence}{pad}{line}{pad}{fence}" if line.strip() else ""
+
+
+def _line(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+class _Anchors:
+    """Places that the text has, and which of them have been written."""
+
+    def __init__(self, known: set[str]) -> None:
+        self.known, self._written = known, set[str]()
+
+    def tag(self, anchor: str) -> str:
+        if anchor not in self.known or anchor in self._written:
+            return ""
+        self._written.add(anchor)
+        return f'<a id="{anchor}"></a>'
+
+
+def _shown_anchors(report: Report) -> _Anchors:
+    known = {section.id for section in report.sections}
+    tables = [part for section in report.sections for part in section.parts if isinstance(part, Table)]
+    return _Anchors(
+        known | {cell.anchor for one in tables for row in _shown(one) for cell in row if cell.anchor}
+    )
+
+
+def _shown(table: Table) -> tuple[tuple[Cell, ...], ...]:
+    return table.rows[:MOST_ROWS] if table.is_folded else table.rows
+
+
+def _section(section: Section, anchors: _Anchors) -> list[str]:
+    lines = ["", anchors.tag(section.id), "", f"## {plain(section.title)}", ""]
+    lines += [plain(section.intro), ""] if section.intro else []
+    for part in section.parts:
+        lines += [*_part(part, anchors), ""]
+    return lines
+
+
+def _part(part: Part, anchors: _Anchors) -> list[str]:
+    match part:
+        case Table():
+            return _table(part, anchors)
+        case Note():
+            return [f"> **{_WEIGHTS.get(part.weight, 'Note')}:** {plain(part.text)}"]
+        case Listing():
+            return _fenced(part.lines)
+        case Heads():
+            return [f"### {plain(part.text)}"]
+        case Stacked() | Curve() | Bins() | Bars():
+            return [f"**{plain(part.title)}**", "", *_rows(*_numbers(part))]
+        case _:
+            assert_never(part)
+
+
+def _fenced(lines: tuple[str, ...]) -> list[str]:
+    fence = "```"
+    while any(fence in line for line in lines):
+        fence += "`"
+    return [f"{fence}sh", *lines, fence]
+
+
+def _table(table: Table, anchors: _Anchors) -> list[str]:
+    shown = _shown(table)
+    caption = plain(table.caption)
+    if len(shown) < len(table.rows):
+        caption += f" The first {count(len(shown))} of {count(len(table.rows))} rows."
+    rows = [[_cell(cell, anchors) for cell in row] for row in shown]
+    return [*([caption.strip(), ""] if caption else []), *_rows(table.headings, rows)]
+
+
+def _cell(cell: Cell, anchors: _Anchors) -> str:
+    text = verbatim(cell.text) if cell.is_code else plain(cell.text)
+    place = anchors.tag(cell.anchor) if cell.anchor else ""
+    return place + (f"[{text}](#{cell.link})" if text and cell.link in anchors.known else text)
+
+
+def _rows(headings: tuple[Heading, ...], rows: list[list[str]]) -> list[str]:
+    lines = [_bars([plain(heading.title) for heading in headings])]
+    lines.append(_bars(["---:" if heading.is_number else "---" for heading in headings]))
+    return [*lines, *(_bars(row) for row in rows)]
+
+
+def _bars(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _numbers(plot: Plot) -> tuple[tuple[Heading, ...], list[list[str]]]:
+    match plot:
+        case Stacked():
+            whole = sum(part.value for part in plot.parts)
+            rows = [
+                [plain(part.name), f"{part.value:,.0f}", percent(part.value, whole)] for part in plot.parts
+            ]
+            return (Heading("part"), Heading(plot.unit, True), Heading("share", True)), rows
+        case Bars():
+            names = list(dict.fromkeys(part.name for bar in plot.bars for part in bar.parts))
+            heads = (Heading(""), *(Heading(name, True) for name in names))
+            return heads, [
+                [verbatim(bar.name), *(f"{_of(bar.parts, name):,.0f}" for name in names)] for bar in plot.bars
+            ]
+        case Bins():
+            spans = zip(plot.edges, plot.edges[1:], plot.counts, strict=False)
+            rows = [[f"{low:,} to {high:,}", f"{n:,}"] for low, high, n in spans if n]
+            return (Heading(plot.unit), Heading("count", True)), rows
+        case Curve():
+            return (Heading("cycle", True), Heading(plot.unit, True)), _sampled(plot)
+
+
+def _of(parts: tuple[object, ...], name: str) -> float:
+    return sum(part.value for part in parts if part.name == name)  # type: ignore[attr-defined]
+
+
+def _sampled(curve: Curve) -> list[list[str]]:
+    """A few points of a curve, evenly spread over its steps, the first and the last among them."""
+    n = len(curve.times)
+    rows = sorted({at * (n - 1) // max(1, _POINTS - 1) for at in range(_POINTS)}) if n else []
+    return [[f"{curve.times[row]:,}", f"{curve.values[row]:,.0f}"] for row in rows if row < n]

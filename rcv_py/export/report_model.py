@@ -1,0 +1,179 @@
+"""A report before it has a form: sections of sentences, tables and plots, with anchors and links.
+
+A cell or a plot knows what it is about; HTML and Markdown are written from the same sections.  A link to an
+anchor that no section defines is left out by the writers, so a section need not know the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value of a table as it is shown, and what it leads to."""
+
+    text: str
+    anchor: str = ""  # the cell is this place: the first cell of a name wins
+    link: str = ""  # anchor of the report that it leads to
+    value: float | None = None  # for sorting; None: by text
+    share: float | None = None  # 0 to 1: how much of the cell a bar fills
+    is_code: bool = False
+    tip: str = ""  # what the mouse shows: the unabridged text
+    is_strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A column of a table."""
+
+    title: str
+    is_number: bool = False
+    tip: str = ""  # a sentence: what is counted, over what
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells; every row is as long as the headings."""
+
+    headings: tuple[Heading, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    is_folded: bool = False  # HTML shows only the caption until it is opened
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of a whole in a stacked bar; `role` names its colour (see `svg.COLORS`)."""
+
+    name: str
+    value: float
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stacked:
+    """Parts of a whole."""
+
+    title: str
+    parts: tuple[Share, ...]
+    unit: str = "cycles"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A step function of time: `values[i]` from `times[i]` on; the last time is the end."""
+
+    title: str
+    times: Sequence[int]
+    values: Sequence[float]
+    unit: str = "waves"
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Bin i counts values from `edges[i]` up to `edges[i + 1]`."""
+
+    title: str
+    edges: Sequence[int]
+    counts: Sequence[int]
+    unit: str = "cycles"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One of several bars, made of parts."""
+
+    name: str
+    parts: tuple[Share, ...]
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars below each other on one scale."""
+
+    title: str
+    bars: tuple[Bar, ...]
+    unit: str = "cycles"
+
+
+Plot = Stacked | Curve | Bins | Bars
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence; `weight` is "info", "warning" or "error"."""
+
+    text: str
+    weight: str = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines to copy, such as commands."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """A heading inside of a section."""
+
+    text: str
+    anchor: str = ""
+
+
+Part = Table | Plot | Note | Listing | Heads
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with what stands below it."""
+
+    id: str
+    title: str
+    parts: tuple[Part, ...]
+    intro: str = ""  # a sentence or two: what the numbers are
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All sections about one capture."""
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+    made_with: str  # rcv and its version
+    notes: tuple[str, ...] = field(default=())
+
+    def anchors(self) -> set[str]:
+        """Every place that a link can lead to."""
+        found = {section.id for section in self.sections}
+        for section in self.sections:
+            for part in section.parts:
+                if isinstance(part, Table):
+                    found |= {cell.anchor for row in part.rows for cell in row if cell.anchor}
+                elif isinstance(part, Heads) and part.anchor:
+                    found.add(part.anchor)
+        return found
+
+
+def number(value: int, link: str = "", anchor: str = "") -> Cell:
+    """Return a cell with a whole number, grouped by thousands."""
+    return Cell(f"{value:,}", anchor, link, float(value))
+
+
+def share(part: float, whole: float) -> Cell:
+    """Return a cell with a share in percent and a bar as long."""
+    if not whole:
+        return Cell("", value=0.0)
+    value = part / whole
+    text = f"{100 * value:.1f} %" if value >= 0.0005 or value == 0 else "<0.1 %"
+    return Cell(text, value=value, share=min(1.0, max(0.0, value)))
+
+
+def code(text: str, link: str = "", anchor: str = "", tip: str = "") -> Cell:
+    """Return a cell with text of the program."""
+    return Cell(text, anchor, link, is_code=True, tip=tip)

@@ -1,0 +1,241 @@
+"""Sections about why cycles were spent: causes, waits, and what other waves hid."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.bubbles import bubbles
+from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
+from rcv_py.base.text import percent
+from rcv_py.export.places import line_anchor
+from rcv_py.export.report_inputs import ReportInputs
+from rcv_py.export.report_model import (
+    Bar,
+    Bars,
+    Cell,
+    Heading,
+    Note,
+    Section,
+    Share,
+    Stacked,
+    Table,
+    code,
+    number,
+    share,
+)
+from rcv_py.model.kinds import TokenKind
+
+TOP = 15
+PRODUCERS = 3  # of a wait that are named
+
+
+def line_cell(inputs: ReportInputs, line: int) -> Cell:
+    """A link to a code line; nothing for -1."""
+    return number(line, line_anchor(line)) if 0 <= line < len(inputs.trace.code) else Cell("")
+
+
+def text_cell(inputs: ReportInputs, line: int) -> Cell:
+    """The instruction of a line."""
+    return code(inputs.trace.code.text[line]) if 0 <= line < len(inputs.trace.code) else Cell("")
+
+
+def _role(cause: Cause) -> str:
+    kind, value = CAUSE_TEXT[cause].colour
+    return f"kind-{TokenKind(int(value)).name}" if kind == "kind" else str(value)
+
+
+def causes(inputs: ReportInputs) -> Section | None:
+    """Stalled and idle cycles by cause, and the largest of them with who is to blame."""
+    found = inputs.causes
+    if found is None or not len(found):
+        return None
+    table, whole = found.by_cause(), int(found.cycles.sum())
+    bars = tuple(
+        Bar(CAUSE_TEXT[Cause(cause)].name, (Share("stall", stall, "stall"), Share("idle", idle, "idle")))
+        for cause, stall, idle in zip(
+            table.cause.tolist(), table.stall.tolist(), table.idle.tolist(), strict=True
+        )
+    )
+    rows = tuple(
+        (
+            Cell(CAUSE_TEXT[Cause(cause)].name),
+            number(stall),
+            number(idle),
+            share(stall + idle, whole),
+            Cell("certain" if CAUSE_TEXT[Cause(cause)].is_certain else "by evidence"),
+            Cell(CAUSE_TEXT[Cause(cause)].evidence),
+        )
+        for cause, stall, idle in zip(
+            table.cause.tolist(), table.stall.tolist(), table.idle.tolist(), strict=True
+        )
+    )
+    heads = (
+        Heading("cause"),
+        Heading("stall", True),
+        Heading("idle", True),
+        Heading("share", True),
+        Heading("how"),
+        Heading("asks for"),
+    )
+    told = found.assumption or "It is attribution, not elapsed time: waves stall at once."
+    intro = (
+        f"{percent(found.explained, 1)} of the stalled and {percent(found.explained_idle, 1)} of the idle "
+        f"cycles have a cause. {told}"
+    )
+    parts = (
+        Bars("Stalled and idle cycles by cause", bars),
+        Table(heads, rows, "All causes", is_folded=True),
+        _blamed(inputs),
+    )
+    return Section("causes", "Why cycles were spent", parts, intro)
+
+
+def _blamed(inputs: ReportInputs) -> Table:
+    found = inputs.causes
+    assert found is not None
+    whole = int(found.cycles.sum())
+    rows = tuple(
+        (
+            line_cell(inputs, int(found.line[row])),
+            text_cell(inputs, int(found.line[row])),
+            Cell(CAUSE_TEXT[Cause(int(found.cause[row]))].name),
+            number(int(found.stall[row])),
+            number(int(found.idle[row])),
+            share(int(found.cycles[row]), whole),
+            line_cell(inputs, int(found.producer[row])),
+            text_cell(inputs, int(found.producer[row])),
+        )
+        for row in np.argsort(-found.cycles, kind="stable")[:TOP].tolist()
+    )
+    heads = (
+        Heading("line", True),
+        Heading("late instruction"),
+        Heading("cause"),
+        Heading("stall", True),
+        Heading("idle", True),
+        Heading("share", True),
+        Heading("because of", True),
+        Heading("instruction"),
+    )
+    return Table(
+        heads, rows, f"The {len(rows)} largest: where cycles were paid, and which instruction caused them"
+    )
+
+
+def waits(inputs: ReportInputs) -> Section | None:
+    """Each wait with the instructions it waited for."""
+    summary = inputs.waits
+    table, latency = summary.blocking, summary.latency
+    if not len(table):
+        return None
+    median = dict(zip(latency.line.tolist(), latency.median.tolist(), strict=True))
+    whole, rows = int(table.stall.sum()), []
+    for row in range(min(TOP, len(table))):
+        producers = table.producer[table.producers(row)][:PRODUCERS].tolist()
+        first = producers[0] if producers else -1
+        known = median.get(first)
+        rows.append(
+            (
+                line_cell(inputs, int(table.line[row])),
+                text_cell(inputs, int(table.line[row])),
+                number(int(table.hits[row])),
+                number(int(table.stall[row])),
+                share(int(table.stall[row]), whole),
+                line_cell(inputs, first),
+                text_cell(inputs, first),
+                Cell(f"{known:,.0f}", value=float(known))
+                if known is not None and not isnan(known)
+                else Cell(""),
+                Cell(", ".join(f"{line:,}" for line in producers[1:])),
+            )
+        )
+    heads = (
+        Heading("line", True),
+        Heading("wait"),
+        Heading("times", True),
+        Heading("stall", True),
+        Heading("share", True),
+        Heading("waited for", True),
+        Heading("instruction"),
+        Heading("its latency, median", True, "Only where a wait told it exactly."),
+        Heading("others"),
+    )
+    intro = (
+        "Counters are replayed by the rules of the generation; the stall of a wait is charged to the newest "
+        "instruction it waited for. A wait is no stopwatch for that instruction."
+    )
+    return Section("waits", "Waits, and what they waited for", (Table(heads, tuple(rows)),), intro)
+
+
+def idle_simds(inputs: ReportInputs) -> Section | None:
+    """Cycles in which a SIMD held waves and none of them issued, by the lines they waited in."""
+    if not inputs.waves:
+        return None
+    found = bubbles(inputs.trace, inputs.batches)
+    if not found.bubble:
+        return None
+    whole = float(found.total.sum())
+    rows = tuple(
+        (
+            line_cell(inputs, int(found.line[row])),
+            text_cell(inputs, int(found.line[row])),
+            *(number(round(float(column[row]))) for column in (found.stall, found.idle, found.drain)),
+            share(float(found.total[row]), whole),
+        )
+        for row in range(min(TOP, len(found)))
+    )
+    shares = (Share("a wave issued", found.issuing, "issue"), Share("none did", found.bubble, "stall"))
+    names = ("stall", "idle", "drain", "share")
+    heads = (Heading("line", True), Heading("instruction"), *(Heading(name, True) for name in names))
+    intro = (
+        "Each cycle is split among the waves that were there. Only recorded waves count, and an issue is no "
+        "proof of useful work."
+    )
+    parts = (Stacked("Cycles of SIMDs that held a recorded wave", shares), Table(heads, rows))
+    return Section("bubbles", "When no wave of a SIMD issued", parts, intro)
+
+
+def hidden(inputs: ReportInputs) -> Section | None:
+    """Which lines remain when what other waves covered is taken away."""
+    trace = inputs.trace
+    if not inputs.waves or why_not_hidden(trace):
+        return None
+    found = hidden_latency(trace, inputs.batches)
+    left, costs = found.nonhidden(trace.code), inputs.costs
+    whole, remaining = int(costs.cost.sum()), int(left.sum())
+    if not whole:
+        return None
+    rows = tuple(
+        (
+            line_cell(inputs, line),
+            text_cell(inputs, line),
+            number(int(costs.cost[line])),
+            number(int(left[line])),
+            share(int(left[line]), remaining),
+        )
+        for line in np.argsort(-left, kind="stable")[:TOP].tolist()
+        if left[line] > 0
+    )
+    heads = (
+        Heading("line", True),
+        Heading("instruction"),
+        Heading("latency and idle", True),
+        Heading("not hidden", True),
+        Heading("share", True),
+    )
+    bar = Bars(
+        "Latency and idle of all lines",
+        (
+            Bar(
+                "all lines",
+                (
+                    Share("not hidden", remaining, "accent"),
+                    Share("hidden by other waves", whole - remaining, "hidden"),
+                ),
+            ),
+        ),
+    )
+    return Section("hidden", "What no other wave hid", (bar, Table(heads, rows), Note(found.assumption)))

@@ -1,0 +1,186 @@
+"""Tables as files: CSV for everybody, Parquet where pyarrow is installed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from rcv_py.analysis.marker_spans import MarkerSpans
+from rcv_py.base.errors import UsageError
+from rcv_py.base.progress import CancelFlag, Report, Stage, silent
+from rcv_py.export.tables import TABLES, Column, Columns, Words
+from rcv_py.export.targets import whole_file, whole_path
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch, WaveIndex
+
+FORMATS = ("csv", "parquet")
+STAGE = "Writing tables"
+_AT_ONCE = 1 << 16  # rows
+
+
+class _Writer(Protocol):
+    rows: int
+
+    def write(self, columns: Columns) -> None:
+        """Append rows; the first call tells the columns."""
+
+    def close(self) -> None:
+        """Finish the file."""
+
+
+def write_tables(
+    trace: Trace,
+    batches: Iterable[WaveBatch],
+    paths: Mapping[str, Path],
+    form: str,
+    *,
+    rows: Sequence[int] | None = None,
+    spans: MarkerSpans | None = None,
+    report: Report = silent,
+    cancel: CancelFlag | None = None,
+) -> dict[str, int]:
+    """Write tables to `paths` (name to file); return how many rows each got.
+
+    Files appear when all of them are whole.  Waves are read once for all tables, and only if one needs them.
+    Raises UsageError for Parquet without pyarrow, ExportError where a file cannot be written.
+    """
+    with ExitStack() as stack:
+        writers = {name: _writer(stack, path, form) for name, path in paths.items()}
+        for name, writer in writers.items():
+            make = TABLES[name].whole
+            if make is not None:
+                report(Stage(f"Writing {name}"))
+                writer.write(_chosen(make(trace, spans), name, rows))
+        parts = {name: TABLES[name].part for name in paths if TABLES[name].part is not None}
+        done, total = 0, len(trace.waves) if rows is None else len(rows)
+        for batch in _with_empty(batches) if parts else ():
+            if cancel is not None:
+                cancel.check()
+            for name, part in parts.items():
+                assert part is not None
+                writers[name].write(part(trace, batch))
+            done += len(batch.waves) + len(batch.missing)
+            report(Stage(STAGE, done, total))
+        for writer in writers.values():
+            writer.close()
+    return {name: writer.rows for name, writer in writers.items()}
+
+
+def _with_empty(batches: Iterable[WaveBatch]) -> Iterator[WaveBatch]:
+    """The batches, and one without waves behind them: a table without rows still has columns."""
+    yield from batches
+    none = np.zeros(0, dtype=np.int32)
+    yield WaveBatch((), np.zeros(1, dtype=np.int64), none, none, none.astype(np.uint8), none)
+
+
+def _chosen(columns: Columns, name: str, rows: Sequence[int] | None) -> Columns:
+    """The table of waves holds only those that are asked for."""
+    if rows is None or name != "waves":
+        return columns
+    return {key: _at(column, rows) for key, column in columns.items()}
+
+
+def _at(column: Column, rows: Sequence[int]) -> Column:
+    if isinstance(column, Words):
+        return Words(column.texts, column.code[list(rows)])
+    return column[list(rows)] if isinstance(column, np.ndarray) else [column[row] for row in rows]
+
+
+def wave_rows(index: WaveIndex, chosen: Sequence[int] | None) -> list[int]:
+    """The rows of the wave index that are meant."""
+    return list(range(len(index))) if chosen is None else sorted(set(chosen))
+
+
+def _writer(stack: ExitStack, path: Path, form: str) -> _Writer:
+    if form == "csv":
+        return _Csv(stack, path)
+    parquet()
+    return _Parquet(stack, path)
+
+
+def parquet() -> Any:
+    """Return pyarrow; raise UsageError with what to do where it is not installed."""
+    try:
+        import pyarrow  # noqa: PLC0415 - optional, and slow to load
+        import pyarrow.parquet  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError(
+            "Parquet needs the package pyarrow, which is not installed.",
+            hint="Install it with `pip install pyarrow`, or use --to csv.",
+        ) from error
+    return pyarrow
+
+
+class _Csv:
+    def __init__(self, stack: ExitStack, path: Path) -> None:
+        binary = stack.enter_context(whole_file(path))
+        self._stream = io.TextIOWrapper(binary, "utf-8", errors="replace", newline="", write_through=True)
+        stack.callback(self._stream.detach)
+        self._csv = csv.writer(self._stream, lineterminator="\n")
+        self._has_head = False
+        self.rows = 0
+
+    def write(self, columns: Columns) -> None:
+        if not self._has_head:
+            self._csv.writerow(columns)
+            self._has_head = True
+        n = min(map(len, columns.values()), default=0)
+        for first in range(0, n, _AT_ONCE):
+            rows = slice(first, first + _AT_ONCE)
+            self._csv.writerows(zip(*(_plain(column, rows) for column in columns.values()), strict=True))
+        self.rows += n
+
+    def close(self) -> None:
+        self._stream.flush()
+
+
+class _Parquet:
+    def __init__(self, stack: ExitStack, path: Path) -> None:
+        self._arrow = parquet()
+        self._path = stack.enter_context(whole_path(path))
+        self._stack = stack
+        self._writer: Any = None
+        self.rows = 0
+
+    def write(self, columns: Columns) -> None:
+        table = self._arrow.table({name: self._array(column) for name, column in columns.items()})
+        if self._writer is None:
+            self._writer = self._arrow.parquet.ParquetWriter(self._path, table.schema)
+            self._stack.callback(self._writer.close)
+        if len(table):
+            self._writer.write_table(table)
+        self.rows += len(table)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def _array(self, column: Column) -> Any:
+        arrow = self._arrow
+        if isinstance(column, Words):
+            texts = arrow.array([_valid(text) for text in column.texts] or [""], arrow.string())
+            return arrow.DictionaryArray.from_arrays(arrow.array(column.code.astype(np.int32)), texts)
+        if isinstance(column, np.ndarray):
+            return arrow.array(column if column.dtype.kind in "fb" else column.astype(np.int64))
+        return arrow.array([_valid(text) for text in column], arrow.string())
+
+
+def _plain(column: Column, rows: slice) -> list[Any]:
+    """Some rows of a column as plain values; truth is 0 or 1."""
+    if isinstance(column, Words):
+        texts = np.array([*column.texts, ""], dtype=object)
+        return texts[column.code[rows]].tolist()
+    if isinstance(column, np.ndarray):
+        part = column[rows]
+        return (part.astype(np.int8) if part.dtype.kind == "b" else part).tolist()
+    return column[rows]
+
+
+def _valid(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,116 @@
+"""`rcv export` and `rcv report` as a user types them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from rcv_py.base.progress import Stage
+from rcv_py.cli.main import main
+from rcv_py.cli.progress import progress
+from rcv_py.export import report as report_module
+from rcv_py.formats.open import open_trace
+from tests.export.perfetto_reader import read
+from tests.support import captures
+
+NAME = "vec_add"
+
+
+def run(*words: object) -> int:
+    return main([str(word) for word in words])
+
+
+def test_perfetto_plain_and_packed_and_of_some_waves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = captures.trace_path(NAME)
+    plain, packed = tmp_path / "a.pftrace", tmp_path / "a.pftrace.gz"
+    assert run("export", folder, "--to", "perfetto", "--out", plain) == 0
+    assert run("export", folder, "--to", "perfetto", "--out", packed) == 0
+    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+    wave = str(open_trace(folder).waves.id(5))
+    assert run("export", folder, "--to", "perfetto", "--out", plain, "--waves", wave, "--cycles") == 0
+    threads = [
+        one.thread.thread_name for one in read(plain.read_bytes()).tracks.values() if one.HasField("thread")
+    ]
+    assert threads == [wave]
+    assert "1 wave, 22 instructions" in capsys.readouterr().out
+
+
+def test_speedscope_and_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.trace_path(NAME)
+    waves = [str(open_trace(folder).waves.id(row)) for row in (0, 3)]
+    assert run("export", folder, "--to", "speedscope", "--out", tmp_path / "s.json", "--waves", *waves) == 0
+    profiles = json.loads((tmp_path / "s.json").read_text())["profiles"]
+    assert [one["name"].split(",")[0] for one in profiles[-2:]] == waves
+    assert run("export", folder, "--to", "csv", "--out", tmp_path / "t") == 0
+    assert len(list((tmp_path / "t").iterdir())) == 8
+    assert run("export", folder, "--to", "parquet", "--table", "waves", "--out", tmp_path / "w.parquet") == 0
+    assert "waves 632 rows" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--to", "perfetto", "--table", "code"), "has no tables"),
+        (("--to", "csv", "--cycles"), "are cycles anyway"),
+        (("--to", "perfetto", "--waves", "se9/simd9/slot9/wv9"), "has no wave"),
+        (("--to", "perfetto", "--waves", "first"), "does not name a wave"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence(
+    words: tuple[str, ...], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "x"
+    assert run("export", captures.trace_path(NAME), *words, "--out", out) == 2
+    assert says in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_reports_of_several_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [captures.trace_path(name) for name in ("vec_add", "pa_mqa_small")]
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "filenames.json").write_text("{")
+    out = tmp_path / "out"
+    words = ("report", *folders, tmp_path / "broken", "--out-dir", out, "--format", "md", "--jobs", 2)
+    assert run(*words) == 2, "one of three cannot be read"
+    text = capsys.readouterr()
+    assert sorted(out.iterdir()) == sorted(out / f"{folder.name}.md" for folder in folders)
+    assert "filenames.json is damaged" in text.err
+    assert len(text.out.splitlines()) == 2
+    assert run("report", *folders, "--out", tmp_path / "one.html") == 2
+    assert "--out names one file" in capsys.readouterr().err
+    assert run("report", folders[0], "--out", tmp_path / "one.pdf") == 2
+    assert "kind of report" in capsys.readouterr().err
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report_module, "SECTIONS", (interrupted,))
+    assert run("report", captures.trace_path(NAME), "--out", tmp_path / "r.html") == 130
+    monkeypatch.setattr("rcv_py.export.perfetto.Waves.tokens", interrupted)
+    assert run("export", captures.trace_path(NAME), "--to", "perfetto", "--out", tmp_path / "t") == 130
+    assert not list(tmp_path.iterdir())
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_one_line_on_a_terminal_and_nothing_elsewhere() -> None:
+    screen, file = Terminal(), io.StringIO()
+    for stream in (screen, file):
+        with progress(stream) as report:
+            report(Stage("Reading", 1, 2))
+            report(Stage("Reading", 2, 2))
+    assert file.getvalue() == ""
+    assert "\n" not in screen.getvalue()
+    assert screen.getvalue().endswith("\r\x1b[K")
+    assert "Reading 2 of 2" in screen.getvalue()

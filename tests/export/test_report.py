@@ -1,0 +1,264 @@
+"""Reports: numbers of the other commands, links that lead somewhere, and text that stays text."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rcv_py.base.errors import Cancelled, UsageError
+from rcv_py.base.progress import CancelFlag
+from rcv_py.cli.main import main
+from rcv_py.export.report import make_report
+from rcv_py.export.report_files import write_report
+from rcv_py.export.report_html import html
+from rcv_py.export.report_inputs import ReportInputs
+from rcv_py.export.report_markdown import markdown
+from rcv_py.export.report_model import Bars, Bins, Cell, Curve, Heading, Heads, Report, Section, Table, code
+from rcv_py.export.svg import COLORS, svg
+from rcv_py.formats.open import open_trace
+from rcv_py.state.selection import Selection
+from rcv_py.synth.variants import SAMPLES
+from tests.support import captures
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+NAMES = ("flash_attn_small_after", "vec_add", "pcsampling")
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+class Page(HTMLParser):
+    """A page that must be well formed: its ids, its links, its elements, its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        assert len({name for name, _ in attrs}) == len(attrs), "no attribute twice"
+        for name, value in attrs:
+            self.attributes.append((name, value or ""))
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("href", "src"):
+                self.links.append(value or "")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def report_of(path: Path) -> Report:
+    trace = open_trace(path)
+    rows = list(range(len(trace.waves)))
+    return make_report(ReportInputs(trace, (trace.reader.read(rows),) if rows else ()))
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[str, Report]:
+    return {name: report_of(captures.trace_path(name)) for name in NAMES}
+
+
+def tables(report: Report, section: str) -> list[Table]:
+    found = next(one for one in report.sections if one.id == section)
+    return [part for part in found.parts if isinstance(part, Table)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_are_well_formed_and_every_link_has_its_place(name: str, reports: dict[str, Report]) -> None:
+    text = html(reports[name])
+    page = Page(text)
+    assert len(page.ids) == len(set(page.ids))
+    assert page.links
+    assert all(link.startswith("#") for link in page.links), "nothing from outside"
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert "://" not in text
+    assert not {name for name, _ in page.attributes if name.startswith("on")}
+    assert page.tags.count("script") == 1
+    for word in ("@import", "url("):
+        assert word not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_markdown_tables_are_rectangular_and_links_have_places(name: str, reports: dict[str, Report]) -> None:
+    text = markdown(reports[name])
+    rows: list[int] = []
+    for line in [*text.split("\n"), ""]:
+        if line.startswith("|"):
+            rows.append(len(_BAR.findall(line)))
+        elif rows:
+            assert len(rows) >= 2
+            assert len(set(rows)) == 1, rows
+            rows = []
+    anchors = set(re.findall(r'<a id="([^"]+)"></a>', text))
+    links = set(re.findall(r"\]\(#([^)]+)\)", text))
+    assert links
+    assert links <= anchors
+    assert "://" not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_anchors_name_lines_waves_and_cycles(name: str, reports: dict[str, Report]) -> None:
+    anchors = reports[name].anchors()
+    assert any(re.fullmatch(r"line-\d+", anchor) for anchor in anchors)
+    if name != "pcsampling":
+        assert any(re.fullmatch(r"wave-se\d+-simd\d+-slot\d+-wv\d+", anchor) for anchor in anchors)
+        assert any(re.fullmatch(r"cycle-\d+", anchor) for anchor in anchors)
+
+
+def test_places_are_what_go_to_place_accepts(reports: dict[str, Report]) -> None:
+    report, trace = (
+        reports["flash_attn_small_after"],
+        open_trace(captures.trace_path("flash_attn_small_after")),
+    )
+    per_hit = next(table for table in tables(report, "top") if "hit" in table.caption)
+    assert per_hit.rows
+    for row in per_hit.rows:
+        place = Selection.parse(row[-1].text)
+        wave = trace.reader.read([trace.waves.row(place.wave)]).waves[0]
+        token = int(np.flatnonzero(wave.tokens.line == place.line)[place.hit])
+        assert f"{place.line:,}" == row[0].text
+        assert f"{int(wave.tokens.duration[token]):,}" == row[4].text, "most"
+        assert f"{int(wave.tokens.start[token]):,}" == row[5].text
+    for row in tables(report, "waves")[0].rows:
+        assert Selection.parse(row[0].text).wave is not None
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, object]:
+    assert main([str(word) for word in words]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numbers_are_those_of_hotspot(
+    name: str, reports: dict[str, Report], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = captures.trace_path(name)
+    document = asked(capsys, "hotspot", path, "--json", "--top", 15)
+    main_table = tables(reports[name], "top")[0]
+    shown = [[cell.text.replace(",", "") for cell in (row[0], *row[2:6])] for row in main_table.rows]
+    expected = [
+        [row[key] for key in ("line", "hits", "latency", "stall", "idle")] for row in document["rows"]
+    ]
+    assert shown == [[str(value) for value in row] for row in expected]
+    by_kind = asked(capsys, "hotspot", path, "--by", "kind", "--json")
+    rows = tables(reports[name], "kinds")[0].rows
+    assert [(row[0].text, row[3].value) for row in rows] == [
+        (one["name"], one["latency"]) for one in by_kind["rows"]
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_numbers_are_those_of_summary_and_waits(
+    name: str, reports: dict[str, Report], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = captures.trace_path(name)
+    document = asked(capsys, "summary", path, "--json")
+    shares, states = tables(reports[name], "activity")
+    assert {row[0].text: row[1].value for row in shares.rows} == document["activity"]
+    assert {row[0].text.split(",")[0]: row[1].value for row in states.rows} == document["states"]
+    waits = asked(capsys, "waits", path, "--json", "--top", 15)
+    rows = tables(reports[name], "waits")[0].rows
+    assert [row[3].value for row in rows] == [one["stall"] for one in waits["waits"]]
+
+
+def test_shares_of_causes_add_up(reports: dict[str, Report]) -> None:
+    table = tables(reports["flash_attn_small_after"], "causes")[0]
+    assert sum(row[3].value for row in table.rows) == pytest.approx(1)
+    trace = open_trace(captures.trace_path("flash_attn_small_after"))
+    assert sum(row[1].value for row in table.rows) == trace.code.stall.sum()
+
+
+EVIL = '</title><script>alert(1)</script>"><img src=x onerror=alert(2)>`|`[x](javascript:1)<b>&amp;'
+
+
+def test_text_of_a_capture_stays_text() -> None:
+    trace = open_trace(captures.trace_path("vec_add"))
+    kernel = replace(trace.code.kernels[0], name=EVIL, demangled=EVIL)
+    texts = tuple(f"{EVIL} {at}" for at in range(len(trace.code)))
+    sources = tuple(replace(one, path=EVIL, lines=(EVIL,) * 2000) for one in trace.sources)
+    bad = replace(trace, name=EVIL, sources=sources, code=replace(trace.code, text=texts, kernels=(kernel,)))
+    report = make_report(ReportInputs(bad, (bad.reader.read(list(range(len(bad.waves)))),)))
+    page = Page(html(report))
+    assert page.tags.count("script") == 1
+    assert "img" not in page.tags
+    text = html(report)
+    assert text.count("<b>") == text.count("<b>&lt;/title"), "bold is only what is ours"
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert any(EVIL in text for text in page.texts)
+    text = markdown(report)
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text)  # code spans show what is in them
+    tags = set(re.findall(r"(?<!\\)<(/?\w+)", outside))
+    assert tags <= {"a", "/a"}
+    assert not re.search(r"(?<!\\)\]\(javascript", outside)
+    assert {len(_BAR.findall(line)) for line in text.split("\n") if EVIL[:8] in line and line[0] == "|"}
+
+
+def test_a_link_to_nowhere_is_no_link() -> None:
+    table = Table(
+        (Heading("x"),),
+        ((Cell("here", link="line-1"),), (code("there", "", "line-2"),), (Cell("a", link="line-2"),)),
+    )
+    report = Report("t", "s", (Section("one", "One", (table, Heads("h", "line-2"))),), "rcv")
+    assert Page(html(report)).links == ["#one", "#line-2"]
+    assert "#line-1" not in markdown(report)
+
+
+def test_plots_are_numbers_in_markdown_and_colours_have_two_shades() -> None:
+    curve = Curve("c", [0, 10, 20], [1, 5, 0])
+    bins = Bins("b", [0, 4, 8], [3, 0])
+    report = Report("t", "s", (Section("one", "One", (curve, bins, Bars("n", ()))),), "rcv")
+    text = markdown(report)
+    assert "| 10 | 5 |" in text
+    assert "| 0 to 4 | 3 |" in text
+    assert 'd="M48.0' in svg(curve)
+    assert svg(bins).count("<rect") == 1
+    page = html(report)
+    for name, pair in COLORS.items():
+        assert f"--{name}:{pair.light}" in page
+        assert f"--{name}:{pair.dark}" in page
+
+
+def test_a_long_curve_keeps_its_peak() -> None:
+    values = [1] * 50_000
+    values[31_234] = 99
+    drawn = svg(Curve("c", list(range(50_000)), values))
+    assert len(drawn) < 60_000
+    assert "V8.0" in drawn, "the peak reaches the top"
+
+
+def test_every_sample_has_a_report(tmp_path: Path) -> None:
+    for name in ("gfx11", "events", "placeholder"):
+        SAMPLES[name].write(tmp_path / name, 0, False)
+        report = report_of(tmp_path / name)
+        Page(html(report))
+        assert markdown(report)
+        assert {"configuration", "how"} <= {section.id for section in report.sections}
+
+
+def test_names_say_the_form_and_work_can_be_stopped(tmp_path: Path) -> None:
+    trace = open_trace(captures.trace_path("vec_add"))
+    with pytest.raises(UsageError):
+        write_report(ReportInputs(trace, ()), tmp_path / "r.pdf")
+    flag = CancelFlag()
+    flag.set()
+    with pytest.raises(Cancelled):
+        write_report(ReportInputs(trace, ()), tmp_path / "r.html", cancel=flag)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,72 @@
+"""Reports and traces from the window: written in a thread, told of, and stopped."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from rcv_py.base.errors import ExportError
+from rcv_py.base.progress import CancelFlag, Report, Stage
+from tests.export.perfetto_reader import read
+from tests.ui.window import open_sample, settle, window
+
+
+def test_the_commands_ask_for_a_name_and_write(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"export.report": "r.html", "export.trace": "t.pftrace"}
+    with window() as app:
+        assert app.ui.commands["export.report"].why_not()
+        open_sample(app, qtbot)
+        for command, name in names.items():
+            answer = (str(tmp_path / name), "")
+            monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
+            app.ui.commands.run(command)
+            settle(app, qtbot)
+            assert app.window.status.saved.isVisible()
+            assert name in app.window.status.saved.text()
+            assert not app.ui.session.busy.value
+        assert "</html>" in (tmp_path / "r.html").read_text()
+        trace = app.ui.session.trace.value
+        threads = [
+            one
+            for one in read((tmp_path / "t.pftrace").read_bytes()).tracks.values()
+            if one.HasField("thread")
+        ]
+        assert len(threads) == len(trace.waves)
+        app.window.writer.write_trace(tmp_path / "s.json")
+        settle(app, qtbot)
+        profiles = json.loads((tmp_path / "s.json").read_text())["profiles"]
+        assert profiles[-1]["name"].startswith(str(app.ui.session.selection.value.wave))
+
+
+def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: Path) -> None:
+    begun, path = threading.Event(), tmp_path / "x.html"
+
+    def slow(path: Path, report: Report, flag: CancelFlag) -> None:
+        report(Stage("Writing slowly", 1, 2))
+        begun.set()
+        while True:
+            flag.check()
+            threading.Event().wait(0.005)
+
+    with window() as app:
+        open_sample(app, qtbot)
+        writer = app.window.writer
+        writer.start(path, slow)
+        assert begun.wait(10)
+        qtbot.waitUntil(lambda: app.window.status.stage.text() == "Writing slowly 1 of 2", timeout=5000)
+        assert app.ui.commands["export.trace"].why_not()
+        with pytest.raises(ExportError):
+            writer.write_report(tmp_path / "y.html")
+        app.window.status.cancel.click()
+        settle(app, qtbot)
+        assert not writer.is_busy
+        assert not app.ui.session.busy.value
+        assert not app.window.status.saved.isVisible()
+        assert list(tmp_path.glob("*.html")) == []
