@@ -20,11 +20,12 @@ exit codes:
   0  done
   1  a bug in rcv; what is printed belongs into a report
   2  something to put right: the sentence says what
+  3  the gate of rcv compare --fail-on tripped
 """
 
 ORDER = (
-    "view", "info", "summary", "hotspot", "isa", "line", "waits", "latency", "flame", "occupancy", "counters",
-    "events", "shot", "synth",
+    "view", "info", "summary", "hotspot", "isa", "line", "waits", "latency", "flame", "compare", "occupancy",
+    "counters", "events", "shot", "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)
