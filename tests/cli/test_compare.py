@@ -127,3 +127,16 @@ def test_json_and_csv_say_the_same(by: str, capsys: pytest.CaptureFixture[str]) 
     assert [float(row["delta"]) for row in rows] == [row["delta"] for row in document["rows"]]
     real = [row["beyond_noise"] for row in document["rows"]]
     assert real == sorted(real, reverse=True)
+
+
+def test_a_picture_of_the_comparison(product: Path, worse: Path, tmp_path: Path) -> None:
+    out = tmp_path / "compare.csv"
+    words = ["shot", str(worse), "--compare", str(product), "--panel", "compare", "--out", str(out)]
+    assert main(words) == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert "s_waitcnt vmcnt" in rows[0]["text"]
+
+
+def test_a_baseline_needs_a_capture(product: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "--compare", str(product)]) == 2
+    assert "A baseline needs a capture" in capsys.readouterr().err

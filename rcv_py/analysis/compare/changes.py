@@ -20,7 +20,7 @@ class Change:
     name: str
     text: str
     line_a: int  # code row, -1 if it is no single instruction or A has none
-    line_b: int
+    line_b: int  # of a group the row that changed most
     fate: str  # of an instruction, "" otherwise
     hits_a: int
     hits_b: int
@@ -31,6 +31,11 @@ class Change:
     delta: float
     noise: float
     is_real: bool
+
+    @property
+    def is_noise_known(self) -> bool:
+        """Whether the noise is less than all there is; with one or two groups of waves it often is not."""
+        return self.noise < 2 * max(self.cost_a, self.cost_b)
 
     @property
     def ratio(self) -> float | None:
@@ -45,7 +50,8 @@ def changes(found: Comparison, by: str = "line") -> tuple[Change, ...]:
     else:
         groups, table = found.grouped(by)
         pairs = zip(groups.names, groups.texts, strict=True)
-        names = [(name, text, -1, -1, "") for name, text in pairs]
+        lines = _most_changed(found, groups.of, len(groups.names)).tolist()
+        names = [(*pair, -1, line, "") for pair, line in zip(pairs, lines, strict=True)]
     order = ranked(table)
     shares = [column / max(float(column.sum()), 1e-9) for column in (table.cost_a, table.cost_b)]
     columns = (
@@ -66,6 +72,16 @@ def ranked(table: Deltas) -> np.ndarray:
     """Return the rows that ran, those beyond noise first, the largest change first; int64."""
     ran = np.flatnonzero((table.hits_a > 0) | (table.hits_b > 0))
     return ran[np.lexsort((ran, -np.abs(table.delta[ran]), ~table.is_real[ran]))]
+
+
+def _most_changed(found: Comparison, group: np.ndarray, n: int) -> np.ndarray:
+    """Return the row of B in each group whose cycles changed most, -1 if B has none of it; int64."""
+    line, change = found.listing[1], np.abs(found.rows.delta)
+    rows = np.flatnonzero((group >= 0) & (line >= 0))
+    rows = rows[np.argsort(change[rows], kind="stable")]
+    most = np.full(n, -1, dtype=np.int64)
+    most[group[rows]] = line[rows]
+    return most
 
 
 def _lines(found: Comparison) -> list[tuple[str, str, int, int, str]]:

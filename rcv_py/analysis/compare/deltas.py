@@ -19,6 +19,7 @@ from rcv_py.analysis.compare.noise import ALMOST_SURE, reach
 
 LEAST_OF_ROW = 0.10  # a change of one row below this share of its cost is not told from noise
 LEAST_ASSUMED = 0.30  # the same where there is one workgroup: twins are seen to differ so much in a row
+STEPS, STEPS_ASSUMED = 2, 4  # steps of the clock an execution, below which nothing is told either
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +111,12 @@ def deltas(
     a, b = (_summed(side.residual, of_rows, n) for side in both)
     chance = reach(sides, (a, b), ALMOST_SURE)
     is_assumed = twin is None and any(costs.is_by_wave for costs in sides)
-    floor = (LEAST_ASSUMED if is_assumed else LEAST_OF_ROW) * np.maximum(*values)
-    step = _summed(np.maximum(both[0].weight, both[1].weight)[None, :], of_rows, n)[0] * sides[0].step
-    floor = np.maximum(floor, step if group is None else 0)
-    noise = np.maximum(chance, np.minimum(floor, np.maximum(*values) * 0.999))
+    share, steps = (LEAST_ASSUMED, STEPS_ASSUMED) if is_assumed else (LEAST_OF_ROW, STEPS)
+    floor = share * np.maximum(*values)
+    step = np.maximum(both[0].weight, both[1].weight) * steps * sides[0].step if group is None else 0.0
+    # What only one build has is no chance, however little it costs.
+    floor = np.where(np.minimum(*values) > 0, np.maximum(floor, step), floor)
+    noise = np.maximum(chance, floor)
     noise = noise if twin is None else np.maximum(noise, np.abs(twin))
     all_hits = [_summed(column[None, :].astype(float), of_rows, n)[0] for column in hits]
     change = np.abs(values[1] - values[0])

@@ -80,8 +80,8 @@ def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
         return refuse(f"the waves of A and B execute mostly different instructions ({_amounts(kernel)})")
     if is_same_isa:
         return _of(equal, "hit")
-    if abs(kernel.work - 1) <= WORK_ALIKE:
-        return _of(wave, "wave")
+    if abs(kernel.work - 1) <= WORK_ALIKE:  # the same work: both tell cycles a wave, one more surely
+        return _of(min(wave, equal, key=lambda ratio: ratio.noise), "wave")
     if equal.direction == wave.direction:  # what both say is claimed, and no more than the smaller one
         is_wave = abs(wave.value - 1) <= abs(equal.value - 1)
         return _of(wave, "wave") if is_wave else _of(equal, "hit")

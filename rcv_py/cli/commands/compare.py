@@ -150,7 +150,7 @@ def _cells(by: str, row: Change) -> list[str]:
         f"{row.cost_b:,.1f}",
         f"{row.delta:+,.1f}",
         ratio,
-        f"{row.noise:,.1f}",
+        f"{row.noise:,.1f}" if row.is_noise_known else "unknown",
         percent(row.share_a, 1),
         percent(row.share_b, 1),
     ]
