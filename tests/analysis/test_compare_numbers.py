@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -172,6 +175,24 @@ def test_a_capture_without_waves_is_not_comparable() -> None:
     a = costs(table(), STALLS)
     found = compare(a, costs(table(), STALLS, rounds=()))
     assert found.judgement.sentence == "Not comparable: B has no executed instructions with cycles."
+
+
+def test_waves_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    folder = tmp_path / "capture"
+    shutil.copytree(trace_path("pa_mqa_small"), folder)
+    next(folder.glob("se*_wv0.json")).write_text("{")
+    trace = open_trace(folder)
+    broken = capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    assert (broken.wave_count, broken.missing) == (3, 1)
+    found = compare(real("pa_mqa_small"), broken)
+    assert "1 wave of B could not be read and does not count." in found.notes
+
+
+def test_one_wave_tells_no_noise_of_rows() -> None:
+    a, b = costs(table(), STALLS, rounds=(3,)), costs(table(), slower(500), rounds=(3,))
+    found = compare(a, b)
+    assert found.verdict is Verdict.MORE  # five times as much is beyond the 10 % that are assumed
+    assert not any(row.is_noise_known or row.is_real for row in changes(found))
 
 
 def sums(found: Comparison, by: str) -> tuple[float, float]:

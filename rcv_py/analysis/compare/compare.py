@@ -23,7 +23,7 @@ from rcv_py.analysis.compare.verdict import (
     work_notes,
 )
 from rcv_py.analysis.compare.whole import whole
-from rcv_py.base.text import percent, short_kernel
+from rcv_py.base.text import percent, plural, short_kernel
 
 ALIKE = 0.6  # share of executions in paired rows, of the side with less, for kernels of different names
 NO_TWIN = "the twin is not a capture of the build of A"
@@ -144,6 +144,12 @@ def _paired_share(side: CaptureCosts, to: np.ndarray) -> float:
 
 def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, twin: Comparison | None) -> tuple[str, ...]:
     notes = list(work_notes(kernel))
+    notes += [
+        f"{plural(side.missing, 'wave')} of {name} could not be read and "
+        f"{'do' if side.missing > 1 else 'does'} not count."
+        for side, name in ((a, "A"), (b, "B"))
+        if side.missing
+    ]
     alone = [name for side, name in ((a, "A"), (b, "B")) if side.is_by_wave]
     if alone and twin is None:
         which = " and ".join(alone)

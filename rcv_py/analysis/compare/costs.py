@@ -45,6 +45,7 @@ class CaptureCosts:
     idle: np.ndarray  # float64 [g, n], cycles
     workgroups: int  # before they were joined
     is_by_wave: bool  # every wave is a group: one workgroup is all there is
+    missing: int = 0  # waves that could not be read
 
     @property
     def wave_count(self) -> int:
@@ -63,7 +64,8 @@ class CaptureCosts:
 def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
     """Return the costs of the waves in `batches`, each wave once; tokens without a line count nowhere."""
     n = len(trace.code)
-    parts = list(pieces(batches))
+    kept = tuple(batches)
+    parts = list(pieces(kept))
     waves = [wave for part in parts for wave in part.waves]
     group, engine, workgroups, is_by_wave = _groups(waves)
     tables = [np.zeros(len(engine) * n) for _ in range(4)]
@@ -83,6 +85,7 @@ def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
         *(table.reshape(len(engine), n) for table in tables),
         workgroups,
         is_by_wave,
+        len({row for batch in kept for row, _ in batch.missing} - {wave.row for wave in waves}),
     )
 
 

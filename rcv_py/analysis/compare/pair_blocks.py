@@ -18,7 +18,7 @@ from rcv_py.analysis.compare.lcs import common
 ALIKE = 0.5  # share of instructions that two blocks must have in common
 PLACE_WEIGHT = 0.3  # what being at the other end of the program takes from a likeness
 SHORTEST = 3  # instructions of a block that is paired by likeness: shorter ones say too little
-MOST = 1500  # blocks on a side that are compared with each other by likeness
+MOST = 300  # blocks on a side that are compared with each other by likeness
 
 
 @dataclass(frozen=True, eq=False)

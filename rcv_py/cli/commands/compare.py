@@ -11,7 +11,8 @@ from typing import Any
 from rcv_py.analysis.compare.changes import Change, changes
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
-from rcv_py.analysis.compare.verdict import Ratio, Verdict
+from rcv_py.analysis.compare.facts import numbers, sides
+from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.opening import batches
@@ -89,7 +90,7 @@ def _print(arguments: Namespace, found: Comparison, rows: Sequence[Change], show
     for note in found.notes:
         print(note)
     print()
-    print_facts([("A", _side(found.a)), ("B", _side(found.b)), *_facts(found)])
+    print_facts([*sides(found), *numbers(found)])
     if found.kernel is None or not shown:
         return
     print()
@@ -108,37 +109,6 @@ def _print(arguments: Namespace, found: Comparison, rows: Sequence[Change], show
 
 
 _MEASURES = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
-
-
-def _side(costs: CaptureCosts) -> str:
-    groups = plural(costs.workgroups, "workgroup")
-    kernel = costs.kernel or "no kernel name"
-    return f"{costs.name}: {kernel}, {plural(costs.wave_count, 'wave')} of {groups}"
-
-
-def _facts(found: Comparison) -> list[tuple[str, str]]:
-    kernel, align = found.kernel, found.align
-    if kernel is None:
-        return []
-    gone, new = int((align.to_b < 0).sum()), int((align.to_a < 0).sum())
-    code = "the same in both" if align.is_same else f"{gone:,} removed, {new:,} inserted"
-    return [
-        ("instructions", code),
-        ("hits per wave", f"{kernel.hits_per_wave[0]:,.0f} and {kernel.hits_per_wave[1]:,.0f}"),
-        (
-            "cycles per wave",
-            f"{kernel.per_wave[0]:,.0f} and {kernel.per_wave[1]:,.0f}, {_ratio(kernel.a_wave)}",
-        ),
-        (
-            "cycles per hit",
-            f"{kernel.per_hit[0]:,.2f} and {kernel.per_hit[1]:,.2f}, "
-            f"{_ratio(kernel.at_equal_hits)} at equal executions",
-        ),
-    ]
-
-
-def _ratio(ratio: Ratio) -> str:
-    return f"{100 * (ratio.value - 1):+.1f} % (±{100 * ratio.noise:.1f} %)"
 
 
 def _cells(by: str, row: Change) -> list[str]:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QStacke
 
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import capture_costs
+from rcv_py.analysis.compare.facts import numbers
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.text import plural
 from rcv_py.state.selection import Hover
@@ -18,12 +19,12 @@ from rcv_py.ui.kit.compare_flame import compare_scene
 from rcv_py.ui.kit.compare_rows import SIDE_BY_SIDE, CompareRows, CompareView, compare_rows
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import NO_TRACE, WithEmptyState
 from rcv_py.ui.kit.flame_choose import choose, selected_frames
 from rcv_py.ui.kit.flame_scene import FlameScene
 from rcv_py.ui.kit.flame_view import FlameView
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.quiet_line import QuietLine
 
 NO_BASELINE = (
     "There is no baseline. Choose the capture from before the change with File › Compare with … (Ctrl+Alt+D)."
@@ -65,7 +66,7 @@ class ComparePanel(Panel):
         self.found: Comparison | None = None
         self.verdict = QLabel(wordWrap=True)
         self.verdict.setAccessibleName("Verdict")
-        self.notes = QuietLine()
+        self.notes = ElidedLabel()
         self.mode = QComboBox(toolTip="What a row is, or how the difference is drawn.")
         self.mode.setAccessibleName("What is compared")
         for name, title in MODES.items():
@@ -75,7 +76,7 @@ class ComparePanel(Panel):
         self.view.setAccessibleName("Differences")
         self.flame = FlameView(ui.theme)
         self.flame.setAccessibleName("Differential flamegraph")
-        self.told = QuietLine()
+        self.told = ElidedLabel()
         self._stream = Coalesce(self, self._compute, STREAM_MS)
         self._lay_out()
         self._connect()
@@ -90,6 +91,8 @@ class ComparePanel(Panel):
         bar.addWidget(self.mode)
         below = QHBoxLayout()
         below.setContentsMargins(8, 2, 8, 4)
+        for line in (self.notes, self.told):
+            line.setProperty("role", "muted")
         below.addWidget(self.notes, 3)
         below.addWidget(self.told, 2)
         self.ways = QStackedWidget()
@@ -230,7 +233,10 @@ class ComparePanel(Panel):
         sides = f"A is {baseline.name}, B the open capture."
         if self.by == FLAME:
             sides += " Width: B; red: more cycles than A, blue: fewer, grey: within noise."
+        facts = [f"{name} {value}" for name, value in numbers(found)]
         self.notes.setText(" ".join((sides, *found.notes)))
+        self.verdict.setToolTip("\n".join(facts))
+        self.verdict.setAccessibleDescription(". ".join(facts))
 
     def _filter(self) -> None:
         rows = self.view.rows
