@@ -150,9 +150,8 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--least",
         type=percent,
-        default=2.0,
         metavar="PERCENT",
-        help="differences of the whole below it are noise (default 2)",
+        help="differences of the whole below it are noise (default 6, with a twin 2)",
     )
     parser.add_argument(
         "--seed", type=count, default=0, metavar="N", help="of the draws that tell the noise (default 0)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -91,11 +92,21 @@ def test_words_say_per_what_and_never_faster() -> None:
 
 
 def test_noise_between_waves_hides_a_small_difference() -> None:
-    """The same 6 % more is told from noise where waves are alike, not where they differ by half."""
-    calm = compare(costs(table(), STALLS, spread=0.01), costs(table(), slower(9), spread=0.01, seed=2))
-    rough = compare(costs(table(), STALLS, spread=0.5), costs(table(), slower(9), spread=0.5, seed=2))
+    """The same 10 % more are told from noise where waves are alike, not where they differ by half."""
+    calm = compare(costs(table(), STALLS, spread=0.01), costs(table(), slower(15), spread=0.01, seed=2))
+    rough = compare(costs(table(), STALLS, spread=0.5), costs(table(), slower(15), spread=0.5, seed=2))
     assert calm.verdict is Verdict.MORE
     assert rough.verdict is Verdict.SAME
+
+
+def test_what_a_place_brings_with_it_is_no_noise() -> None:
+    """One slot takes a fifth longer than the other in both captures, yet 7 % more in all are seen."""
+    a, b = real("pa_mqa_big"), real("pa_mqa_big")
+    more = replace(b, latency=b.latency + 0.15 * b.stall, stall=1.15 * b.stall)
+    assert compare(a, more).verdict is Verdict.MORE
+    assert a.places is not None
+    elsewhere = replace(more, places=a.places + 1)  # as if nothing ran where it ran before
+    assert compare(a, elsewhere).verdict is Verdict.SAME
 
 
 def test_chance_seldom_makes_a_difference() -> None:
@@ -115,6 +126,14 @@ def test_a_twin_raises_the_floor() -> None:
     assert found.verdict is Verdict.SAME
     assert not found.rows.is_real.any()
     assert compare(a, b, twin=costs(table(), STALLS, seed=3)).verdict is Verdict.MORE
+
+
+def test_what_two_runs_differ_by_is_told_only_with_a_twin() -> None:
+    a, b = costs(table(), STALLS, spread=0.001), costs(table(), slower(6), spread=0.001)
+    twin = costs(table(), STALLS, spread=0.001, seed=3)
+    assert compare(a, b).verdict is Verdict.SAME  # 4 % more, which two runs of one build may differ by
+    assert compare(a, b, twin=twin).verdict is Verdict.MORE
+    assert compare(a, b, least=0.01).verdict is Verdict.MORE
 
 
 def test_a_twin_must_be_of_the_same_build() -> None:

@@ -10,6 +10,7 @@ from rcv_py.analysis.compare.align import FATE_TEXT, Fate
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.deltas import Deltas
 
+MANY_TIMES = 4
 BY = ("line", "source", "block", "class")
 
 
@@ -34,8 +35,8 @@ class Change:
 
     @property
     def is_noise_known(self) -> bool:
-        """Whether the noise is less than all there is; with one or two groups of waves it often is not."""
-        return self.noise < 2 * max(self.cost_a, self.cost_b)
+        """Whether noise is not many times what there is, as it is with one or two groups of waves."""
+        return self.noise <= MANY_TIMES * max(self.cost_a, self.cost_b)
 
     @property
     def ratio(self) -> float | None:
@@ -69,9 +70,10 @@ def changes(found: Comparison, by: str = "line") -> tuple[Change, ...]:
 
 
 def ranked(table: Deltas) -> np.ndarray:
-    """Return the rows that ran, those beyond noise first, the largest change first; int64."""
+    """Return the rows that ran: beyond noise first, then by the size of the change, then by cost; int64."""
     ran = np.flatnonzero((table.hits_a > 0) | (table.hits_b > 0))
-    return ran[np.lexsort((ran, -np.abs(table.delta[ran]), ~table.is_real[ran]))]
+    cost = np.maximum(table.cost_a, table.cost_b)[ran]
+    return ran[np.lexsort((ran, -cost, -np.abs(table.delta[ran]), ~table.is_real[ran]))]
 
 
 def _most_changed(found: Comparison, group: np.ndarray, n: int) -> np.ndarray:

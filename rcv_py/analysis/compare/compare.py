@@ -14,7 +14,8 @@ from rcv_py.analysis.compare.deltas import Deltas, Rates, deltas, rates
 from rcv_py.analysis.compare.grouped import GROUPS, Groups
 from rcv_py.analysis.compare.verdict import (
     ASSUMED,
-    LEAST,
+    LEAST_ALONE,
+    LEAST_TWIN,
     Judgement,
     KernelDelta,
     Verdict,
@@ -100,14 +101,17 @@ def compare(
     seed: int = 0,
     *,
     measure: str = "cost",
-    least: float = LEAST,
+    least: float | None = None,
     twin: CaptureCosts | None = None,
 ) -> Comparison:
     """Compare B with the baseline A.
 
     `seed` is that of the bootstrap; `least` the share of the kernel's cycles below which a difference is
-    never told; `twin` another capture of the build of A, whose difference from A is noise.
+    never told, by default less with a twin than without; `twin` another capture of the build of A, whose
+    difference from A is noise.
     """
+    if least is None:
+        least = LEAST_ALONE if twin is None else LEAST_TWIN
     found = align(a.code, b.code)
     both = rates(a, b, found, measure, blocks(b.code))
     why = _why_not(a, b, found)

@@ -46,6 +46,7 @@ class CaptureCosts:
     workgroups: int  # before they were joined
     is_by_wave: bool  # every wave is a group: one workgroup is all there is
     missing: int = 0  # waves that could not be read
+    places: np.ndarray | None = None  # int64 [waves or workgroups, 5], sorted: where the groups ran
 
     @property
     def wave_count(self) -> int:
@@ -67,7 +68,7 @@ def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
     kept = tuple(batches)
     parts = list(pieces(kept))
     waves = [wave for part in parts for wave in part.waves]
-    group, engine, workgroups, is_by_wave = _groups(waves)
+    group, engine, places, is_by_wave = _groups(waves)
     tables = [np.zeros(len(engine) * n) for _ in range(4)]
     at = 0
     for part in parts:
@@ -83,9 +84,10 @@ def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
         engine,
         np.bincount(group, minlength=len(engine)),
         *(table.reshape(len(engine), n) for table in tables),
-        workgroups,
+        len(np.unique(places, axis=0)),
         is_by_wave,
         len({row for batch in kept for row, _ in batch.missing} - {wave.row for wave in waves}),
+        places,
     )
 
 
@@ -100,19 +102,20 @@ def _add(tables: list[np.ndarray], part: Piece, group: np.ndarray, n: int) -> No
         table[low : low + len(sums)] += sums
 
 
-def _groups(waves: list[Wave]) -> tuple[np.ndarray, np.ndarray, int, bool]:
-    """Return the group of each wave, the engine of each group, how many workgroups, and whether by wave."""
+def _groups(waves: list[Wave]) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    """Return the group of each wave, the engine of each group, where groups ran, and whether by wave."""
     if not waves:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int16), 0, False
+        none = np.zeros(0, dtype=np.int64)
+        return none, none.astype(np.int16), np.zeros((0, 5), dtype=np.int64), False
     places = [_workgroup(wave) for wave in waves]
     key, group = np.unique(np.array(places, dtype=np.int64), axis=0, return_inverse=True)
     group = group.reshape(-1)
-    workgroups, is_by_wave = len(key), len(key) == 1
+    is_by_wave = len(key) == 1
     if is_by_wave:
         key, group = np.repeat(key, len(waves), axis=0), np.arange(len(waves))
     joined, first, of = np.unique(_joined(key[:, 0]), return_index=True, return_inverse=True)
     assert len(joined) <= max(MOST_GROUPS, len(np.unique(key[:, 0])))
-    return of.reshape(-1)[group], key[first, 0].astype(np.int16), workgroups, is_by_wave
+    return of.reshape(-1)[group], key[first, 0].astype(np.int16), key, is_by_wave
 
 
 def _workgroup(wave: Wave) -> tuple[int, ...]:

@@ -3,8 +3,10 @@
 The unit that varies is a group of waves.  Per row, and for sums of rows, the spread is that of a bootstrap
 with endless draws: of group c's residual (its cycles less what its executions cost on average), the sum of
 squares.  For the whole kernel the draws are made, from a generator that the caller hands in.  The waves of
-one shader engine also vary together; with three engines or more the larger of both spreads counts.  Engines
-that both captures have are drawn in pairs, since each gets the same part of the work.
+one shader engine also vary together; with three engines or more the larger of both spreads counts.
+
+Where both captures have groups at the same places, these are drawn in pairs, and engines likewise: what a
+place brings with it, such as the first slot of a SIMD being served before the second, is then no noise.
 """
 
 from __future__ import annotations
@@ -49,7 +51,10 @@ def by_engine(costs: CaptureCosts, table: np.ndarray) -> np.ndarray:
 
 def reach(sides: Sides, residual: tuple[np.ndarray, np.ndarray], confidence: float) -> np.ndarray:
     """Return half the interval of B less A, each a sum of residuals [g, ...]; infinite with one group."""
-    found = np.hypot(*(_reach(table, confidence) for table in residual))
+    if _same_places(sides):
+        found = _reach(residual[1] - residual[0], confidence)
+    else:
+        found = np.hypot(*(_reach(table, confidence) for table in residual))
     if not _has_engines(sides):
         return found
     a, b = (by_engine(costs, table) for costs, table in zip(sides, residual, strict=True))
@@ -60,6 +65,13 @@ def reach(sides: Sides, residual: tuple[np.ndarray, np.ndarray], confidence: flo
 
 def _has_engines(sides: Sides) -> bool:
     return min(len(np.unique(costs.engine)) for costs in sides) >= LEAST_ENGINES
+
+
+def _same_places(sides: Sides) -> bool:
+    """Whether groups can be drawn in pairs."""
+    a, b = (costs.places for costs in sides)
+    is_alike = a is not None and b is not None and np.array_equal(a, b)
+    return is_alike and np.array_equal(sides[0].waves, sides[1].waves)
 
 
 def _same_engines(sides: Sides) -> bool:
@@ -81,23 +93,25 @@ def drawn(sides: Sides, tables: tuple[Table, Table], rng: np.random.Generator) -
     A table is (counts, cycles), both [g, rows]; its value is the sum over rows of all counts times the
     cycles a count.  A row that a draw never counts keeps its average.  A side with one group adds nothing.
     """
-    apart = [_spread(_values(table, _draws(len(table[0]), rng)), len(table[0])) for table in tables]
-    found = float(np.hypot(*apart))
+    found = _drawn(tables, _same_places(sides), rng)
     if not _has_engines(sides):
         return found
     engines = [
         (by_engine(costs, table[0]), by_engine(costs, table[1]))
         for costs, table in zip(sides, tables, strict=True)
     ]
-    numbers = [len(table[0]) for table in engines]
-    if not _same_engines(sides):
-        alone = [
-            _spread(_values(table, _draws(n, rng)), n) for table, n in zip(engines, numbers, strict=True)
-        ]
-        return max(found, float(np.hypot(*alone)))
-    often = _draws(numbers[0], rng)
-    a, b = (_values(table, often) for table in engines)
-    return max(found, _spread(b / np.maximum(a, 1e-9), numbers[0]))
+    return max(found, _drawn((engines[0], engines[1]), _same_engines(sides), rng))
+
+
+def _drawn(tables: tuple[Table, Table], in_pairs: bool, rng: np.random.Generator) -> float:
+    """Return the relative half interval of B over A, the same groups drawn of both if they are pairs."""
+    sizes = [len(table[0]) for table in tables]
+    if not in_pairs:
+        apart = [_spread(_values(table, _draws(n, rng)), n) for table, n in zip(tables, sizes, strict=True)]
+        return float(np.hypot(*apart))
+    often = _draws(sizes[0], rng)
+    a, b = (_values(table, often) for table in tables)
+    return _spread(b / np.maximum(a, 1e-9), sizes[0])
 
 
 def _draws(groups: int, rng: np.random.Generator) -> np.ndarray:

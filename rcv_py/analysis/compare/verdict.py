@@ -12,7 +12,9 @@ from enum import Enum
 from rcv_py.base.text import count, plural
 
 ASSUMED = 0.10  # what one workgroup may differ by from another run: nothing in a capture tells
-LEAST = 0.02  # differences of a kernel below this share are not worth telling from noise
+# Two runs of one build differ by more than the waves of either tell: by some 5 % in what was measured.
+LEAST_ALONE = 0.06  # so no smaller difference of a kernel is told without a twin
+LEAST_TWIN = 0.02  # nor this with one
 LEAST_COVERED = 0.5  # share of the cycles that both captures must have executed the instructions of
 WORK_ALIKE = 0.05  # waves of two builds do the same work if their executions differ by less
 

@@ -48,7 +48,14 @@ def run(arguments: Namespace) -> int:
     """Print the comparison as text, CSV or JSON; 3 if the gate trips."""
     a, b = _costs(arguments.folder), _costs(arguments.other)
     twin = None if arguments.twin is None else _costs(arguments.twin)
-    found = compare(a, b, arguments.seed, measure=arguments.measure, least=arguments.least / 100, twin=twin)
+    found = compare(
+        a,
+        b,
+        arguments.seed,
+        measure=arguments.measure,
+        least=None if arguments.least is None else arguments.least / 100,
+        twin=twin,
+    )
     rows = changes(found, arguments.by) if found.kernel is not None else ()
     shown = rows[: arguments.top] if arguments.top else rows
     if arguments.csv:
