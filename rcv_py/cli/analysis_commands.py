@@ -14,6 +14,9 @@ LATENCY_KINDS = ("hidden", "memory")
 RULES = ("ours", "reference")
 CAUSES_BY = ("cause", "line", "producer")
 LOOPS_SHOWN = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
+COMPARED_BY = ("line", "source", "block", "class")
+COMPARED = ("cost", "latency", "stall")
+GATES = ("regression", "difference")
 FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
 FLAME_ORDERS = ("heavy", "execution", "name")
 FLAME_CONTENTS = ("source", "kernel", "markers", "both")
@@ -156,6 +159,40 @@ def _flame(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="for programs: schema rcv.flame")
 
 
+def _compare(parser: argparse.ArgumentParser) -> None:
+    folder(parser, "A", "the capture that is compared with, before the change")
+    parser.add_argument("other", type=Path, metavar="B", help="the capture that is judged, after the change")
+    parser.add_argument(
+        "--twin",
+        type=Path,
+        metavar="C",
+        help="another capture of the build of A: what it differs by is noise",
+    )
+    parser.add_argument("--by", choices=COMPARED_BY, default="line", help="what a row is (default line)")
+    parser.add_argument(
+        "--measure",
+        choices=COMPARED,
+        default="cost",
+        help="cycles of what (default cost: latency and idle)",
+    )
+    top(parser, 20)
+    parser.add_argument(
+        "--fail-on",
+        choices=GATES,
+        help="exit with 3 if B takes more cycles beyond noise, or any other number of them",
+    )
+    parser.add_argument(
+        "--least",
+        type=percent,
+        metavar="PERCENT",
+        help="differences of the whole below it are noise (default 6, with a twin 2)",
+    )
+    parser.add_argument(
+        "--seed", type=count, default=0, metavar="N", help="of the draws that tell the noise (default 0)"
+    )
+    forms(parser, "rcv.compare")
+
+
 ANALYSIS_COMMANDS = (
     Command(
         "hotspot",
@@ -210,6 +247,12 @@ ANALYSIS_COMMANDS = (
         "summarise hardware counters and formulas over them",
         _counters,
         "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
+    ),
+    Command(
+        "compare",
+        "tell whether B takes more or fewer cycles than A, beyond noise, and where",
+        _compare,
+        "rcv compare BEFORE AFTER --fail-on regression",
     ),
     Command(
         "flame",

@@ -20,12 +20,13 @@ exit codes:
   0  done
   1  a bug in rcv; what is printed belongs into a report
   2  something to put right: the sentence says what
+  3  the gate of rcv compare --fail-on tripped
 """
 
 ORDER = (
     "view", "triage", "info", "summary", "hotspot", "isa", "line", "waits", "causes", "loops",
-    "bubbles", "latency", "flame", "occupancy", "counters", "events", "report", "export", "shot",
-    "synth",
+    "bubbles", "latency", "flame", "occupancy", "counters", "events", "compare", "report", "export",
+    "shot", "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)

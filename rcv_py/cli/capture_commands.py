@@ -17,6 +17,13 @@ def _view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", type=Path, nargs="?", metavar="FOLDER", help="a capture, or several of them"
     )
+    _baseline(parser)
+
+
+def _baseline(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--compare", type=Path, metavar="BASELINE", help="a capture that the first one is compared with"
+    )
 
 
 def _triage(parser: argparse.ArgumentParser) -> None:
@@ -77,6 +84,7 @@ def _shot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=int, choices=(1, 2, 3), default=1, help="device pixels a pixel")
     parser.add_argument("--wave", metavar="ID", help="select a wave, e.g. se0/simd2/slot1/wv0")
     parser.add_argument("--line", type=count, metavar="N", help="select a code line")
+    _baseline(parser)
     parser.add_argument("--range", type=cycles, metavar="A:B", help="show the cycles from A to B")
 
 

@@ -16,7 +16,10 @@ DONE, BUG, USAGE, STOPPED = 0, 1, 2, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code: 0 done, 1 a bug, 2 the user can put it right."""
+    """Run a command line and return its exit code: 0 done, 1 a bug, 2 the user can put it right.
+
+    A command may have codes of its own, such as 3 for a gate that tripped.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # names of files need not be text

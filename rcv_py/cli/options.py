@@ -22,11 +22,13 @@ class Command:
     example: str
 
 
-def folder(parser: argparse.ArgumentParser) -> None:
+def folder(
+    parser: argparse.ArgumentParser,
+    name: str = "FOLDER",
+    help: str = "a ui_output_* folder, or a file inside it",
+) -> None:
     """Add the argument that most commands begin with."""
-    parser.add_argument(
-        "folder", type=Path, metavar="FOLDER", help="a ui_output_* folder, or a file inside it"
-    )
+    parser.add_argument("folder", type=Path, metavar=name, help=help)
 
 
 def count(text: str) -> int:

@@ -13,6 +13,7 @@ from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
+from rcv_py.state.baseline import Baseline
 from rcv_py.state.cell import Cell
 from rcv_py.state.history import History, Visit
 from rcv_py.state.selection import Hover, SearchQuery, Selection
@@ -45,6 +46,7 @@ class Session:
         self.problems: Cell[tuple[Problem, ...]] = Cell(())
         self.busy: Cell[tuple[Stage, ...]] = Cell(())
         self.visited = Cell(0)  # grows by one when the history changes
+        self.baseline: Cell[Baseline | None] = Cell(None)  # what the open capture is compared with
         self.store: WaveStore | None = None
         self.history = History()
         self._reported: dict[str, tuple[Problem, ...]] = {}
@@ -78,6 +80,10 @@ class Session:
         self.selection.set(Selection())
         self.problems.set(())
         self.trace.set(None)
+
+    def set_baseline(self, baseline: Baseline | None) -> None:
+        """Compare what is open with another capture; it stays when another one is opened."""
+        self.baseline.set(baseline)
 
     def wave_loaded(self) -> None:
         """Tell that the store has more waves."""

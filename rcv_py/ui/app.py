@@ -41,13 +41,18 @@ class App:
         self.ui.tasks.close()
 
 
-def run(path: Path | str | None = None) -> int:
-    """Show the window, with a capture or folder opened if there is one; return the exit code."""
+def run(path: Path | str | None = None, baseline: Path | str | None = None) -> int:
+    """Show the window, with a capture or folder opened if there is one; return the exit code.
+
+    `baseline` is the capture that the first one is compared with.
+    """
     app = start(stored_settings())
     sys.excepthook = app.window.errors.excepthook
     app.window.show()
     if path is not None:
         app.window.opener.open(path)
+    if baseline is not None:
+        app.window.baseline.open(baseline)
     code = app.qt.exec()
     sys.excepthook = sys.__excepthook__
     app.close()

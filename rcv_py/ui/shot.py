@@ -35,6 +35,7 @@ class Shot:
     wave: str | None = None
     line: int | None = None
     range: tuple[int, int] | None = None
+    baseline: Path | None = None
 
 
 def take(shot: Shot) -> None:
@@ -67,6 +68,9 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> None:
         raise UsageError(
             f"{shot.path} holds several captures.", hint="Name one of them; `rcv info` lists them."
         )
+    if shot.baseline is not None:
+        window.baseline.open(shot.baseline)
+        wait_until_idle(app, errors)
     _go(app, shot)
     wait_until_idle(app, errors)
     _resize(app, shot)

@@ -12,6 +12,8 @@ from rcv_py.base.errors import UsageError
 def run(arguments: Namespace) -> int:
     """Write the picture; the ending of the file's name says which kind."""
     check_path(arguments.folder)
+    if arguments.compare is not None:
+        check_path(arguments.compare)
     if arguments.out.suffix.lower() not in (".png", ".svg", ".csv"):
         raise UsageError(
             f"{arguments.out} does not say what kind of picture it is.",
@@ -48,5 +50,6 @@ def write(folder: Path, arguments: Namespace) -> None:
             arguments.wave,
             arguments.line,
             arguments.range,
+            arguments.compare,
         )
     )

@@ -18,11 +18,16 @@ def run(arguments: Namespace) -> int:
     folder: Path | None = arguments.folder
     if folder is not None:
         shot.check_path(folder)
+    baseline: Path | None = arguments.compare
+    if baseline is not None:
+        shot.check_path(baseline)
+        if folder is None:
+            raise UsageError("A baseline needs a capture to compare with it.", hint="Name the capture first.")
     if has_display():
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-        return app.run(folder)
-    return _draw_instead(folder)
+        return app.run(folder, baseline)
+    return _draw_instead(folder, baseline)
 
 
 def has_display() -> bool:
@@ -32,14 +37,22 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _draw_instead(folder: Path | None) -> int:
+def _draw_instead(folder: Path | None, baseline: Path | None) -> int:
     if folder is None:
         raise UsageError(
             "There is no display to show a window on.",
             hint="Use `rcv info` and `rcv shot`, or connect with ssh -X.",
         )
     wanted = Namespace(
-        panel="window", out=PICTURE, size=None, theme="light", scale=1, wave=None, line=None, range=None
+        panel="window",
+        out=PICTURE,
+        size=None,
+        theme="light",
+        scale=1,
+        wave=None,
+        line=None,
+        range=None,
+        compare=baseline,
     )
     shot.write(folder, wanted)
     print(f"There is no display to show a window on; a picture of it is in {PICTURE.resolve()}.")

@@ -19,6 +19,9 @@ from rcv_py.ui.kit.theme import Theme
 
 HUES = 12
 FILE, LINE, QUIET = KIND_COUNT, KIND_COUNT + HUES, KIND_COUNT + 2 * HUES
+SHADES = 3  # colours for more, and as many for fewer
+SHADE = QUIET + 1 + SHADES  # the colour of a frame that did not change
+SHADE_SOFT = (0.72, 0.5, 0.25)  # share of the canvas, for a small, a middling and a large change
 DIM, MATCH, THIN = 64, 128, 256  # added to a code, instead of it, added to it
 FILE_SOFT, LINE_SOFT, DIM_SOFT, THIN_SOFT = 0.56, 0.72, 0.82, 0.45  # share of the canvas in a colour
 TEXT_PX = 5  # left of a text
@@ -35,7 +38,12 @@ class Marks:
 
 
 def color_codes(scene: FlameScene) -> np.ndarray:
-    """Return a number a frame that says how it is coloured: instructions by kind, the rest by file."""
+    """Return a number a frame that says how it is coloured: instructions by kind, the rest by file.
+
+    Frames of a differential flamegraph are coloured by their change.
+    """
+    if scene.change is not None:
+        return SHADE + scene.change.shade
     tree = scene.tree
     code = np.full(len(tree), QUIET, dtype=np.int64)
     is_code = tree.what == What.CODE
@@ -86,9 +94,16 @@ class FlamePainter:
         if code < FILE:
             return theme.kind(code)
         if code >= QUIET:
-            return theme.role("raised")
+            return self._change_fill(code)
         soft = FILE_SOFT if code < LINE else LINE_SOFT
         return theme.soft(theme.kernel((code - FILE) % HUES), soft)
+
+    def _change_fill(self, code: int) -> QColor:
+        """The colour of a frame that says nothing, or by how much it changed."""
+        if code in (QUIET, SHADE):
+            return self._theme.role("raised")
+        role = self._theme.role("stall" if code > SHADE else "accent")
+        return self._theme.soft(role, SHADE_SOFT[abs(code - SHADE) - 1])
 
     def ink(self, code: int) -> QColor:
         """The colour of text on a box: the better readable one of text and background."""

@@ -20,6 +20,14 @@ GAP_PX = 1  # between boxes
 
 
 @dataclass(frozen=True, eq=False)
+class Change:
+    """What the frames of a differential flamegraph cost in the baseline, and how they are coloured."""
+
+    before: np.ndarray  # int64
+    shade: np.ndarray  # int64, -3 far fewer, 0 within noise, 3 far more
+
+
+@dataclass(frozen=True, eq=False)
 class FlameScene:
     """A tree with its boxes and the texts on them."""
 
@@ -29,6 +37,7 @@ class FlameScene:
     labels: tuple[str, ...]
     metric: Metric
     place: int = -1  # the frame in the middle of a sandwich
+    change: Change | None = None  # of a differential flamegraph
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -41,7 +41,19 @@ def shares(scene: FlameScene, frame: int) -> list[str]:
 def frame_line(scene: FlameScene, frame: int) -> str:
     """A frame in one line: name, cost, shares."""
     text = elide_right(scene.labels[frame], 60)
-    return f"{text}: {count(int(scene.boxes.width[frame]))} {unit(scene)}, {', '.join(shares(scene, frame))}"
+    more = f"; {change}" if (change := changed(scene, frame)) else ""
+    cost = f"{count(int(scene.boxes.width[frame]))} {unit(scene)}"
+    return f"{text}: {cost}, {', '.join(shares(scene, frame))}{more}"
+
+
+def changed(scene: FlameScene, frame: int) -> str:
+    """What a frame of a differential flamegraph costs in the baseline, "" in others."""
+    if scene.change is None:
+        return ""
+    before, now = int(scene.change.before[frame]), int(scene.boxes.width[frame])
+    mark = "beyond noise" if scene.change.shade[frame] else "within noise"
+    share = f", {100 * (now - before) / before:+.1f} %" if before else ""
+    return f"A {count(before)}, B {count(now)}{share}, {mark}"
 
 
 def frame_tip(scene: FlameScene, frame: int) -> str:
@@ -59,6 +71,8 @@ def frame_tip(scene: FlameScene, frame: int) -> str:
         lines.append(f"lines {count(rows[0])} to {count(rows[1] - 1)}")
     elif text := source_text(scene.trace, tree, frame):
         lines.append(f"<code>{escape(elide_right(text, 90))}</code>")
+    if change := changed(scene, frame):
+        lines.append(change)
     lines += _costs(scene, frame)
     lines += _kinds(scene, frame)
     return "<qt style='white-space:nowrap'>" + "<br>".join(lines) + "</qt>"

@@ -11,12 +11,17 @@ from rcv_py.ui.shell.go_commands import NO_TRACE
 if TYPE_CHECKING:
     from rcv_py.ui.shell.main_window import MainWindow
 
+NO_BASELINE = "The open capture is compared with nothing."
+
 
 def file_commands(window: MainWindow, session: Session) -> tuple[Command, ...]:
     """Return the menu File; the recent captures are added by the window."""
 
     def needs_trace() -> str:
         return "" if session.trace.value is not None else NO_TRACE
+
+    def needs_baseline() -> str:
+        return "" if session.baseline.value is not None else NO_BASELINE
 
     return (
         Command(
@@ -52,6 +57,24 @@ def file_commands(window: MainWindow, session: Session) -> tuple[Command, ...]:
             ("Ctrl+W",),
             "Close the capture.",
             needs_trace,
+        ),
+        Command(
+            "file.compare",
+            "Compare with …",
+            "File",
+            window.browse_baseline,
+            ("Ctrl+Alt+D",),
+            "Choose the baseline: the capture from before the change.",
+            needs_trace,
+        ),
+        Command(
+            "file.forget_baseline",
+            "Forget the baseline",
+            "File",
+            window.baseline.forget,
+            ("Ctrl+Alt+Shift+D",),
+            "Compare with nothing.",
+            needs_baseline,
         ),
         Command(
             "file.copy_link",

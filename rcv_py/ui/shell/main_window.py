@@ -16,6 +16,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.loader import Loader
 from rcv_py.ui.kit.panel import Panel
 from rcv_py.ui.shell import about, capture_memory
+from rcv_py.ui.shell.baseline import BaselineOpener
 from rcv_py.ui.shell.chooser import Chooser
 from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.error_box import ErrorDesk
@@ -52,6 +53,7 @@ class MainWindow(QMainWindow):
         self.workspace = Workspace(make_panels(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
         self.writer = FileWriter(ui, self)
+        self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel("compare"))
         self._register()
         self.actions_ = Actions(self, ui.commands)
         self.menus = fill_menu_bar(self.menuBar(), ui.commands, self.actions_)
@@ -94,6 +96,7 @@ class MainWindow(QMainWindow):
         cells = (
             session.trace, session.selection, session.loaded, session.visited, session.measure,
             session.isolated_wait, session.latency_mode, session.source_cost, session.busy,
+            session.baseline,
         )  # fmt: skip
         for cell in cells:
             cell.watch(soon.ask)
@@ -122,6 +125,15 @@ class MainWindow(QMainWindow):
         chosen = QFileDialog.getExistingDirectory(self, "Open a capture, or a folder of captures", start)
         if chosen:
             self.opener.open(chosen)
+
+    def browse_baseline(self) -> None:
+        """Ask for the folder of another capture and compare the open one with it."""
+        trace = self.ui.session.trace.value
+        start = "" if trace is None else str(trace.path.parent)
+        title = "Compare the open capture with another one, its baseline"
+        chosen = QFileDialog.getExistingDirectory(self, title, start)
+        if chosen:
+            self.baseline.open(chosen)
 
     def reload(self) -> None:
         """Read the capture again and stay where we are."""

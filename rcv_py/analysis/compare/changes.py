@@ -1,0 +1,101 @@
+"""The differences of a comparison as rows for people: ranked, with names, those beyond noise first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.compare.align import FATE_TEXT, Fate
+from rcv_py.analysis.compare.compare import Comparison
+from rcv_py.analysis.compare.deltas import Deltas
+
+MANY_TIMES = 4
+BY = ("line", "source", "block", "class")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An instruction, source line, block or class; cycles are those a wave, at A's executions."""
+
+    name: str
+    text: str
+    line_a: int  # code row, -1 if it is no single instruction or A has none
+    line_b: int  # of a group the row that changed most
+    fate: str  # of an instruction, "" otherwise
+    hits_a: int
+    hits_b: int
+    cost_a: float
+    cost_b: float
+    share_a: float  # of all compared cycles of A, 0 to 1
+    share_b: float
+    delta: float
+    noise: float
+    is_real: bool
+
+    @property
+    def is_noise_known(self) -> bool:
+        """Whether noise is not many times what there is, as it is with one or two groups of waves."""
+        return self.noise <= MANY_TIMES * max(self.cost_a, self.cost_b)
+
+    @property
+    def ratio(self) -> float | None:
+        """Delta over the cycles of A, None if A takes none."""
+        return self.delta / self.cost_a if self.cost_a else None
+
+
+def changes(found: Comparison, by: str = "line") -> tuple[Change, ...]:
+    """Return all rows that were executed in a capture: beyond noise first, then by the size of the change."""
+    if by == "line":
+        table, names = found.rows, _lines(found)
+    else:
+        groups, table = found.grouped(by)
+        pairs = zip(groups.names, groups.texts, strict=True)
+        lines = _most_changed(found, groups.of, len(groups.names)).tolist()
+        names = [(*pair, -1, line, "") for pair, line in zip(pairs, lines, strict=True)]
+    order = ranked(table)
+    shares = [column / max(float(column.sum()), 1e-9) for column in (table.cost_a, table.cost_b)]
+    columns = (
+        table.hits_a,
+        table.hits_b,
+        table.cost_a,
+        table.cost_b,
+        *shares,
+        table.delta,
+        table.noise,
+        table.is_real,
+    )
+    values = zip(*(column[order].tolist() for column in columns), strict=True)
+    return tuple(Change(*names[at], *row) for at, row in zip(order.tolist(), values, strict=True))
+
+
+def ranked(table: Deltas) -> np.ndarray:
+    """Return the rows that ran: beyond noise first, then by the size of the change, then by cost; int64."""
+    ran = np.flatnonzero((table.hits_a > 0) | (table.hits_b > 0))
+    cost = np.maximum(table.cost_a, table.cost_b)[ran]
+    return ran[np.lexsort((ran, -cost, -np.abs(table.delta[ran]), ~table.is_real[ran]))]
+
+
+def _most_changed(found: Comparison, group: np.ndarray, n: int) -> np.ndarray:
+    """Return the row of B in each group whose cycles changed most, -1 if B has none of it; int64."""
+    line, change = found.listing[1], np.abs(found.rows.delta)
+    rows = np.flatnonzero((group >= 0) & (line >= 0))
+    rows = rows[np.argsort(change[rows], kind="stable")]
+    most = np.full(n, -1, dtype=np.int64)
+    most[group[rows]] = line[rows]
+    return most
+
+
+def _lines(found: Comparison) -> list[tuple[str, str, int, int, str]]:
+    a, b = found.a.code.text, found.b.code.text
+    rows = zip(*(column.tolist() for column in found.listing), found.fate.tolist(), strict=True)
+    return [
+        (
+            f"line {line_b}" if line_b >= 0 else f"line {line_a} of A",
+            b[line_b] if line_b >= 0 else a[line_a],
+            line_a,
+            line_b,
+            FATE_TEXT[Fate(fate)],
+        )
+        for line_a, line_b, fate in rows
+    ]

@@ -1,0 +1,135 @@
+"""What every instruction of a capture costs, in all and in each group of waves.
+
+```
+wave       se0 slot0 wid0  (four SIMDs)   se0 slot1 wid0   se1 slot0 wid0
+group      0                              1                2
+engine     0                              0                1
+```
+
+Waves of one workgroup wait for each other, so the group is what varies on its own: the waves of a shader
+engine and compute unit with the same slot and number over the SIMDs.  Where there is only one such group
+every wave counts as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.model.code import CodeTable, SourceFile
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+
+MEASURES = ("cost", "latency", "stall")  # cost: latency plus the idle in front of it
+MOST_GROUPS = 128  # more are joined, within their engine, so that memory stays small
+
+
+@dataclass(frozen=True, eq=False)
+class CaptureCosts:
+    """Sums over the loaded waves of one capture; `n` are the code rows, `g` the groups of waves."""
+
+    name: str
+    kernel: str  # with most traced cycles, "" if unknown
+    isa: str  # generation, e.g. "gfx9"
+    step: int  # cycles, the smallest step of time
+    code: CodeTable
+    sources: tuple[SourceFile, ...]
+    engine: np.ndarray  # int16 [g], shader engine of each group
+    waves: np.ndarray  # int64 [g], how many waves are in each group
+    hits: np.ndarray  # float64 [g, n], executions
+    latency: np.ndarray  # float64 [g, n], cycles
+    stall: np.ndarray  # float64 [g, n], cycles
+    idle: np.ndarray  # float64 [g, n], cycles
+    workgroups: int  # before they were joined
+    is_by_wave: bool  # every wave is a group: one workgroup is all there is
+    missing: int = 0  # waves that could not be read
+    places: np.ndarray | None = None  # int64 [waves or workgroups, 5], sorted: where the groups ran
+
+    @property
+    def wave_count(self) -> int:
+        """Loaded waves."""
+        return int(self.waves.sum())
+
+    def column(self, name: str) -> np.ndarray:
+        """The table of a measure, float64 [g, n]."""
+        return self.latency + self.idle if name == "cost" else getattr(self, name)
+
+    def sums(self, name: str) -> np.ndarray:
+        """The sum of a measure over all waves, int64 [n]."""
+        return np.rint(self.column(name).sum(axis=0)).astype(np.int64)
+
+
+def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
+    """Return the costs of the waves in `batches`, each wave once; tokens without a line count nowhere."""
+    n = len(trace.code)
+    kept = tuple(batches)
+    parts = list(pieces(kept))
+    waves = [wave for part in parts for wave in part.waves]
+    group, engine, places, is_by_wave = _groups(waves)
+    tables = [np.zeros(len(engine) * n) for _ in range(4)]
+    at = 0
+    for part in parts:
+        _add(tables, part, group[at : at + len(part.waves)], n)
+        at += len(part.waves)
+    return CaptureCosts(
+        trace.name,
+        trace.kernel_name,
+        trace.isa,
+        trace.base_clock,
+        trace.code,
+        trace.sources,
+        engine,
+        np.bincount(group, minlength=len(engine)),
+        *(table.reshape(len(engine), n) for table in tables),
+        len(np.unique(places, axis=0)),
+        is_by_wave,
+        len({row for batch in kept for row, _ in batch.missing} - {wave.row for wave in waves}),
+        places,
+    )
+
+
+def _add(tables: list[np.ndarray], part: Piece, group: np.ndarray, n: int) -> None:
+    """Add the tokens of some waves to the tables of hits, latency, stall and idle."""
+    known = np.flatnonzero((part.line >= 0) & (part.line < n))
+    of = np.repeat(group, np.diff(part.first))[known]
+    cell = of * n + part.line[known]
+    low = int(cell.min(initial=0))
+    for table, values in zip(tables, (None, part.duration, part.stall, part.idle), strict=True):
+        sums = np.bincount(cell - low, weights=None if values is None else values[known])
+        table[low : low + len(sums)] += sums
+
+
+def _groups(waves: list[Wave]) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    """Return the group of each wave, the engine of each group, where groups ran, and whether by wave."""
+    if not waves:
+        none = np.zeros(0, dtype=np.int64)
+        return none, none.astype(np.int16), np.zeros((0, 5), dtype=np.int64), False
+    places = [_workgroup(wave) for wave in waves]
+    key, group = np.unique(np.array(places, dtype=np.int64), axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    is_by_wave = len(key) == 1
+    if is_by_wave:
+        key, group = np.repeat(key, len(waves), axis=0), np.arange(len(waves))
+    joined, first, of = np.unique(_joined(key[:, 0]), return_index=True, return_inverse=True)
+    assert len(joined) <= max(MOST_GROUPS, len(np.unique(key[:, 0])))
+    return of.reshape(-1)[group], key[first, 0].astype(np.int16), key, is_by_wave
+
+
+def _workgroup(wave: Wave) -> tuple[int, ...]:
+    where = wave.id
+    if wave.workgroup >= 0:
+        return (where.se, wave.cu, wave.workgroup, -1, where.wid)
+    return (where.se, wave.cu, -1, where.slot, where.wid)
+
+
+def _joined(engine: np.ndarray) -> np.ndarray:
+    """Return a number for each group, equal for those that are joined; groups of an engine are dealt out."""
+    engines, of = np.unique(engine, return_inverse=True)
+    room = max(1, MOST_GROUPS // len(engines))
+    order = np.argsort(of, kind="stable")
+    turn = np.empty(len(of), dtype=np.int64)
+    turn[order] = np.arange(len(of)) - np.searchsorted(of[order], of[order])
+    return of.reshape(-1) * room + turn % room

@@ -1,0 +1,170 @@
+"""`rcv compare`: whether B takes more cycles than A, where, and what of it is noise."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rcv_py.analysis.compare.changes import Change, changes
+from rcv_py.analysis.compare.compare import Comparison, compare
+from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.analysis.compare.facts import numbers, sides
+from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.opening import batches
+from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
+from rcv_py.formats.open import open_trace
+from rcv_py.work.load import batches as pooled
+
+TRIPPED = 3  # the exit status of a gate that a difference trips
+POOL_BYTES = 32_000_000  # more than this is read by several processes
+_TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
+_HEAD = (
+    "name", "text", "line_a", "line_b", "status", "hits_a", "hits_b", "cycles_a", "cycles_b", "share_a",
+    "share_b", "delta", "noise", "beyond_noise",
+)  # fmt: skip
+_NUMBERS = tuple(
+    Column(title, True)
+    for title in (
+        "hits A",
+        "hits B",
+        "cycles A",
+        "cycles B",
+        "delta",
+        "delta %",
+        "noise ±",
+        "share A",
+        "share B",
+    )
+)
+_UNITS = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
+
+
+def run(arguments: Namespace) -> int:
+    """Print the comparison as text, CSV or JSON; 3 if the gate trips."""
+    a, b = _costs(arguments.folder), _costs(arguments.other)
+    twin = None if arguments.twin is None else _costs(arguments.twin)
+    found = compare(
+        a,
+        b,
+        arguments.seed,
+        measure=arguments.measure,
+        least=None if arguments.least is None else arguments.least / 100,
+        twin=twin,
+    )
+    rows = changes(found, arguments.by) if found.kernel is not None else ()
+    shown = rows[: arguments.top] if arguments.top else rows
+    if arguments.csv:
+        sys.stdout.write(csv_text(_HEAD, map(_values, shown)))
+    elif arguments.json:
+        print(json_text("rcv.compare/1", _document(arguments, found, rows, shown)))
+    else:
+        _print(arguments, found, rows, shown)
+    return _gate(arguments.fail_on, found)
+
+
+def _gate(fail_on: str | None, found: Comparison) -> int:
+    if fail_on is None:
+        return 0
+    if found.verdict is Verdict.NOT_COMPARABLE:
+        raise UsageError(
+            f"The gate cannot decide. {found.judgement.sentence}",
+            hint="Record the same kernel with the same input for both sides.",
+        )
+    return TRIPPED if found.verdict in _TRIPS[fail_on] else 0
+
+
+def _costs(folder: Path) -> CaptureCosts:
+    trace = open_trace(folder)
+    is_large = int(trace.waves.size.sum()) > POOL_BYTES
+    return capture_costs(trace, pooled(trace) if is_large else batches(trace))
+
+
+def _values(row: Change) -> list[Any]:
+    costs = [round(value, 3) for value in (row.cost_a, row.cost_b)]
+    shares = [round(value, 6) for value in (row.share_a, row.share_b)]
+    noise = [round(value, 3) for value in (row.delta, row.noise)]
+    head = [row.name, row.text, row.line_a, row.line_b, row.fate, row.hits_a, row.hits_b]
+    return [*head, *costs, *shares, *noise, row.is_real]
+
+
+def _print(arguments: Namespace, found: Comparison, rows: Sequence[Change], shown: Sequence[Change]) -> None:
+    print(bold(found.judgement.sentence, sys.stdout))
+    for note in found.notes:
+        print(note)
+    print()
+    print_facts([*sides(found), *numbers(found)])
+    if found.kernel is None or not shown:
+        return
+    print()
+    first = (Column("line A", True), Column("line B", True), Column("status"))
+    if arguments.by == "line":
+        columns = (*first, *_NUMBERS, Column("beyond noise"), Column("instruction", elastic="right"))
+    else:
+        columns = (Column(_UNITS[arguments.by], elastic="left"), *_NUMBERS, Column("beyond noise"))
+    print_table(columns, [_cells(arguments.by, row) for row in shown])
+    real = sum(row.is_real for row in rows)
+    unit = plural(len(rows), _UNITS[arguments.by], "classes" if arguments.by == "class" else "")
+    print(
+        f"\n{len(shown):,} of {unit}, {real:,} beyond noise. Cycles are {_MEASURES[found.measure]} a wave, "
+        "both at the executions of A."
+    )
+
+
+_MEASURES = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
+
+
+def _cells(by: str, row: Change) -> list[str]:
+    ratio = "" if row.ratio is None else f"{100 * row.ratio:+.1f} %"
+    numbers = [
+        count(row.hits_a),
+        count(row.hits_b),
+        f"{row.cost_a:,.1f}",
+        f"{row.cost_b:,.1f}",
+        f"{row.delta:+,.1f}",
+        ratio,
+        f"{row.noise:,.1f}" if row.is_noise_known else "unknown",
+        percent(row.share_a, 1),
+        percent(row.share_b, 1),
+    ]
+    mark = "yes" if row.is_real else "no"
+    if by != "line":
+        return [row.name, *numbers, mark]
+    lines = ["" if line < 0 else str(line) for line in (row.line_a, row.line_b)]
+    return [*lines, row.fate, *numbers, mark, row.text]
+
+
+def _document(
+    arguments: Namespace, found: Comparison, rows: Sequence[Change], shown: Sequence[Change]
+) -> dict[str, Any]:
+    kernel = found.kernel
+    document: dict[str, Any] = {
+        "a": found.a.name,
+        "b": found.b.name,
+        "verdict": found.verdict.value,
+        "per": found.judgement.basis,
+        "sentence": found.judgement.sentence,
+        "notes": list(found.notes),
+        "measure": found.measure,
+        "same_instructions": found.align.is_same,
+        "by": arguments.by,
+        "of": len(rows),
+        "beyond_noise": sum(row.is_real for row in rows),
+        "kernel": None,
+        "rows": [dict(zip(_HEAD, _values(row), strict=True)) for row in shown],
+    }
+    if kernel is not None:
+        document["kernel"] = {
+            "waves": kernel.waves,
+            "hits_per_wave": kernel.hits_per_wave,
+            "cycles_per_wave": kernel.per_wave,
+            "cycles_per_hit": kernel.per_hit,
+            "covered": kernel.covered,
+            "ratio_at_equal_hits": {"value": kernel.at_equal_hits.value, "noise": kernel.at_equal_hits.noise},
+            "ratio_per_wave": {"value": kernel.a_wave.value, "noise": kernel.a_wave.noise},
+        }
+    return document

@@ -1,0 +1,55 @@
+"""Opens the capture that the open one is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from rcv_py.analysis.compare.costs import capture_costs
+from rcv_py.base.errors import NotATrace, UsageError
+from rcv_py.formats.open import open_trace
+from rcv_py.state.baseline import Baseline
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.shell.opener import found
+from rcv_py.work.load import batches
+
+
+class BaselineOpener(QObject):
+    """Reads all waves of a capture in a thread, with the processes of the loader, and keeps their sums."""
+
+    def __init__(self, ui: UiContext, show: Callable[[], None]) -> None:
+        """`show` is called when the baseline is there."""
+        super().__init__()
+        self._ui, self._show = ui, show
+
+    def open(self, path: Path | str) -> None:
+        """Read a capture and make it the baseline; what goes wrong arrives as a failed task."""
+        place = Path(path).expanduser().absolute()
+        workers = int(self._ui.settings["load.workers"])
+        self._ui.tasks.run(self, lambda: read(place, workers), self._take)
+
+    def forget(self) -> None:
+        """Compare with nothing."""
+        self._ui.session.set_baseline(None)
+
+    def _take(self, baseline: Baseline) -> None:
+        self._ui.session.set_baseline(baseline)
+        self._show()
+
+
+def read(path: Path, workers: int | None = None) -> Baseline:
+    """Return the capture at a path, or the only one below it; raise RcvError with a sentence."""
+    if not path.exists():
+        raise NotATrace(path, "there is no such file or folder")
+    place = found(path)
+    entries = [entry for entry in place.entries if not entry.note]
+    if not place.is_capture and len(entries) != 1:
+        if not entries:
+            raise NotATrace(path, "no capture lies in it or below it")
+        raise UsageError(
+            f"{path} holds several captures, and a baseline is one.", hint="Choose the folder of one capture."
+        )
+    trace = open_trace(place.path if place.is_capture else entries[0].path)
+    return Baseline(trace, capture_costs(trace, batches(trace, workers=workers)))

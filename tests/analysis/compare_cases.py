@@ -1,0 +1,69 @@
+"""Captures for comparisons, with a truth that is known: what each execution of each line costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.model.code import CodeTable, Kernel
+from rcv_py.model.tokens import Tokens
+from tests.analysis import build
+
+PROGRAM = (
+    "; kernel",
+    "s_load_dwordx2 s[0:1], s[2:3], 0x0",
+    "v_add_u32_e32 v1, v2, v3",
+    "s_waitcnt vmcnt(0)",
+    "v_mul_f32_e32 v4, v5, v6",
+    "ds_read_b32 v7, v8",
+    "s_endpgm",
+)
+STALLS = (0, 8, 0, 100, 4, 12, 40)  # cycles an execution of each line
+
+
+def table(text: Sequence[str] = PROGRAM, kernel: str = "kernel") -> CodeTable:
+    """A program of one kernel with words of 4 bytes."""
+    from dataclasses import replace
+
+    code = build.code(list(text))
+    return replace(
+        code,
+        address=np.arange(len(text), dtype=np.uint64) * np.uint64(4),
+        kernels=(Kernel(kernel, kernel, 0, len(text)),),
+    )
+
+
+def tokens(lines: Sequence[int], stalls: Sequence[int], begin: int) -> Tokens:
+    """Executions one behind the other, each 4 cycles of issue after its stall."""
+    stall = np.array(stalls, dtype=np.int32)
+    busy = np.full(len(lines), 4, dtype=np.int32)
+    offset = np.cumsum(stall + busy) - stall - busy
+    kind = np.full(len(lines), 6, dtype=np.uint8)
+    return Tokens(begin, offset.astype(np.int32), stall, busy, kind, np.array(lines, dtype=np.int32))
+
+
+def costs(
+    code: CodeTable,
+    stalls: Sequence[int],
+    *,
+    rounds: Sequence[int] = (3,) * 16,
+    spread: float = 0.02,
+    seed: int = 1,
+) -> CaptureCosts:
+    """A capture of one wave a workgroup, which runs all lines but the label `rounds` times.
+
+    A line's stall is that of `stalls`, longer or shorter by `spread` from one wave to the other.
+    """
+    rng = np.random.default_rng(seed)
+    waves = []
+    for row, turns in enumerate(rounds):
+        lines = [line for _ in range(turns) for line in range(1, len(code) - 1)] + [len(code) - 1]
+        factor = 1 + spread * rng.standard_normal()
+        each = [max(0, round(stalls[line] * factor)) for line in lines]
+        one = tokens(lines, each, 100)
+        end = int(one.end.max())
+        waves.append(build.of_tokens(one, row=row, begin=100, end=end, place=(row % 2, 0, row, 0)))
+    trace = build.trace(code, waves)
+    return capture_costs(trace, [build.batch(*waves)] if waves else [])

@@ -1,0 +1,241 @@
+"""Comparisons of captures whose truth is known, and of real ones."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.compare.changes import changes
+from rcv_py.analysis.compare.compare import Comparison, compare
+from rcv_py.analysis.compare.costs import MOST_GROUPS, CaptureCosts, capture_costs
+from rcv_py.analysis.compare.noise import ALMOST_SURE, SURE, quantile
+from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.line_stats import all_lines
+from rcv_py.formats.open import open_trace
+from tests.analysis.compare_cases import PROGRAM, STALLS, costs, table
+from tests.support.captures import THREAD_TRACES, trace_path
+
+WAIT = 3  # the line that waits
+
+
+def slower(by: int) -> list[int]:
+    return [stall + by * (line == WAIT) for line, stall in enumerate(STALLS)]
+
+
+def real(name: str) -> CaptureCosts:
+    trace = open_trace(trace_path(name))
+    return capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
+
+
+@pytest.mark.parametrize("name", [name for name in THREAD_TRACES if name != "moe_reduce"])
+def test_costs_are_the_sums_over_all_waves(name: str) -> None:
+    trace = open_trace(trace_path(name))
+    batches = [trace.reader.read([row]) for row in range(len(trace.waves))]
+    found, whole = capture_costs(trace, batches), all_lines(batches, len(trace.code))
+    for column in ("hits", "latency", "stall", "idle"):
+        assert np.array_equal(found.sums(column), getattr(whole, column)), column
+    assert found.wave_count == len(trace.waves)
+    assert len(found.waves) <= MOST_GROUPS
+
+
+def test_a_capture_does_not_differ_from_itself() -> None:
+    one = costs(table(), STALLS)
+    found = compare(one, one)
+    assert found.verdict is Verdict.SAME
+    assert found.judgement.sentence.startswith("No difference beyond noise: 0.0 %")
+    assert not found.rows.is_real.any()
+    assert not found.rows.delta.any()
+
+
+@pytest.mark.parametrize("name", ["flash_attn_small_before", "pa_mqa_small", "vec_add", "fused_rope_cache"])
+def test_a_real_capture_does_not_differ_from_itself(name: str) -> None:
+    one = real(name)
+    found = compare(one, one)
+    assert found.verdict is Verdict.SAME
+    assert not any(row.is_real for by in ("line", "source", "block", "class") for row in changes(found, by))
+
+
+def test_more_waves_of_the_same_build_are_no_regression() -> None:
+    before, after = real("flash_attn_small_before"), real("flash_attn_small_after")
+    totals = [int(side.sums("latency").sum()) for side in (before, after)]
+    assert totals == [208060, 342176]  # two thirds more in all
+    for found in (compare(before, after), compare(after, before)):
+        assert found.verdict is Verdict.SAME
+        assert found.kernel is not None
+        assert found.kernel.at_equal_hits.value == pytest.approx(1, abs=0.02)
+        assert any("totals differ by that alone" in note for note in found.notes)
+
+
+def test_more_stall_is_a_regression_and_is_found_where_it_is() -> None:
+    found = compare(costs(table(), STALLS), costs(table(), slower(60), seed=2))
+    assert found.verdict is Verdict.MORE
+    # One round costs 124 cycles of stall and 4 for each of 5 instructions, and 60 more in B.
+    assert found.kernel is not None
+    assert found.kernel.at_equal_hits.value == pytest.approx(1 + 60 / 144, rel=0.05)
+    (row,) = [row for row in changes(found) if row.is_real]
+    assert (row.line_a, row.line_b) == (WAIT, WAIT)
+    assert row.delta == pytest.approx(3 * 60, rel=0.2)
+    assert [row.name for row in changes(found, "class") if row.is_real] == ["wait for vmcnt"]
+    assert compare(found.b, found.a).verdict is Verdict.FEWER
+
+
+def test_words_say_per_what_and_never_faster() -> None:
+    a, b = costs(table(), STALLS), costs(table(), slower(60))
+    texts = [compare(a, b).judgement.sentence, compare(b, a).judgement.sentence]
+    assert "more cycles per hit" in texts[0]
+    assert "fewer cycles per hit" in texts[1]
+    assert not any(word in text for text in texts for word in ("faster", "slower"))
+
+
+def test_noise_between_waves_hides_a_small_difference() -> None:
+    """The same 10 % more are told from noise where waves are alike, not where they differ by half."""
+    calm = compare(costs(table(), STALLS, spread=0.01), costs(table(), slower(15), spread=0.01, seed=2))
+    rough = compare(costs(table(), STALLS, spread=0.5), costs(table(), slower(15), spread=0.5, seed=2))
+    assert calm.verdict is Verdict.MORE
+    assert rough.verdict is Verdict.SAME
+
+
+def test_what_a_place_brings_with_it_is_no_noise() -> None:
+    """One slot takes a fifth longer than the other in both captures, yet 7 % more in all are seen."""
+    a, b = real("pa_mqa_big"), real("pa_mqa_big")
+    more = replace(b, latency=b.latency + 0.15 * b.stall, stall=1.15 * b.stall)
+    assert compare(a, more).verdict is Verdict.MORE
+    assert a.places is not None
+    elsewhere = replace(more, places=a.places + 1)  # as if nothing ran where it ran before
+    assert compare(a, elsewhere).verdict is Verdict.SAME
+
+
+def test_chance_seldom_makes_a_difference() -> None:
+    pairs = [
+        compare(costs(table(), STALLS, spread=0.1, seed=i), costs(table(), STALLS, spread=0.1, seed=100 + i))
+        for i in range(40)
+    ]
+    told = sum(pair.verdict is not Verdict.SAME for pair in pairs)
+    assert told <= 5  # 2 of 40 are expected at 95 %
+
+
+def test_a_twin_raises_the_floor() -> None:
+    a, b = costs(table(), STALLS), costs(table(), slower(20), seed=2)
+    twin = costs(table(), slower(-25), seed=3)
+    assert compare(a, b).verdict is Verdict.MORE
+    found = compare(a, b, twin=twin)
+    assert found.verdict is Verdict.SAME
+    assert not found.rows.is_real.any()
+    assert compare(a, b, twin=costs(table(), STALLS, seed=3)).verdict is Verdict.MORE
+
+
+def test_what_two_runs_differ_by_is_told_only_with_a_twin() -> None:
+    a, b = costs(table(), STALLS, spread=0.001), costs(table(), slower(6), spread=0.001)
+    twin = costs(table(), STALLS, spread=0.001, seed=3)
+    assert compare(a, b).verdict is Verdict.SAME  # 4 % more, which two runs of one build may differ by
+    assert compare(a, b, twin=twin).verdict is Verdict.MORE
+    assert compare(a, b, least=0.01).verdict is Verdict.MORE
+
+
+def test_a_twin_must_be_of_the_same_build() -> None:
+    a = costs(table(), STALLS)
+    other = costs(table([*PROGRAM[:3], "s_nop 0", *PROGRAM[4:]]), STALLS)
+    found = compare(a, a, twin=other)
+    assert found.verdict is Verdict.NOT_COMPARABLE
+    assert "twin" in found.judgement.sentence
+
+
+def test_different_amounts_of_work_are_compared_at_equal_executions() -> None:
+    a = costs(table(), STALLS, rounds=(10,) * 12)
+    b = costs(table(), STALLS, rounds=(10, 5) * 6)
+    found = compare(a, b)
+    assert found.verdict is Verdict.SAME
+    assert found.kernel is not None
+    assert found.kernel.a_wave.value < 0.85
+    assert found.kernel.at_equal_hits.value == pytest.approx(1, abs=0.02)
+
+
+def test_a_rebuild_is_compared_per_wave_and_its_new_lines_count() -> None:
+    text = [*PROGRAM[:4], "v_new v9, v9", *PROGRAM[4:]]
+    stalls = [*STALLS[:4], 200, *STALLS[4:]]
+    found = compare(costs(table(), STALLS), costs(table(text), stalls, seed=2))
+    assert (found.verdict, found.judgement.basis) == (Verdict.MORE, "wave")
+    new = next(row for row in changes(found) if row.fate == "inserted")
+    assert (new.line_a, new.line_b, new.is_real) == (-1, 4, True)
+    assert new.delta == pytest.approx(3 * 204, rel=0.05)
+
+
+def test_twice_the_rounds_of_another_build_are_not_judged() -> None:
+    """The rebuilt loop goes round half as often and does twice as much in a round, in as many cycles."""
+    twice = [*PROGRAM[:1], *PROGRAM[1:6], *PROGRAM[1:6], PROGRAM[6]]
+    stalls = [0, *STALLS[1:6], *STALLS[1:6], STALLS[6]]
+    a = costs(table(), STALLS, rounds=(8,) * 12)
+    b = costs(table(twice), stalls, rounds=(4,) * 12)
+    assert compare(a, b).verdict is not Verdict.MORE
+
+
+def test_what_ends_a_wave_does_not_count() -> None:
+    end = [*STALLS[:-1], 40_000]
+    assert compare(costs(table(), STALLS), costs(table(), end)).verdict is Verdict.SAME
+
+
+def test_different_kernels_are_not_comparable() -> None:
+    found = compare(real("flash_attn_small_before"), real("pa_mqa_big"))
+    assert (found.verdict, found.kernel) == (Verdict.NOT_COMPARABLE, None)
+    assert "flash_attn_func_kernel_0 and pa_mqa_logits_fp4_kernel_0" in found.judgement.sentence
+
+
+def test_another_size_of_the_problem_is_not_comparable() -> None:
+    """The large one goes through a loop that the small one never enters."""
+    found = compare(real("pa_mqa_big"), real("pa_mqa_small"))
+    assert found.verdict is Verdict.NOT_COMPARABLE
+
+
+def test_a_capture_without_waves_is_not_comparable() -> None:
+    a = costs(table(), STALLS)
+    found = compare(a, costs(table(), STALLS, rounds=()))
+    assert found.judgement.sentence == "Not comparable: B has no executed instructions with cycles."
+
+
+def test_waves_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    folder = tmp_path / "capture"
+    shutil.copytree(trace_path("pa_mqa_small"), folder)
+    next(folder.glob("se*_wv0.json")).write_text("{")
+    trace = open_trace(folder)
+    broken = capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    assert (broken.wave_count, broken.missing) == (3, 1)
+    found = compare(real("pa_mqa_small"), broken)
+    assert "1 wave of B could not be read and does not count." in found.notes
+
+
+def test_one_wave_tells_no_noise_of_rows() -> None:
+    a, b = costs(table(), STALLS, rounds=(3,)), costs(table(), slower(500), rounds=(3,))
+    found = compare(a, b)
+    assert found.verdict is Verdict.MORE  # five times as much is beyond the 10 % that are assumed
+    assert not any(row.is_noise_known or row.is_real for row in changes(found))
+
+
+def sums(found: Comparison, by: str) -> tuple[float, float]:
+    rows = changes(found, by)
+    return sum(row.cost_a for row in rows), sum(row.cost_b for row in rows)
+
+
+def test_every_grouping_has_the_same_sums() -> None:
+    found = compare(real("flash_attn_small_before"), real("flash_attn_small_after"))
+    lines = sums(found, "line")
+    for by in ("source", "block", "class"):
+        assert sums(found, by) == pytest.approx(lines), by
+    # A is taken as it is: its own cycles a wave.
+    assert lines[0] == pytest.approx(found.a.sums("cost").sum() / 4)
+
+
+def test_the_same_seed_draws_the_same_noise() -> None:
+    a, b = costs(table(), STALLS), costs(table(), slower(5), seed=2)
+    assert compare(a, b, 7).kernel == compare(a, b, 7).kernel
+
+
+@pytest.mark.parametrize(
+    ("groups", "confidence", "expected"),
+    [(2, SURE, 12.706), (4, SURE, 3.182), (31, SURE, 2.042), (1001, SURE, 1.962), (31, ALMOST_SURE, 3.646)],
+)
+def test_quantiles_are_those_of_student(groups: int, confidence: float, expected: float) -> None:
+    assert quantile(groups, confidence) == pytest.approx(expected, rel=0.03)

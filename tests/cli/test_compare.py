@@ -1,0 +1,142 @@
+"""`rcv compare` says whether there is a difference beyond noise, and is a gate for scripts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import orjson
+import pytest
+
+from rcv_py.cli.main import main
+from rcv_py.synth.variants import SAMPLES
+from tests.support.captures import trace_path
+
+BEFORE, AFTER = "flash_attn_small_before", "flash_attn_small_after"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object, expected: int = 0) -> str:
+    code = main(["compare", *(str(word) for word in words)])
+    output = capsys.readouterr()
+    assert (code, output.err) == (expected, ""), output.err
+    return output.out
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A made-up capture of a matrix product."""
+    folder = tmp_path_factory.mktemp("captures") / "product"
+    SAMPLES["matmul_tiled"].write(folder, seed=0)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def worse(product: Path) -> Path:
+    """The same with waits for memory that take three times as long; every wave is that much longer."""
+    folder = product.parent / "worse"
+    folder.mkdir()
+    rows = orjson.loads((product / "code.json").read_bytes())["code"]
+    waits = {row[2] for row in rows if "s_waitcnt vmcnt" in row[0]}
+    for path in product.iterdir():
+        if path.name.startswith("se") and "_wv" in path.name:
+            document = orjson.loads(path.read_bytes())
+            _lengthen(document["wave"], waits)
+            (folder / path.name).write_bytes(orjson.dumps(document))
+        else:
+            (folder / path.name).write_bytes(path.read_bytes())
+    return folder
+
+
+def _lengthen(wave: dict, waits: set[int]) -> None:
+    late = 0
+    for token in wave["instructions"]:
+        token[0] += late
+        if token[4] in waits:
+            late += 2 * token[2]
+            token[2], token[3] = 3 * token[2], token[3] + 2 * token[2]
+    wave["end"] += late
+    wave["duration"] = wave.get("duration", 0) + late
+
+
+def test_the_flash_pair_passes_the_gate(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, trace_path(BEFORE), trace_path(AFTER), "--fail-on", "regression", "--least", 0)
+    first = text.splitlines()[0]
+    assert first.startswith("No difference beyond noise: 0.8 % fewer cycles per hit")
+    assert "A has 4 waves, B 8" in text
+    assert "the same in both" in text
+
+
+@pytest.mark.parametrize("gate", ["regression", "difference"])
+def test_a_capture_passes_against_itself(
+    gate: str, product: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = run(capsys, product, product, "--fail-on", gate)
+    assert text.startswith("No difference beyond noise: 0.0 %")
+    assert " 0 beyond noise." in text
+
+
+def test_longer_waits_trip_the_gate(product: Path, worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, product, worse, "--fail-on", "regression", "--by", "class", expected=3)
+    assert text.startswith("B takes ")
+    assert "more cycles per hit" in text.splitlines()[0]
+    row = next(line for line in text.splitlines() if line.startswith("wait for vmcnt"))
+    assert row.endswith("yes")
+    text = run(capsys, worse, product, "--fail-on", "regression")
+    assert "fewer cycles per hit" in text.splitlines()[0]
+    run(capsys, worse, product, "--fail-on", "difference", expected=3)
+    run(capsys, product, worse)  # without a gate a difference is no failure
+
+
+def test_a_large_threshold_lets_pass(product: Path, worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, product, worse, "--fail-on", "regression", "--least", 100)
+
+
+def test_a_twin_that_differs_as_much_lets_pass(
+    product: Path, worse: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, product, worse, "--twin", worse, "--fail-on", "regression")
+    run(capsys, product, worse, "--twin", product, "--fail-on", "regression", expected=3)
+
+
+def test_different_kernels_are_not_judged(product: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, trace_path(BEFORE), trace_path("vec_add"))
+    assert text.startswith("Not comparable: different kernels, flash_attn_func_kernel_0 and vecAddKernel_0")
+    assert main(["compare", str(product), str(trace_path(BEFORE)), "--fail-on", "regression"]) == 2
+    output = capsys.readouterr()
+    assert "rcv: The gate cannot decide. Not comparable" in output.err
+
+
+def test_a_folder_that_is_none_is_told(product: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(product), str(product / "nowhere")]) == 2
+    assert "nowhere is not" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("by", ["line", "source", "block", "class"])
+def test_json_and_csv_say_the_same(by: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (trace_path(BEFORE), trace_path(AFTER), "--by", by, "--top", 0)
+    document = json.loads(run(capsys, *words, "--json"))
+    assert document["schema"] == "rcv.compare/1"
+    assert (document["verdict"], document["per"]) == ("no difference beyond noise", "hit")
+    assert document["kernel"]["waves"] == [4, 8]
+    assert document["kernel"]["hits_per_wave"] == [6603, 5420]
+    assert len(document["rows"]) == document["of"]
+    rows = list(csv.DictReader(io.StringIO(run(capsys, *words, "--csv"))))
+    assert [row["name"] for row in rows] == [row["name"] for row in document["rows"]]
+    assert [float(row["delta"]) for row in rows] == [row["delta"] for row in document["rows"]]
+    real = [row["beyond_noise"] for row in document["rows"]]
+    assert real == sorted(real, reverse=True)
+
+
+def test_a_picture_of_the_comparison(product: Path, worse: Path, tmp_path: Path) -> None:
+    out = tmp_path / "compare.csv"
+    words = ["shot", str(worse), "--compare", str(product), "--panel", "compare", "--out", str(out)]
+    assert main(words) == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert "s_waitcnt vmcnt" in rows[0]["text"]
+
+
+def test_a_baseline_needs_a_capture(product: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "--compare", str(product)]) == 2
+    assert "A baseline needs a capture" in capsys.readouterr().err

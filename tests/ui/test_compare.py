@@ -1,0 +1,247 @@
+"""The compare panel: a baseline beside the open capture, differences beyond noise, one click to the line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QFileDialog
+
+from rcv_py.analysis.compare.costs import capture_costs
+from rcv_py.base.errors import RcvError
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.state.baseline import Baseline
+from rcv_py.ui.kit.compare_rows import SIDE_BY_SIDE
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.flame_paint import SHADE, color_codes
+from rcv_py.ui.panels.compare import FLAME, MODES, NO_BASELINE, ComparePanel
+from rcv_py.ui.shell.baseline import read
+from tests.analysis import build
+from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
+from tests.support.captures import trace_path
+from tests.ui.window import SAMPLE, open_sample, settle, window
+
+Settled = Callable[[], None]
+WAIT = 3
+
+
+def capture(text: list[str], stalls: list[int], seed: int = 1) -> tuple[Trace, WaveBatch]:
+    """Sixteen waves that run a program three times and end."""
+    code, rng = table(text), np.random.default_rng(seed)
+    waves = []
+    for row in range(16):
+        lines = [line for _ in range(3) for line in range(1, len(code) - 1)] + [len(code) - 1]
+        factor = 1 + 0.02 * rng.standard_normal()
+        one = tokens(lines, [round(stalls[line] * factor) for line in lines], 100)
+        end = int(one.end.max())
+        waves.append(build.of_tokens(one, row=row, begin=100, end=end, place=(row % 2, 0, row, 0)))
+    return build.trace(code, waves), build.batch(*waves)
+
+
+BEFORE = capture(list(PROGRAM), list(STALLS))
+AFTER = capture(
+    [*PROGRAM[:2], "v_new v9, v9", *PROGRAM[2:]],
+    [*STALLS[:2], 8, STALLS[2], STALLS[3] + 60, *STALLS[4:]],
+    seed=2,
+)
+MOVED_WAIT = WAIT + 1  # its row in AFTER
+
+
+@pytest.fixture
+def panel(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[ComparePanel]:
+    panel = ComparePanel(ui)
+    QAbstractItemModelTester(panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(1100, 320)
+    panel.show()
+    yield panel
+    settled()
+
+
+@pytest.fixture
+def compared(
+    panel: ComparePanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled
+) -> ComparePanel:
+    open_in(AFTER[0], [AFTER[1]])
+    ui.session.set_baseline(Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]])))
+    qtbot.waitUntil(lambda: panel.found is not None, timeout=10_000)  # type: ignore[attr-defined]
+    settled()
+    return panel
+
+
+def choose(panel: ComparePanel, mode: str, settled: Settled) -> None:
+    panel.mode.setCurrentIndex(panel.mode.findData(mode))
+    panel.mode.activated.emit(panel.mode.currentIndex())
+    settled()
+
+
+def shown(panel: ComparePanel, *names: str) -> list[tuple[str, ...]]:
+    """The texts of columns, in the order in which rows are shown."""
+    model = panel.view.table
+    at = [model.column_of(name) for name in names]
+    return [tuple(model.text(row, column) for column in at) for row in model.data_rows.tolist()]
+
+
+def test_without_a_baseline_it_says_how_to_get_one(panel: ComparePanel, open_in: Callable) -> None:
+    assert "No capture is open" in panel.empty.sentence.text()
+    open_in(BEFORE[0], [BEFORE[1]])
+    assert panel.empty.sentence.text() == NO_BASELINE
+    assert panel.sheet() is None
+
+
+def test_the_verdict_and_the_rows_beyond_noise(compared: ComparePanel) -> None:
+    assert compared.verdict.text().startswith("B takes ")
+    assert "more cycles per wave" in compared.verdict.text()
+    top = shown(compared, "line_a", "line_b", "status")[:2]
+    assert top == [(str(WAIT), str(MOVED_WAIT), "same"), ("", "2", "inserted")]
+    compared.only.setChecked(True)
+    assert shown(compared, "line_b") == [(str(MOVED_WAIT),), ("2",)]
+    compared.only.setChecked(False)
+    assert len(shown(compared, "line_b")) == 7
+
+
+def test_a_click_selects_the_line_everywhere(compared: ComparePanel, ui: UiContext) -> None:
+    compared.view.chosen.emit(0)
+    assert ui.session.selection.value.line == MOVED_WAIT
+    ui.session.select_line(2)
+    assert compared.view.current == 1
+
+
+def test_what_only_the_baseline_has_cannot_be_selected(
+    panel: ComparePanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled
+) -> None:
+    open_in(BEFORE[0], [BEFORE[1]])
+    ui.session.set_baseline(Baseline(AFTER[0], capture_costs(AFTER[0], [AFTER[1]])))
+    qtbot.waitUntil(lambda: panel.found is not None, timeout=10_000)  # type: ignore[attr-defined]
+    settled()
+    fates = [row[0] for row in shown(panel, "status")]
+    old = ui.session.selection.value
+    panel.view.chosen.emit(int(panel.view.table.data_rows[fates.index("removed")]))
+    assert ui.session.selection.value == old
+
+
+@pytest.mark.parametrize(("mode", "name"), [("source", "no source line"), ("class", "wait for vmcnt")])
+def test_groups_select_the_line_that_changed_most(
+    mode: str, name: str, compared: ComparePanel, ui: UiContext, settled: Settled
+) -> None:
+    choose(compared, mode, settled)
+    assert shown(compared, "name")[0] == (name,)
+    compared.view.chosen.emit(0)
+    assert ui.session.selection.value.line == MOVED_WAIT
+
+
+def test_side_by_side_leaves_gaps(compared: ComparePanel, settled: Settled) -> None:
+    choose(compared, SIDE_BY_SIDE, settled)
+    rows = shown(compared, "text_a", "text_b", "status")
+    assert rows[2] == ("", "v_new v9, v9", "inserted")
+    assert [row[0] for row in rows if row[0]] == list(PROGRAM)
+    assert all(a == b for a, b, fate in rows if fate == "same")
+
+
+def test_the_flamegraph_is_coloured_by_change(
+    compared: ComparePanel, ui: UiContext, settled: Settled
+) -> None:
+    choose(compared, FLAME, settled)
+    scene = compared.flame.scene
+    assert scene is not None
+    assert scene.change is not None
+    codes = color_codes(scene)
+    by_line = {int(row): int(codes[at] - SHADE) for at, row in enumerate(scene.tree.code_row) if row >= 0}
+    assert by_line[MOVED_WAIT] > 0
+    assert by_line[1] == 0
+    root = int(np.flatnonzero(scene.tree.depth == 0)[0])
+    assert codes[root] > SHADE
+    assert "beyond noise" in compared.flame.tip(root)
+    leaf = int(np.flatnonzero(scene.tree.code_row == MOVED_WAIT)[0])
+    compared.flame.chosen.emit(leaf)
+    assert ui.session.selection.value.line == MOVED_WAIT
+    assert not compared.only.isEnabled()
+    left, top, width, height = compared.flame.box_of(leaf)
+    assert compared.flame.frame_at(QPointF(left + width / 2, top + height / 2)) == leaf
+
+
+def test_every_mode_paints_in_both_themes(compared: ComparePanel, ui: UiContext, settled: Settled) -> None:
+    for theme in ("dark", "light"):
+        ui.settings["look.theme"] = theme
+        for mode in MODES:
+            choose(compared, mode, settled)
+            assert not compared.grab().isNull()
+
+
+def test_the_sheet_has_what_is_shown(compared: ComparePanel) -> None:
+    compared.only.setChecked(True)
+    sheet = compared.sheet()
+    assert sheet is not None
+    rows = list(sheet.rows)
+    assert len(rows) == 2
+    line, delta = sheet.headers.index("B"), sheet.headers.index("delta")
+    assert [row[line] for row in rows] == [MOVED_WAIT, 2]
+    assert rows[0][delta] == pytest.approx(180, rel=0.2)
+
+
+def test_another_capture_is_compared_with_the_same_baseline(
+    compared: ComparePanel, open_in: Callable, qtbot: object
+) -> None:
+    open_in(BEFORE[0], [BEFORE[1]])
+    qtbot.waitUntil(lambda: compared.found is not None)  # type: ignore[attr-defined]
+    assert compared.verdict.text().startswith("No difference beyond noise: 0.0 %")
+
+
+def test_no_baseline_no_comparison(compared: ComparePanel, ui: UiContext) -> None:
+    ui.session.set_baseline(None)
+    assert compared.empty.sentence.text() == NO_BASELINE
+    assert compared.sheet() is None
+
+
+def test_mode_and_filter_are_remembered(compared: ComparePanel, ui: UiContext, settled: Settled) -> None:
+    choose(compared, "block", settled)
+    compared.only.setChecked(True)
+    state = compared.save_state()
+    choose(compared, "line", settled)
+    compared.load_state(state)
+    settled()
+    assert (compared.by, compared.only.isChecked()) == ("block", True)
+    compared.load_state({"by": "nonsense"})
+    settled()
+    assert compared.by == "block"
+
+
+def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(SAMPLE))
+    with window() as app:
+        commands, session = app.ui.commands, app.ui.session
+        assert commands["file.compare"].why_not()
+        open_sample(app, qtbot)
+        assert commands["file.forget_baseline"].why_not()
+        commands.run("file.compare")
+        settle(app, qtbot)
+        assert session.baseline.value is not None
+        panel = app.window.workspace.docks["compare"].panel
+        qtbot.waitUntil(lambda: panel.found is not None)  # type: ignore[attr-defined]
+        assert panel.verdict.text().startswith("No difference beyond noise: 0.0 %")
+        assert panel.isVisible()
+        commands.run("file.forget_baseline")
+        assert panel.empty.sentence.text() == NO_BASELINE
+        settle(app, qtbot)
+
+
+def test_a_baseline_that_cannot_be_read_is_told() -> None:
+    several = trace_path("flash_attn_small_before").parents[1]
+    for path, why in (
+        (Path("/nowhere/at/all"), "no such file"),
+        (several, "holds several captures"),
+        (Path(__file__).parent, "no capture lies in it"),
+    ):
+        with pytest.raises(RcvError, match=why):
+            read(path)
+
+
+def test_the_real_pair_is_no_regression() -> None:
+    baseline = read(trace_path("flash_attn_small_before"), 1)
+    assert baseline.costs.wave_count == 4
+    assert baseline.name == trace_path("flash_attn_small_before").name
