@@ -108,5 +108,6 @@ def in_child(what: str, folder: Path) -> list[float]:
     """Run one of the measurements of `bench.child` in a fresh process."""
     command = [sys.executable, "-m", "bench.child", what, str(folder)]
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     return [float(word) for word in done.stdout.split()]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.table import discover as bench_measures
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "rcv_py").rglob("*.py"))
 LIMIT = 400  # lines: past this a file holds more than one idea
@@ -59,3 +61,7 @@ def test_no_path_of_a_machine_is_in_the_tree() -> None:
             for match in pattern.finditer(path.read_text(errors="replace"))
         ]
     assert not found, found
+
+
+def test_the_benchmark_can_be_started() -> None:
+    assert {"analyses", "frame", "load", "window"} <= set(bench_measures().ids())

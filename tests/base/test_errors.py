@@ -8,6 +8,7 @@ import pytest
 
 import rcv_py.base.errors
 import rcv_py.work
+from rcv_py.analysis.formula.errors import FormulaError, FormulaKind
 from rcv_py.base.errors import BrokenFile, Cancelled, MissingFile, NotATrace, RcvError
 
 for module in pkgutil.iter_modules(rcv_py.work.__path__):
@@ -17,6 +18,7 @@ OWN_SENTENCE = {
     NotATrace: ("/some/folder",),
     BrokenFile: ("code.json", "it ends in the middle", "JSONDecodeError(…)"),
     MissingFile: ("code.json",),
+    FormulaError: (FormulaKind.PARSE, "A bracket is not closed.", 3, 4),
 }
 
 

@@ -223,11 +223,10 @@ def test_edge_21_waits_that_never_ran_or_wait_for_nothing_draw_no_arrow(tmp_path
 
 def test_edge_22_a_wave_that_was_saved_and_continues_in_its_slot(tmp_path):
     saved = [(32, 6, 0, 4, ADD), (36, 10, 0, 84, ADD)]
+    restored = [(0, 10, 0, 100, ADD), (100, 11, 0, 20, END)]
     waves = {
-        PLACES[0]: wave(1000, instructions=tokens(1000, saved)),
-        PLACES[1]: wave(
-            1120, PLACES[1], instructions=tokens(1120, [(0, 10, 0, 100, ADD), (100, 11, 0, 20, END)])
-        ),
+        PLACES[0]: wave(1000, instructions=tokens(1000, saved), waitcnt=[]),
+        PLACES[1]: wave(1120, PLACES[1], instructions=tokens(1120, restored), waitcnt=[]),
     }
     trace = opened(tmp_path, capture(waves))
     first, second = read_all(trace).waves

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from rcv_py.analysis.annotations import Annotation
 from rcv_py.ui.app import App
 from rcv_py.ui.kit.panel import Panel
 from tests.support import captures
@@ -62,6 +63,18 @@ def test_every_panel_shows_something_or_says_why_not(name: str, qtbot: QtBot) ->
                 assert "time" in said, panel_name
             if name != "placeholder" and panel_name in CODE:
                 assert not said, (panel_name, said)
+
+
+def test_bars_show_what_the_kind_of_capture_has(qtbot: QtBot) -> None:
+    with window() as app:
+        isa = app.window.workspace.docks["isa"].panel
+        open_sample(app, qtbot, captures.trace_path("pcsampling"))
+        assert isa.facts.mode is Annotation.REASONS
+        open_sample(app, qtbot)
+        assert isa.facts.mode is Annotation.TOTAL
+        isa.set_annotation(Annotation.KINDS)
+        open_sample(app, qtbot, captures.trace_path("pcsampling"))
+        assert isa.facts.mode is Annotation.KINDS, "what fits both is kept"
 
 
 def test_samples_reach_every_view_of_code(qtbot: QtBot) -> None:

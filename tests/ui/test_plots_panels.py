@@ -85,6 +85,7 @@ def test_pictures(make: Callable, open_in: Callable, kind: type, theme: str, nam
     load(open_in, captures.trace_path(name))
     panel = make(kind)
     panel.ui.settings["look.theme"] = theme
+    QApplication.processEvents()  # a new style sheet has widgets laid out again
     assert not panel.page.is_empty
     check_texts(panel)
     image = export.panel_picture(panel, panel.ui.theme, panel.session)

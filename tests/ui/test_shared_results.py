@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.kit.shared_results import SharedResults
+from rcv_py.ui.kit.tasks import Tasks
 from tests.ui.window import SAMPLE
 
 
@@ -51,3 +54,16 @@ def test_another_capture_forgets_the_answer(ui, open_in, settled, trace, qtbot):
 def test_an_unknown_result_is_an_error(ui):
     with pytest.raises(KeyError):
         SharedResults(ui.session, ui.tasks, {}).want("nothing")
+
+
+def test_garbage_is_not_collected_in_the_thread_of_a_job(ui, settled):
+    assert gc.isenabled()
+    seen = []
+    ui.tasks.run(ui.session, lambda: seen.append(gc.isenabled()), lambda _: None)
+    settled()
+    assert seen == [False]
+    assert gc.isenabled()
+    other = Tasks(1)
+    other.run(ui.session, lambda: seen.append(gc.isenabled()), lambda _: None)
+    other.close()
+    assert gc.isenabled()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QPixmap
+from PySide6.QtGui import QIcon, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from rcv_py.analysis.counter_summary import CounterRow
@@ -14,6 +14,7 @@ from rcv_py.ui.kit.theme import Theme
 
 TITLES = ("Counter", "Mean", "Max")
 SWATCH = 10
+WIDE_PX = 310  # from here on there is room for means
 SHORT = 7  # characters of a unit that is written behind the number; others are in the tooltip
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -35,7 +36,8 @@ class CounterTree(QWidget):
         self.tree.setHeaderLabels(list(TITLES))
         self.tree.setUniformRowHeights(True)
         self.tree.setIconSize(QSize(SWATCH, SWATCH))
-        self.tree.setIndentation(14)
+        self.tree.setIndentation(10)
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names differ in their last part
         header = self.tree.header()
         header.setStretchLastSection(False)
         header.setMinimumSectionSize(40)
@@ -50,6 +52,11 @@ class CounterTree(QWidget):
         self.tree.itemChanged.connect(self._tell)
         self.field.textChanged.connect(self._filter)
         theme.changed.connect(self._recolor)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the means out where names would be cut for them."""
+        super().resizeEvent(event)
+        self.tree.setColumnHidden(1, self.width() < WIDE_PX)
 
     def show_rows(
         self, rows: Sequence[CounterRow], drawn: Collection[str], colors: Mapping[str, int]

@@ -4,18 +4,90 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAction,
+    QEnterEvent,
+    QFocusEvent,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPixmap,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.base.text import elide_right
 from rcv_py.ui.kit.curves import Curve, curve_color
-from rcv_py.ui.kit.flow_layout import FlowLayout
 from rcv_py.ui.kit.theme import Theme
 
 LONGEST = 36  # characters of a name
 SWATCH = 10
+GAP = 2
 MOST_LINES = 2  # of buttons, before the legend scrolls
+ALONE = "Show alone, or all again"
+
+
+class LegendButton(QToolButton):
+    """The name of a curve; checked while the curve is shown."""
+
+    toggled_by_user = Signal(str)
+    isolated = Signal(str)
+    pointed = Signal(str)  # "" when no more
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.name = name
+        self.setText(elide_right(name, LONGEST).replace("&", "&&"))
+        self.setCheckable(True)
+        self.setAutoRaise(True)
+        self.setProperty("legend", True)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(SWATCH, SWATCH))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        alone = QAction(ALONE, self)
+        alone.triggered.connect(self._isolate)
+        self.addAction(alone)
+        self.clicked.connect(self._toggle)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show this curve alone, or all again."""
+        self._isolate()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter isolates; Space is the button's own."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._isolate()
+        else:
+            super().keyPressEvent(event)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Point the curve out."""
+        super().enterEvent(event)
+        self.pointed.emit(self.name)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Point nothing out."""
+        super().leaveEvent(event)
+        self.pointed.emit("")
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Point the curve out."""
+        super().focusInEvent(event)
+        self.pointed.emit(self.name)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Point nothing out."""
+        super().focusOutEvent(event)
+        self.pointed.emit("")
+
+    def _toggle(self) -> None:
+        self.toggled_by_user.emit(self.name)
+
+    def _isolate(self) -> None:
+        self.isolated.emit(self.name)
 
 
 class CurveLegend(QScrollArea):
@@ -29,13 +101,10 @@ class CurveLegend(QScrollArea):
         super().__init__()
         self._theme = theme
         self._curves: tuple[Curve, ...] = ()
-        self._buttons: list[QToolButton] = []
+        self._buttons: list[LegendButton] = []
         self._height = 0
         self._inside = QWidget()
-        self._flow = FlowLayout()
-        self._inside.setLayout(self._flow)
         self.setWidget(self._inside)
-        self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -57,60 +126,17 @@ class CurveLegend(QScrollArea):
             tip = curve.tip or curve.name
             button.setToolTip(f"{tip}\nClick: show or hide. Double click: show alone, or all again.")
         self._recolor()
-        self._fit()
+        self._arrange()
 
     @property
-    def buttons(self) -> tuple[QToolButton, ...]:
+    def buttons(self) -> tuple[LegendButton, ...]:
         """The buttons, in the order of the curves."""
         return tuple(self._buttons)
-
-    def _rebuild(self, curves: Sequence[Curve]) -> None:
-        while self._flow.count():
-            self._flow.takeAt(0)
-        for button in self._buttons:
-            button.removeEventFilter(self)
-            button.setParent(None)
-            button.deleteLater()
-        self._buttons = [self._button(curve) for curve in curves]
-
-    def _button(self, curve: Curve) -> QToolButton:
-        button = QToolButton(self._inside)
-        button.setText(elide_right(curve.name, LONGEST).replace("&", "&&"))
-        button.setCheckable(True)
-        button.setAutoRaise(True)
-        button.setProperty("legend", True)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setIconSize(QSize(SWATCH, SWATCH))
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        button.clicked.connect(lambda: self.toggled.emit(curve.name))
-        alone = QAction("Show alone, or all again", button)
-        alone.triggered.connect(lambda: self.isolated.emit(curve.name))
-        button.addAction(alone)
-        button.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-        button.setProperty("curve", curve.name)
-        button.installEventFilter(self)
-        self._flow.addWidget(button)
-        button.show()
-        return button
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell which name the mouse is over; a double click and Enter isolate."""
-        name = watched.property("curve") if isinstance(watched, QToolButton) else None
-        if name is None:
-            return super().eventFilter(watched, event)
-        if event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
-            self.hovered.emit(name)
-        elif event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut):
-            self.hovered.emit("")
-        elif _means_alone(event):
-            self.isolated.emit(name)
-            return True
-        return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap again."""
         super().resizeEvent(event)
-        self._fit()
+        self._arrange()
 
     def sizeHint(self) -> QSize:
         """As wide as there is room."""
@@ -120,12 +146,40 @@ class CurveLegend(QScrollArea):
         """Nothing has to be shown."""
         return QSize(0, 0)
 
-    def _fit(self) -> None:
-        line = max((button.sizeHint().height() for button in self._buttons), default=0) + 2
-        wanted = self._flow.heightForWidth(max(1, self.viewport().width())) if self._buttons else 0
-        self._height = min(wanted, MOST_LINES * line)
-        self.setFixedHeight(self._height)
-        self.updateGeometry()
+    def _rebuild(self, curves: Sequence[Curve]) -> None:
+        for button in self._buttons:
+            button.hide()
+            button.deleteLater()
+        self._buttons = [self._button(curve.name) for curve in curves]
+
+    def _button(self, name: str) -> LegendButton:
+        button = LegendButton(name, self._inside)
+        button.toggled_by_user.connect(self.toggled)
+        button.isolated.connect(self.isolated)
+        button.pointed.connect(self.hovered)
+        button.show()
+        return button
+
+    def _arrange(self) -> None:
+        """Place the buttons from left to right, wrapped like words.
+
+        Done here and not by a layout in Python, which Qt would call from within its own locks.
+        """
+        width = max(1, self.viewport().width())
+        x = y = line = 0
+        for button in self._buttons:
+            size = button.sizeHint()
+            if x and x + size.width() > width:
+                x, y = 0, y + line + GAP
+            button.setGeometry(x, y, size.width(), size.height())
+            x, line = x + size.width() + GAP, size.height()
+        whole = y + line
+        self._inside.resize(width, whole)
+        height = min(whole, MOST_LINES * (line + GAP))
+        if height != self._height or self.height() != height:
+            self._height = height
+            self.setFixedHeight(height)
+            self.updateGeometry()
 
     def _recolor(self) -> None:
         ratio = self.devicePixelRatioF()
@@ -133,23 +187,16 @@ class CurveLegend(QScrollArea):
             button.setIcon(_swatch(self._theme, curve, button.isChecked(), ratio))
 
 
-def _means_alone(event: QEvent) -> bool:
-    if isinstance(event, QKeyEvent):
-        return event.type() == QEvent.Type.KeyPress and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-    return event.type() == QEvent.Type.MouseButtonDblClick
-
-
 def _swatch(theme: Theme, curve: Curve, is_shown: bool, ratio: float) -> QIcon:
     side = round(SWATCH * ratio)
     picture = QPixmap(side, side)
     picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
-    color = curve_color(theme, curve.color)
-    if is_shown:
-        painter.fillRect(0, 0, side, side, color)
-    else:
-        painter.setPen(color)
-        painter.drawRect(0, 0, side - 1, side - 1)
-    painter.end()
+    with QPainter(picture) as painter:
+        color = curve_color(theme, curve.color)
+        if is_shown:
+            painter.fillRect(0, 0, side, side, color)
+        else:
+            painter.setPen(color)
+            painter.drawRect(0, 0, side - 1, side - 1)
     picture.setDevicePixelRatio(ratio)
     return QIcon(picture)

@@ -59,7 +59,6 @@ class FormulaDialog(QDialog):
         self.tabs.setAccessibleName("Files of formulas")
         self.help = QPlainTextEdit(grammar(), readOnly=True)
         self.help.setAccessibleName("Help on the language of formulas")
-        self.help.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.mistakes = QListWidget()
         self.mistakes.setAccessibleName("Mistakes")
         self.mistakes.setMaximumHeight(110)

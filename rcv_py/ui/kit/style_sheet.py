@@ -112,9 +112,10 @@ QToolButton[legend="true"]:checked { background: transparent; color: $text; }
 QToolButton[legend="true"]:hover { background: $hover; }
 QToolButton::menu-indicator { image: none; }
 QCheckBox, QRadioButton { spacing: 6px; }
-QCheckBox::indicator { width: 13px; height: 13px; border: 1px solid $muted; border-radius: 2px;
-    background: $base; }
-QCheckBox::indicator:checked { border-color: $accent; image: url("$check"); }
+QCheckBox::indicator, QTreeView::indicator { width: 13px; height: 13px; border: 1px solid $muted;
+    border-radius: 2px; background: $base; }
+QCheckBox::indicator:checked, QTreeView::indicator:checked { border-color: $accent; image: url("$check"); }
+QTreeView::indicator:indeterminate { border-color: $accent; background: $muted; }
 QCheckBox:focus { color: $accent; }
 QProgressBar { background: $raised; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
 QProgressBar::chunk { background: $accent; border-radius: 3px; }

@@ -30,7 +30,7 @@ from rcv_py.ui.kit.formula_dialog import FormulaDialog
 from rcv_py.ui.kit.panel import panel
 
 EVERY = "all"
-_TREE_PX = 260
+_TREE_PX = 270
 _NOTHING = "Tick a counter on the left to draw it."
 SCALES = (
     ("values", "values", "All curves on one axis, in their units."),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from rcv_py.analysis.flame import Metric
 from rcv_py.analysis.flame_paths import What, key
@@ -19,6 +19,7 @@ from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.flame_choices import FlameChoices
@@ -28,7 +29,6 @@ from rcv_py.ui.kit.flame_jobs import OF_MARKERS, Content, Wanted, scene_job
 from rcv_py.ui.kit.flame_scene import FlameScene
 from rcv_py.ui.kit.flame_view import FlameView
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.quiet_line import QuietLine
 
 NO_CODE = "This capture has no instructions, so there is no flamegraph."
 NO_COST = "No instruction was executed while the trace was recorded, so there is no flamegraph."
@@ -59,8 +59,14 @@ class FlamegraphPanel(Panel):
         self.crumbs = FlameCrumbs()
         self.find = FindBar(ui.theme, "Find frames", has_filter=False)
         self.choices = FlameChoices(ui.theme, self.find)
-        self.note = QuietLine()
-        self.told = QuietLine(Qt.AlignmentFlag.AlignRight)
+        self.note, self.told = ElidedLabel(), ElidedLabel()
+        for label, side in (
+            (self.note, Qt.AlignmentFlag.AlignLeft),
+            (self.told, Qt.AlignmentFlag.AlignRight),
+        ):
+            label.setObjectName("muted")
+            label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._element = -1
         self._is_own_choice = False
         self._hovered: Hover | None = None

@@ -12,6 +12,7 @@ from rcv_py.analysis.annotations import Annotation, Ingredients
 from rcv_py.analysis.cost_columns import CostColumns
 from rcv_py.base.text import plural
 from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.kit.coalesce import Coalesce
@@ -133,8 +134,16 @@ class IsaPanel(Panel):
         if trace is None or missing:
             return
         self.mode.setVisible(trace.has_thread_trace)
+        self._suit_annotation(trace)
         self._compute()
         self.search.search()
+
+    def _suit_annotation(self, trace: Trace) -> None:
+        """Show what captures of the kind have: stall reasons or latency, if the other was shown."""
+        other = {True: (Annotation.REASONS, Annotation.TOTAL), False: (Annotation.TOTAL, Annotation.REASONS)}
+        unfit, fit = other[trace.has_thread_trace]
+        if self.facts.mode is unfit:
+            self.set_annotation(fit)
 
     def _compute(self) -> None:
         trace, job = self.session.trace.value, cost_job(self.session)

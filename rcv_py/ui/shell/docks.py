@@ -188,8 +188,8 @@ class Workspace(QMainWindow):
         heights = {
             "left": body * 60 // 100,
             "left_bottom": body * 40 // 100,
-            "top": body * 40 // 100,
-            "center": body * (52 if compact else 36) // 100,
+            "top": body * (36 if compact else 33) // 100,
+            "center": body * (56 if compact else 43) // 100,
             "bottom": body * (4 if compact else 22) // 100,
             "right": WAVE_PX,
             "right_center": body * 36 // 100,
