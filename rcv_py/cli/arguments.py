@@ -20,10 +20,11 @@ exit codes:
   0  done
   1  a bug in rcv; what is printed belongs into a report
   2  something to put right: the sentence says what
+  4  `rcv check --strict`: the capture has an error or a warning
 """
 
 ORDER = (
-    "view", "info", "summary", "hotspot", "isa", "line", "waits", "latency", "flame", "occupancy", "counters",
+    "view", "info", "check", "index", "summary", "hotspot", "isa", "line", "waits", "latency", "flame", "occupancy", "counters",
     "events", "shot", "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}

@@ -42,7 +42,7 @@ class Worker:
         self.connection, far = context.Pipe(duplex=True)
         self.jobs: deque[list[int]] = deque()
         self._process = context.Process(target=serve, args=(far, pickle.dumps(reader), lod), daemon=True)
-        with _without_main():
+        with without_main():
             self._process.start()
         far.close()  # so that the child's end is the only one, and its death ends our reading
 
@@ -72,7 +72,7 @@ class Worker:
 
 
 @contextmanager
-def _without_main() -> Iterator[None]:
+def without_main() -> Iterator[None]:
     """Hide the program's main module while a process is started.
 
     A spawned process runs the main module again to find what it was asked for; ours is found in this module.
@@ -89,7 +89,7 @@ def _without_main() -> Iterator[None]:
 def serve(connection: Connection, reader: bytes, lod: bool) -> None:
     """Answer jobs until the other end is closed, by intent or because its process died."""
     hold_memory()
-    _step_back()
+    step_back()
     files: Any = pickle.loads(reader)
     try:
         while True:
@@ -98,7 +98,7 @@ def serve(connection: Connection, reader: bytes, lod: bool) -> None:
         return
 
 
-def _step_back() -> None:
+def step_back() -> None:
     """Let the window go first: on a machine with few cores it would wait for the processes that serve it."""
     if hasattr(os, "nice"):  # not on Windows
         os.nice(POLITENESS)

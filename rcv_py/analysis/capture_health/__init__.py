@@ -26,6 +26,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 __all__ = [
+    "HEALTHY",
     "CHECKED",
     "Extras",
     "HealthNote",

@@ -10,7 +10,7 @@ wave d                 start ········        occupancy saw it start, or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,12 +31,11 @@ from rcv_py.model.waves import WaveBatch
 SAME_CLOCK = 256  # cycles
 LARGER_BUFFER = "0x40000000"  # 1 GB: four times the largest default; rocprofv3 takes 1 MB to 2 GB
 SLOWEST_COUNTERS = 16  # of att_activity: counters share the buffer
-_LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What speaks for a record that was cut off; all numbers are waves, except `losses`."""
+    """What speaks for a record that is not whole; numbers of waves, and of hardware events."""
 
     unfinished: int  # traced waves whose last instruction is not s_endpgm
     of: int  # traced waves that were looked at
@@ -45,12 +44,47 @@ class Cut:
     split_workgroups: int  # workgroups of which some waves left a file and some did not; 0 if not recorded
     no_end: int  # seen to start but not to end, on any compute unit
     no_start: int  # seen to end but not to start
-    losses: int  # times that the trace unit stalled or lost packets
+    losses: int  # times that the trace unit lost packets
+    stalls: int  # times that it held up the shader engine because it could not write
 
     @property
     def is_certain(self) -> bool:
         """Whether something of traced waves is missing for sure."""
         return bool(self.unfinished or self.without_file or self.losses)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is said of a record: the first case that applies."""
+
+    applies: Callable[[Cut], int]
+    severity: Severity
+    title: str
+    consequence: str
+
+
+_TOO_LOW = "Totals, executions and durations are too low, and what happened after the cut is missing."
+_CASES = (
+    _Case(
+        lambda signs: signs.unfinished or signs.without_file,
+        Severity.ERROR,
+        "The record was cut off",
+        _TOO_LOW,
+    ),
+    _Case(lambda signs: signs.losses, Severity.ERROR, "The trace lost packets", _TOO_LOW),
+    _Case(
+        lambda signs: signs.no_end,
+        Severity.WARNING,
+        "Waves were still running when the recording ended",
+        "Occupancy after that moment is a guess, and the tail of the kernel may be missing.",
+    ),
+    _Case(
+        lambda signs: signs.stalls,
+        Severity.WARNING,
+        "The trace unit held up the shader engine",
+        "Some stall is that of the recording, not of the kernel.",
+    ),
+)
 
 
 def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
@@ -66,27 +100,26 @@ def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
         split,
         int(np.count_nonzero(lives.is_open_end)),
         int(np.count_nonzero(lives.is_open_start)),
-        int(np.isin(trace.events.kind, _LOSSES).sum()) if trace.events is not None else 0,
+        *(_events(trace, kind) for kind in (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)),
     )
+
+
+def _events(trace: Trace, kind: EventKind) -> int:
+    return 0 if trace.events is None else int(np.count_nonzero(trace.events.kind == kind))
 
 
 def buffer(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
     """Say so if the record was cut off."""
     signs = cut(trace, batches)
-    if not signs.is_certain and not signs.no_end:
+    case = next((case for case in _CASES if case.applies(signs)), None)
+    if case is None:
         return None
-    if signs.is_certain:
-        title = "The record was cut off or has lost packets"
-        consequence = "Totals, executions and durations are too low, and everything after the cut is missing."
-    else:
-        title = "Waves were still running when the recording ended"
-        consequence = "Occupancy after that moment is a guess, and the tail of the kernel may be missing."
     return HealthNote(
         "buffer",
-        Severity.ERROR if signs.is_certain else Severity.WARNING,
-        title,
+        case.severity,
+        case.title,
         tuple(_evidence(signs)),
-        consequence,
+        case.consequence,
         "Record again with a larger buffer, which all shader engines share, or fewer of them; if memory for "
         "it cannot be had, trace one shader engine and fewer counters.",
         _settings(trace),
@@ -111,7 +144,8 @@ def _evidence(signs: Cut) -> Iterable[Measured]:
         ("workgroups with some waves missing", signs.split_workgroups, ""),
         ("waves seen to start but not to end", signs.no_end, ""),
         ("waves seen to end but not to start", signs.no_start, ""),
-        ("stalls and lost packets of the trace unit", signs.losses, ""),
+        ("times that packets were lost", signs.losses, ""),
+        ("times that the trace unit stalled", signs.stalls, ""),
     )
     return (Measured(name, value, count(value) + of) for name, value, of in rows if value)
 

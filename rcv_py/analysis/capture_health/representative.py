@@ -98,8 +98,8 @@ def representative(trace: Trace) -> HealthNote | None:
     if best is not None:
         cu, gap = best
         remedy = (
-            f"Trace compute unit {cu}, whose waves were {100 * gap:+.1f} % off the others in this launch (the "
-            f"next may place them otherwise), or read one wave of median life, such as {wave}."
+            f"Trace compute unit {cu}, whose waves were {100 * gap:+.1f} % off the others in this launch "
+            f"(the next may place them otherwise), or read one wave of median life, such as {wave}."
         )
     return HealthNote(
         "representative",
