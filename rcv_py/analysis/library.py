@@ -19,7 +19,7 @@ from rcv_py.model.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LibraryRow:
-    """One capture; numbers are 0 and texts "" where it does not tell.  `error` says why it cannot be opened."""
+    """One capture; numbers are 0 and texts "" where it does not tell.  `error`: why it cannot be opened."""
 
     path: Path
     name: str
@@ -104,15 +104,17 @@ def with_twins(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:
     The first of each group is what the others are compared with; a placeholder is nobody's twin.
     """
     first: dict[str, LibraryRow] = {}
-    found = []
     for row in rows:
-        if row.isa and row.hits and row.costs is not None:
-            other = first.setdefault(row.isa, row)
-            if other is not row and other.costs is not None:
-                noise = twin_noise(other.costs, row.costs)
-                row = replace(row, twin=other.name, noise=-1.0 if noise is None else noise.per_hit)
-        found.append(row)
-    return tuple(found)
+        if row.isa and row.hits:
+            first.setdefault(row.isa, row)
+    return tuple(_with_twin(row, first.get(row.isa)) for row in rows)
+
+
+def _with_twin(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
+    if other is None or other is row or not row.hits or row.costs is None or other.costs is None:
+        return row
+    noise = twin_noise(other.costs, row.costs)
+    return replace(row, twin=other.name, noise=-1.0 if noise is None else noise.per_hit)
 
 
 # How to rank rows: what is compared, and whether the largest comes first.

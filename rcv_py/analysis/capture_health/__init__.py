@@ -26,8 +26,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 __all__ = [
-    "HEALTHY",
     "CHECKED",
+    "HEALTHY",
     "Extras",
     "HealthNote",
     "Measured",

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.branches import branches
+from rcv_py.analysis.capture_health import capture_health
 from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.analysis.kind_latency import kind_latency
 from rcv_py.analysis.marker_spans import marker_spans
@@ -27,6 +28,7 @@ Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
 
 JOBS: dict[str, Job] = {
     "branches": lambda trace, batches: branches(batches, trace.code),
+    "health": capture_health,
     "hidden": hidden_latency,
     "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
     "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
