@@ -58,6 +58,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="for spreadsheets")
     form.add_argument("--markdown", action="store_true", help="a table for a README")
     form.add_argument("--html", action="store_true", help="a page that needs nothing else")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write it there instead of printing it")
 
 
 def _summary(parser: argparse.ArgumentParser) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from io import StringIO
 from pathlib import Path
+from typing import TextIO
 
 from rcv_py.analysis.library import ranked_rows, with_twins
-from rcv_py.base.errors import NotATrace
+from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.cli.library_tables import COLUMNS, FIELDS, Library, cells, markdown, page
 from rcv_py.cli.report import csv_text, json_text, print_table
 from rcv_py.formats.open import capture_paths
@@ -15,21 +17,36 @@ from rcv_py.work.library import library_rows
 
 
 def run(arguments: Namespace) -> int:
-    """Print the library as text, CSV, JSON, Markdown or HTML."""
+    """Print the library as text, CSV, JSON, Markdown or HTML, or write it into a file."""
     library = _library(arguments)
+    if arguments.out is None:
+        _put(library, arguments, sys.stdout)
+        return 0
+    text = StringIO()
+    _put(library, arguments, text)
+    try:
+        arguments.out.write_bytes(text.getvalue().encode("utf-8", "replace"))
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it cannot be a path"
+        raise UsageError(
+            f"{arguments.out} cannot be written: {why}.", hint="Choose another file with --out."
+        ) from error
+    return 0
+
+
+def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
     if arguments.json:
-        print(json_text("rcv.index/1", _document(library)))
+        print(json_text("rcv.index/1", _document(library)), file=stream)
     elif arguments.csv:
         rows = ([value(row) for _, value in FIELDS] for row in library.rows)
-        sys.stdout.write(csv_text([name for name, _ in FIELDS], rows))
+        stream.write(csv_text([name for name, _ in FIELDS], rows))
     elif arguments.markdown:
-        sys.stdout.write(markdown(library))
+        stream.write(markdown(library))
     elif arguments.html:
-        sys.stdout.write(page(library))
+        stream.write(page(library))
     else:
-        print(library.heading)
-        print_table(COLUMNS, [cells(library, row) for row in library.rows])
-    return 0
+        print(library.heading, file=stream)
+        print_table(COLUMNS, [cells(library, row) for row in library.rows], stream)
 
 
 def _library(arguments: Namespace) -> Library:
