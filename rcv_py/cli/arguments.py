@@ -21,12 +21,13 @@ exit codes:
   1  a bug in rcv; what is printed belongs into a report
   2  something to put right: the sentence says what
   3  the gate of rcv compare --fail-on tripped
+  4  the capture has a flaw that rcv check --strict does not accept
 """
 
 ORDER = (
-    "view", "triage", "info", "summary", "hotspot", "isa", "line", "waits", "causes", "loops",
-    "bubbles", "latency", "flame", "occupancy", "counters", "events", "compare", "report", "export",
-    "shot", "synth",
+    "view", "triage", "info", "check", "summary", "hotspot", "isa", "line", "waits", "causes", "loops",
+    "bubbles", "latency", "flame", "occupancy", "counters", "events", "compare", "index", "report",
+    "export", "shot", "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)

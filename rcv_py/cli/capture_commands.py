@@ -11,6 +11,7 @@ OCCUPIED_BY = ("se", "kernel", "state")
 REPORTED_AS = ("html", "md")
 EXPORTED_TO = ("perfetto", "speedscope", "csv", "parquet")
 EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters")
+INDEX_ORDERS = ("latency", "waves", "stall", "health", "occupancy", "kernel", "capture")
 
 
 def _view(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +45,44 @@ def _info(parser: argparse.ArgumentParser) -> None:
     folder(parser)
     parser.add_argument("--check", action="store_true", help="read every wave and look for contradictions")
     parser.add_argument("--json", action="store_true", help="for programs: schema rcv.info or rcv.captures")
+
+
+def _check(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "--twin", type=Path, metavar="OTHER", help="a capture of the same instructions: tells the noise"
+    )
+    parser.add_argument("--strict", action="store_true", help="exit with 4 if there is an error or a warning")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--yaml", action="store_true", help="only the input file for rocprofv3 that mends it")
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.check")
+    form.add_argument(
+        "--csv", action="store_true", help="for spreadsheets: a row for every piece of evidence"
+    )
+
+
+def _index(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", type=Path, metavar="DIR", help="a folder with captures at any place below it"
+    )
+    parser.add_argument(
+        "--sort", choices=INDEX_ORDERS, default="latency", help="what ranks captures (default latency)"
+    )
+    parser.add_argument(
+        "--depth", type=count, default=6, metavar="N", help="folders looked into below DIR (default 6)"
+    )
+    parser.add_argument(
+        "--limit", type=count, default=1000, metavar="N", help="captures at most; 0 for all (default 1000)"
+    )
+    parser.add_argument(
+        "--jobs", type=count, metavar="N", help="processes; 0 for none (default: 2 for many captures)"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: schema rcv.index")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets")
+    form.add_argument("--markdown", action="store_true", help="a table for a README")
+    form.add_argument("--html", action="store_true", help="a page that needs nothing else")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write it there instead of printing it")
 
 
 def _summary(parser: argparse.ArgumentParser) -> None:
@@ -159,6 +198,18 @@ CAPTURE_COMMANDS = (
         "rcv triage FOLDER --top 3",
     ),
     Command("info", "tell what a capture holds, or list the captures below a folder", _info, "rcv info ."),
+    Command(
+        "check",
+        "tell whether a capture can be trusted, and how to record a better one",
+        _check,
+        "rcv check FOLDER --yaml > input.yaml",
+    ),
+    Command(
+        "index",
+        "rank all captures below a folder, with kernel, cost, top line and health",
+        _index,
+        "rcv index captures --sort health --markdown > README.md",
+    ),
     Command(
         "summary",
         "sum a capture up: activity, states, occupancy, busy pipes, compute units",

@@ -14,7 +14,7 @@ from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import CaptureEntry, Trace
 
-__all__ = ["FORMATS", "Format", "find_captures", "is_capture", "open_trace"]
+__all__ = ["FORMATS", "Format", "capture_paths", "find_captures", "is_capture", "open_trace"]
 
 MAX_DEPTH = 4  # folders below the chosen one in which captures are looked for
 MAX_FOLDERS = 20_000  # looked at: a home folder must not keep us busy
@@ -70,6 +70,12 @@ def find_captures(path: Path, depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...
     if any(kind.is_one(folder) for kind in FORMATS):
         return (summary.entry(folder),)
     return tuple(summary.entry(found) for found in _below(folder, depth))
+
+
+def capture_paths(path: Path, depth: int = MAX_DEPTH) -> tuple[Path, ...]:
+    """Return where captures lie: at `path`, or up to `depth` folders below it, sorted; none is opened."""
+    folder = _folder(Path(path))
+    return (folder,) if is_capture(folder) else tuple(_below(folder, depth))
 
 
 def _folder(path: Path) -> Path:

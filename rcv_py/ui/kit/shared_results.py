@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.branches import branches
 from rcv_py.analysis.bubbles import bubbles
+from rcv_py.analysis.capture_health import capture_health
 from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.analysis.kind_latency import kind_latency
 from rcv_py.analysis.loop_summary import loop_summary
@@ -34,6 +35,7 @@ JOBS: dict[str, Job] = {
     "branches": lambda trace, batches: branches(batches, trace.code),
     "bubbles": bubbles,
     "findings": triage_in_peace,
+    "health": capture_health,
     "hidden": hidden_latency,
     "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
     "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rcv_py.analysis.library import LibraryRow
 from rcv_py.base.text import plural
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.ui.kit.table_model import Column, TableModel, grouped
@@ -32,6 +33,7 @@ class Chooser(QWidget):
         self.setObjectName("chooser")
         self.setAccessibleName("Captures in a folder")
         self.entries: tuple[CaptureEntry, ...] = ()
+        self.health: dict[Path, str] = {}
         self.title = QLabel()
         self.title.setProperty("role", "heading")
         self.model = TableModel(self)
@@ -67,7 +69,7 @@ class Chooser(QWidget):
 
     def show_entries(self, folder: Path, entries: tuple[CaptureEntry, ...]) -> None:
         """Show what was found below a folder."""
-        self.entries = entries
+        self.entries, self.health = entries, {}
         self.title.setText(f"{plural(len(entries), 'capture')} in {folder}")
         self.model.set_columns(columns(entries))
         for place, column in enumerate(self.model.columns):
@@ -76,14 +78,23 @@ class Chooser(QWidget):
         self.table.setCurrentIndex(self.model.index(self.model.view_row(good[0]) if good else 0, 0))
         self.table.setFocus()
 
+    def show_health(self, rows: Sequence[LibraryRow]) -> None:
+        """Say of each capture how far it can be trusted, as soon as that is known."""
+        self.health = {row.path: row.health for row in rows if not row.error}
+        self.model.set_columns(columns(self.entries, self.health))
+
     def _open(self, index: QModelIndex) -> None:
         row = self.model.data_row(index.row())
         if row >= 0:
             self.chosen.emit(self.entries[row].path)
 
 
-def columns(entries: tuple[CaptureEntry, ...]) -> tuple[Column, ...]:
-    """Return the table of captures."""
+def columns(
+    entries: tuple[CaptureEntry, ...], health: Mapping[Path, str] | None = None
+) -> tuple[Column, ...]:
+    """Return the table of captures; `health` has headlines by path, as far as they are known."""
+    known = health or {}
+    said = [entry.note or known.get(entry.path, "") for entry in entries]
 
     def texts(name: str, title: str, width: int, tip: str) -> Column:
         return Column(name, title, [getattr(entry, name) for entry in entries], width=width, tip=tip)
@@ -100,5 +111,5 @@ def columns(entries: tuple[CaptureEntry, ...]) -> tuple[Column, ...]:
         numbers("executed", "Executed", "Instructions that ran at least once."),
         numbers("mapped", "With source", "Instructions that have a source line."),
         numbers("latency", "Latency, cycles", "Stall plus issue, all traced waves."),
-        texts("note", "Note", 200, "Why it cannot be opened, or nothing."),
+        Column("note", "Health", said, width=200, tip="Why it cannot be opened, or what to know of it."),
     )

@@ -106,6 +106,7 @@ class MainWindow(QMainWindow):
         session.trace.watch(self._trace_changed)
         self.opener.failed.connect(self.errors.show)
         self.opener.choose.connect(self._choose)
+        self.opener.judged.connect(self.chooser.show_health)
         self.chooser.chosen.connect(self.opener.open)
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)

@@ -12,8 +12,10 @@ from rcv_py.formats.open import find_captures, is_capture
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.loader import Loader
+from rcv_py.work.library import row_of
 
 RECENT_LIMIT = 10
+MOST_JUDGED = 60  # captures: about two hundredths of a second each
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Opener(QObject):
     failed = Signal(object)
     recent_changed = Signal()
     siblings_changed = Signal()
+    judged = Signal(object)  # rows of the library, of captures that `choose` was about
 
     def __init__(self, ui: UiContext, loader: Loader) -> None:
         super().__init__()
@@ -73,8 +76,14 @@ class Opener(QObject):
         elif answer.entries:
             self.remember(answer.path)
             self.choose.emit(answer.path, answer.entries)
+            self._judge(answer.entries)
         else:
             self.failed.emit(NotATrace(answer.path, "no capture lies in it or below it"))
+
+    def _judge(self, entries: tuple[CaptureEntry, ...]) -> None:
+        """Look at the health of captures that can be opened, in a thread; answers by signal."""
+        paths = [entry.path for entry in entries if not entry.note][:MOST_JUDGED]
+        self._ui.tasks.run(self, lambda: list(map(row_of, paths)), self.judged.emit, "health")
 
     def _opened(self, trace: Trace) -> None:
         self.remember(trace.path)

@@ -1,0 +1,58 @@
+"""One doubt about a capture: the numbers that show it, what it means for the reader, and what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rcv_py.base.problems import Severity
+
+Setting = str | int | bool
+
+RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A number that a note rests on: `text` is the value as shown, with its unit and what it is a part of."""
+
+    name: str
+    value: int | float | str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HealthNote:
+    """A finding about the recording, not about the kernel's speed.
+
+    The severities: ERROR, numbers are wrong or missing; WARNING, a conclusion drawn from them may be wrong;
+    INFO, nothing is wrong, but the reader should know.  `settings` are options of rocprofv3 by their name in
+    an input file, such as `att_buffer_size`; empty if no setting of the profiler mends it.
+    """
+
+    name: str
+    severity: Severity
+    title: str  # without a full stop
+    evidence: tuple[Measured, ...]
+    consequence: str  # a sentence
+    remedy: str  # a sentence
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+
+    @property
+    def is_serious(self) -> bool:
+        """Whether a reader could be misled."""
+        return self.severity is not Severity.INFO
+
+    def number(self, name: str) -> int | float | str | None:
+        """The value of a piece of evidence, None if the note has none of that name."""
+        return next((one.value for one in self.evidence if one.name == name), None)
+
+    @property
+    def evidence_text(self) -> str:
+        """All evidence on one line."""
+        return "; ".join(f"{one.name} {one.text}" for one in self.evidence)
+
+
+def ranked(notes: Iterable[HealthNote | None]) -> tuple[HealthNote, ...]:
+    """Return the notes that are there, worst first; equally bad ones keep their order."""
+    return tuple(sorted((note for note in notes if note is not None), key=lambda note: RANK[note.severity]))

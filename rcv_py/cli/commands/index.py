@@ -1,0 +1,67 @@
+"""`rcv index`: all captures below a folder, ranked, in one table."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from io import StringIO
+from pathlib import Path
+from typing import TextIO
+
+from rcv_py.analysis.library import ranked_rows, with_twins
+from rcv_py.base.errors import NotATrace, UsageError
+from rcv_py.cli.library_tables import COLUMNS, FIELDS, Library, cells, markdown, page
+from rcv_py.cli.report import csv_text, json_text, print_table
+from rcv_py.formats.open import capture_paths
+from rcv_py.work.library import library_rows
+
+
+def run(arguments: Namespace) -> int:
+    """Print the library as text, CSV, JSON, Markdown or HTML, or write it into a file."""
+    library = _library(arguments)
+    if arguments.out is None:
+        _put(library, arguments, sys.stdout)
+        return 0
+    text = StringIO()
+    _put(library, arguments, text)
+    try:
+        arguments.out.write_bytes(text.getvalue().encode("utf-8", "replace"))
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it cannot be a path"
+        raise UsageError(
+            f"{arguments.out} cannot be written: {why}.", hint="Choose another file with --out."
+        ) from error
+    return 0
+
+
+def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
+    if arguments.json:
+        print(json_text("rcv.index/1", _document(library)), file=stream)
+    elif arguments.csv:
+        rows = ([value(row) for _, value in FIELDS] for row in library.rows)
+        stream.write(csv_text([name for name, _ in FIELDS], rows))
+    elif arguments.markdown:
+        stream.write(markdown(library))
+    elif arguments.html:
+        stream.write(page(library))
+    else:
+        print(library.heading, file=stream)
+        print_table(COLUMNS, [cells(library, row) for row in library.rows], stream)
+
+
+def _library(arguments: Namespace) -> Library:
+    root: Path = arguments.folder
+    paths = capture_paths(root, max(1, arguments.depth))
+    if not paths:
+        raise NotATrace(root, f"no capture lies up to {max(1, arguments.depth)} folders below it")
+    chosen = paths[: arguments.limit or None]
+    rows = with_twins(list(library_rows(chosen, arguments.jobs)))
+    return Library(root, ranked_rows(rows, arguments.sort), len(paths) - len(chosen))
+
+
+def _document(library: Library) -> dict[str, object]:
+    return {
+        "folder": str(library.root),
+        "left_out": library.more,
+        "captures": [{name: value(row) for name, value in FIELDS} for row in library.rows],
+    }

@@ -1,0 +1,275 @@
+"""Every doubt about a capture is raised by the damage that causes it, and by no intact capture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.capture_health import HealthNote, capture_health, input_yaml
+from rcv_py.analysis.capture_health.twins import LineCosts, twin_noise
+from rcv_py.base.problems import Severity
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+from rcv_py.synth.variants import SAMPLES
+from tests.analysis import build
+from tests.support import captures
+
+LOSSES = ("placeholder", "buffer", "lost_files", "unmatched")
+INTACT = ("matmul_small", "reduction", "kernels", "gfx11", "gfx12", "counters", "packed", "scripted_gfx12")
+FIRST = "se0_sm0_sl0_wv0.json"
+Change = Callable[[Any], None]
+
+
+def notes_of(folder: Path) -> dict[str, HealthNote]:
+    trace = open_trace(folder)
+    batches = (trace.reader.read(list(range(len(trace.waves)))),)
+    return {note.name: note for note in capture_health(trace, batches)}
+
+
+def edit(folder: Path, name: str, change: Change) -> None:
+    content = json.loads((folder / name).read_text())
+    change(content)
+    (folder / name).write_text(json.dumps(content))
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    SAMPLES["matmul_small"].write(tmp_path / "capture")
+    return tmp_path / "capture"
+
+
+def opened(folder: Path) -> tuple[Trace, Any]:
+    trace = open_trace(folder)
+    return trace, (trace.reader.read(list(range(len(trace.waves)))),)
+
+
+@pytest.mark.parametrize("name", INTACT)
+def test_an_intact_capture_has_lost_nothing(name: str, tmp_path: Path) -> None:
+    SAMPLES[name].write(tmp_path / name)
+    assert not notes_of(tmp_path / name).keys() & {*LOSSES, "mapping", "debug_info", "sharing", "hardly_ran"}
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_a_real_capture_has_lost_nothing(name: str) -> None:
+    assert not notes_of(captures.trace_path(name)).keys() & set(LOSSES)
+
+
+# -- the record -------------------------------------------------------------------------------------
+
+
+def test_a_wave_without_its_end(capture: Path) -> None:
+    def cut(content: Any) -> None:
+        content["wave"]["instructions"].pop()
+
+    edit(capture, FIRST, cut)
+    note = notes_of(capture)["buffer"]
+    assert note.severity is Severity.ERROR
+    assert note.number("waves without s_endpgm") == 1
+    assert int(str(note.settings["att_buffer_size"]), 16) > 0x10000000
+
+
+def test_a_wave_without_a_file(capture: Path) -> None:
+    def forget(content: Any) -> None:
+        del content["wave_filenames"]["0"]["0"]["0"]["0"]
+
+    edit(capture, "filenames.json", forget)
+    (capture / FIRST).unlink()
+    assert notes_of(capture)["buffer"].number("waves on traced SIMDs without a file") == 1
+
+
+def test_a_lost_file_asks_for_a_copy_not_for_a_recording(capture: Path) -> None:
+    (capture / FIRST).unlink()
+    note = notes_of(capture)["lost_files"]
+    assert (note.number("files"), dict(note.settings)) == (1, {})
+
+
+def test_tokens_without_a_line(capture: Path) -> None:
+    lost = []
+
+    def move(content: Any) -> None:
+        for token in content["wave"]["instructions"][:3]:
+            token[4] = 99_999
+            lost.append(token[3])
+
+    edit(capture, FIRST, move)
+    note = notes_of(capture)["unmatched"]
+    assert note.number("instructions") == 3
+    assert note.number("their cycles") == sum(lost)
+
+
+def test_a_placeholder_names_a_unit_that_had_waves(tmp_path: Path) -> None:
+    SAMPLES["placeholder"].write(tmp_path / "p")
+    note = notes_of(tmp_path / "p")["placeholder"]
+    table = json.loads((tmp_path / "p" / "occupancy.json").read_text())
+    units = {row[1] for se, rows in table.items() if se.isdigit() for row in rows}
+    assert note.severity is Severity.ERROR
+    assert note.settings["att_target_cu"] in units
+
+
+def test_lost_packets_of_the_hardware(tmp_path: Path) -> None:
+    SAMPLES["events"].write(tmp_path / "e")
+    assert notes_of(tmp_path / "e")["buffer"].number("times that packets were lost") == 2
+
+
+# -- the code ---------------------------------------------------------------------------------------
+
+
+def places(capture: Path, place: Callable[[int, str], str]) -> dict[str, HealthNote]:
+    def move(content: Any) -> None:
+        for at, row in enumerate(content["code"]):
+            row[3] = place(at, row[3])
+
+    edit(capture, "code.json", move)
+    return notes_of(capture)
+
+
+def test_all_on_one_line(capture: Path) -> None:
+    note = places(capture, lambda at, was: "/src/k.py:7" if was else was).get("mapping")
+    assert note is not None
+    assert note.number("instructions on it") == 1.0
+    assert note.number("source lines") == 1
+    assert "k.py:7" in note.title
+
+
+def test_no_line_and_some_lines(capture: Path) -> None:
+    some = places(capture, lambda at, was: was if at % 2 else "")["debug_info"]
+    none = places(capture, lambda at, was: "")["debug_info"]
+    assert (some.severity, none.severity) == (Severity.WARNING, Severity.INFO)
+    assert none.number("instructions with a line") == 0
+
+
+def test_the_repaired_flash_attention_is_less_collapsed() -> None:
+    before, after = (
+        notes_of(captures.trace_path(f"flash_attn_small_{which}"))["mapping"] for which in ("before", "after")
+    )
+    assert before.number("what it is") == "a decorator"
+    assert before.number("source lines") == 7
+    assert after.number("source lines") == 31
+    assert before.number("instructions on it") > after.number("instructions on it")
+    assert before.number("effective lines") < after.number("effective lines")
+
+
+def test_an_early_exit(capture: Path) -> None:
+    trace, batches = opened(capture)
+    few = np.where(np.arange(len(trace.code)) < 4, trace.code.hits, 0)
+    left = capture_health(replace(trace, code=replace(trace.code, hits=few)), batches)
+    assert "hardly_ran" in {note.name for note in left}
+
+
+# -- the machine ------------------------------------------------------------------------------------
+
+# (begin, end, unit, slot, kernel) of lives on SIMD 0 of shader engine 0
+Lives = list[tuple[int, int, int, int, int]]
+
+
+def with_lives(trace: Trace, lives: Lives) -> dict[str, HealthNote]:
+    rows = [(when, start, 0, cu, 0, slot, kernel) for begin, end, cu, slot, kernel in lives
+            for when, start in ((begin, 1), (end, 0))]  # fmt: skip
+    index = trace.waves
+    keep = np.zeros(len(index), np.int16)
+    waves = replace(index, se=keep, simd=keep, cu=keep, kernel=keep + 1)
+    trace = replace(trace, occupancy=build.events(rows, {1: "one", 2: "two"}), waves=waves)
+    return {note.name: note for note in capture_health(trace)}
+
+
+@pytest.fixture
+def trace(capture: Path) -> Trace:
+    return open_trace(capture)
+
+
+def test_traced_waves_that_live_longer(trace: Trace) -> None:
+    others = [(0, 1000, cu, slot, 1) for cu in (1, 2) for slot in range(4)]
+    longer = with_lives(trace, [(0, 1500, 0, slot, 1) for slot in range(4)] + others)["representative"]
+    assert longer.number("difference") == pytest.approx(0.5)
+    same = with_lives(trace, [(0, 1010, 0, slot, 1) for slot in range(4)] + others)
+    assert "representative" not in same
+
+
+def test_another_kernel_beside(trace: Trace) -> None:
+    own = [(0, 1000, 0, slot, 1) for slot in range(3)]
+    note = with_lives(trace, [*own, (500, 3000, 1, 0, 2)])["sharing"]
+    assert note.number("their waves") == 1
+    assert note.number("share of the wave-cycles") == pytest.approx(500 / 3500)
+    assert "sharing" not in with_lives(trace, [*own, (1000, 3000, 1, 0, 2)])
+
+
+def test_a_long_tail(trace: Trace) -> None:
+    short = [(0, 400, cu, slot, 1) for cu in (0, 1) for slot in range(4)]
+    assert with_lives(trace, [*short, (0, 1000, 0, 5, 1)])["tail"].number(
+        "with at most half of the peak"
+    ) == pytest.approx(0.6)
+    assert "tail" not in with_lives(trace, short)
+
+
+def test_a_grid_of_one_round(trace: Trace) -> None:
+    at_once = [(0, 1000, 0, slot, 1) for slot in range(8)]
+    assert "grid" not in with_lives(trace, at_once)  # how many waves some gfx9 can hold is not known
+    trace = replace(trace, target="gfx950")
+    assert "grid" in with_lives(trace, at_once)
+    rounds = [(1000 * turn, 1000 * turn + 900, 0, slot, 1) for turn in range(3) for slot in range(8)]
+    assert "grid" not in with_lives(trace, rounds)
+
+
+def test_counters(capture: Path, tmp_path: Path) -> None:
+    assert notes_of(capture)["counters"].settings == {"att_activity": 8}
+    SAMPLES["counters"].write(tmp_path / "c")
+    assert "counters" not in notes_of(tmp_path / "c")
+    file = next((tmp_path / "c").glob("se*_perfcounter.json")).name
+
+    def drop(content: Any) -> None:
+        rows = content["data"]
+        del rows[len(rows) // 3 : len(rows) // 2]
+
+    edit(tmp_path / "c", file, drop)
+    assert notes_of(tmp_path / "c")["counters"].severity is Severity.WARNING
+
+
+# -- twins and the input file -----------------------------------------------------------------------
+
+
+def test_noise_does_not_depend_on_how_many_waves_were_traced() -> None:
+    hits, cost = np.array([4, 8]), np.array([400, 80])
+    first = LineCosts(hits, cost, cost // 2)
+    assert twin_noise(first, LineCosts(2 * hits, 2 * cost, cost)).per_hit == 0
+    slower = twin_noise(first, LineCosts(hits, np.array([440, 72]), cost // 2))
+    assert slower.per_hit == pytest.approx((40 + 8) / 480)
+    assert slower.net == pytest.approx((40 - 8) / 480)
+
+
+def jobs(text: str) -> list[dict[str, str]]:
+    """A strict reader of the little YAML that is written: comments, `jobs:`, and flat keys of each job."""
+    found: list[dict[str, str]] = []
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    assert lines.pop(0) == "jobs:"
+    for line in lines:
+        assert line[:4] in ("  - ", "    ")
+        assert line[4] != " "
+        if line[2] == "-":
+            found.append({})
+        name, value = line[4:].split(": ", 1)
+        assert name not in found[-1]
+        found[-1][name] = value
+    return found
+
+
+@pytest.mark.parametrize("name", ["placeholder", "pc_sampling", "events", "gfx12", "counters"])
+def test_the_input_file_is_one_job_with_known_keys(name: str, tmp_path: Path) -> None:
+    SAMPLES[name].write(tmp_path / name)
+    trace, batches = opened(tmp_path / name)
+    (job,) = jobs(input_yaml(trace, capture_health(trace, batches)))
+    assert job["advanced_thread_trace"] == "true"
+    assert 0 <= int(job["att_target_cu"]) <= 15
+    for name_of_mask in ("att_shader_engine_mask", "att_simd_select", "att_buffer_size"):
+        assert int(job[name_of_mask].strip('"'), 16) >= 0
+    assert ("att_activity" in job) <= (trace.gfxip <= 9)
+
+
+def test_a_name_from_a_capture_cannot_add_a_setting(trace: Trace) -> None:
+    evil = replace(trace, name="x\njobs:\n  - att_target_cu: 9\u2028y\x85z")
+    assert len(jobs(input_yaml(evil, capture_health(evil)))) == 1

@@ -1,0 +1,89 @@
+"""`rcv index` finds, ranks and writes; `rcv check --strict` answers with its exit code."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from rcv_py.cli.main import main
+from rcv_py.synth.variants import SAMPLES
+from tests.support import captures
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("library")
+    for place in ("a/matmul_small", "b/deep/matmul_small", "placeholder", "pc_sampling"):
+        SAMPLES[place.rsplit("/", 1)[-1]].write(root / place)
+    (root / "broken").mkdir()
+    (root / "broken" / "filenames.json").write_text("{")
+    return root
+
+
+def index(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    code = main(["index", *map(str, words)])
+    output = capsys.readouterr()
+    assert (code, output.err) == (0, "")
+    return output.out
+
+
+def test_all_captures_with_their_twins(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(index(capsys, library, "--json"))
+    rows = {Path(row["path"]).relative_to(library).as_posix(): row for row in document["captures"]}
+    assert set(rows) == {
+        "a/matmul_small", "b/deep/matmul_small", "placeholder", "pc_sampling", "broken",
+    }  # fmt: skip
+    costs = [row["latency"] for row in document["captures"]]
+    assert costs == sorted(costs, reverse=True)
+    twins = rows["a/matmul_small"], rows["b/deep/matmul_small"]
+    assert sum(bool(row["twin"]) for row in twins) == 1
+    assert max(row["twin_noise"] or 0 for row in twins) == 0
+    assert rows["broken"]["error"]
+    assert rows["placeholder"]["serious_notes"] == 1
+
+
+def test_processes_find_the_same(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert index(capsys, library, "--csv", "--jobs", 2) == index(capsys, library, "--csv", "--jobs", 0)
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",), ("--markdown",), ("--html",)])
+def test_a_file_holds_what_is_printed(
+    form: tuple[str, ...], library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = index(capsys, library, *form)
+    assert index(capsys, library, *form, "--out", tmp_path / "out") == ""
+    assert (tmp_path / "out").read_text(encoding="utf-8") == printed
+
+
+def test_a_file_that_cannot_be_written(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", str(library), "--out", str(library / "no" / "such" / "file")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_the_page_runs_no_text_of_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    SAMPLES["matmul_small"].write(tmp_path / "<img src=x onerror=alert(1)>")
+    page = index(capsys, tmp_path, "--html")
+    assert "<img" not in page
+    assert "&lt;img" in page
+    assert "http" not in page
+    assert "\\<img" in index(capsys, tmp_path, "--markdown")
+
+
+def test_the_real_library(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = list(
+        csv.DictReader(index(capsys, captures.trace_path("vec_add").parents[1], "--csv").splitlines())
+    )
+    kernels = [row["kernel"] for row in rows]
+    assert kernels[0] == "moe_reduction_kernel_0"
+    assert not any(row["error"] for row in rows)
+
+
+@pytest.mark.parametrize(("name", "code"), [("placeholder", 4), ("pc_sampling", 0)])
+def test_strict(name: str, code: int, library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(library / name)]) == 0
+    assert main(["check", str(library / name), "--strict"]) == code
+    assert main(["check", str(library / name), "--strict", "--json"]) == code
+    capsys.readouterr()
