@@ -24,8 +24,8 @@ exit codes:
 """
 
 ORDER = (
-    "view", "info", "check", "index", "summary", "hotspot", "isa", "line", "waits", "latency", "flame", "occupancy",
-    "counters", "events", "shot", "synth",
+    "view", "info", "check", "index", "summary", "hotspot", "isa", "line", "waits", "latency", "flame",
+    "occupancy", "counters", "events", "shot", "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)
