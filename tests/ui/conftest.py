@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.model.trace import Trace
@@ -30,6 +32,10 @@ def ui(qapp: QApplication) -> Iterator[UiContext]:
     session = Session()
     yield UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
     tasks.close()
+    if qapp.styleSheet():  # Qt keeps rules by widget, also of widgets that have gone, and would follow them
+        qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+        qapp.setStyleSheet("")
     assert not errors, errors
 
 

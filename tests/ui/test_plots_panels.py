@@ -37,7 +37,8 @@ SHOWN = ("flash_attn_small_after", "fused_rope_cache", "vec_add")
 def make(ui: UiContext, settled: Callable, qtbot: Any) -> Callable[..., Any]:
     """Show a panel over what is open."""
 
-    def shown(kind: type, size: tuple[int, int] = (900, 260)) -> Any:
+    def shown(kind: type, size: tuple[int, int] = (900, 260), theme: str = "light") -> Any:
+        ui.settings["look.theme"] = theme
         panel = kind(ui)
         qtbot.addWidget(panel)
         panel.resize(*size)
@@ -83,9 +84,7 @@ def check_texts(panel: CurvePanel) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pictures(make: Callable, open_in: Callable, kind: type, theme: str, name: str) -> None:
     load(open_in, captures.trace_path(name))
-    panel = make(kind)
-    panel.ui.settings["look.theme"] = theme
-    QApplication.processEvents()  # a new style sheet has widgets laid out again
+    panel = make(kind, theme=theme)
     assert not panel.page.is_empty
     check_texts(panel)
     image = export.panel_picture(panel, panel.ui.theme, panel.session)
