@@ -18,17 +18,6 @@ from rcv_py.model.trace import Trace
 FILE = "input.yaml"
 BUFFER = "0x10000000"  # 256 MB, the default of present versions of rocprofv3; older ones had 96 MB
 _FORMS = "[json, csv]"
-_OPEN = {
-    "",
-    "true",
-    "false",
-    "yes",
-    "no",
-    "on",
-    "off",
-    "null",
-    "~",
-}  # words that YAML reads as something else
 
 # In the order in which they are written; whether each is about the trace as such.
 KEYS = (
@@ -95,7 +84,8 @@ def command_line(program: str = "./your_program") -> str:
 
 def kernel_pattern(trace: Trace) -> str:
     """Return a regular expression that finds the kernel by its name, mangled or not; "" if it is unknown."""
-    name = short_kernel(trace.kernel_name) if trace.kernel_name else ""
+    whole = trace.kernel_name.replace("(anonymous namespace)", "_")
+    name = short_kernel(whole) if whole else ""
     words = re.findall(r"[A-Za-z_]\w*", name.split("::")[-1])
     return max(words, key=len) if words else ""
 
@@ -129,12 +119,11 @@ def _simds(trace: Trace) -> str:
 
 
 def _value(value: Setting) -> str:
+    """Texts are always quoted: YAML reads many a plain word as something else."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int) or value == _FORMS:
         return str(value)
-    if re.fullmatch(r"[A-Za-z_]\w*", value) and value.lower() not in _OPEN:
-        return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -50,7 +50,7 @@ class HealthNote:
     @property
     def evidence_text(self) -> str:
         """All evidence on one line."""
-        return "; ".join(f"{one.name} {one.text}" for one in self.evidence)
+        return "; ".join(f"{one.name}: {one.text}" for one in self.evidence)
 
 
 def ranked(notes: Iterable[HealthNote | None]) -> tuple[HealthNote, ...]:

@@ -1,0 +1,540 @@
+"""Each doubt about a capture, provoked once and absent where all is well; the known facts of real ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+
+from rcv_py.analysis.capture_health import CHECKED, Extras, HealthNote, capture_health, headline, verdict
+from rcv_py.analysis.capture_health.input_yaml import (
+    KEYS,
+    command_line,
+    input_settings,
+    input_yaml,
+    kernel_pattern,
+)
+from rcv_py.analysis.capture_health.mapping import granularity, what_line
+from rcv_py.analysis.capture_health.representative import representation
+from rcv_py.analysis.capture_health.twins import line_costs, twin_noise
+from rcv_py.base.problems import Severity
+from rcv_py.formats.open import open_trace
+from rcv_py.model.code import Kernel
+from rcv_py.model.device import WaveEvents
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.synth.variants import SAMPLES
+from tests.support import captures, folders
+from tests.support.yaml_subset import jobs
+
+Notes = dict[str, HealthNote]
+Edit = Callable[[Any], Any]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Write a sample once."""
+    root = tmp_path_factory.mktemp("samples")
+
+    def make(name: str) -> Path:
+        folder = root / name
+        if not folder.exists():
+            SAMPLES[name].write(folder, 0, False)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def damaged(made: Callable[[str], Path], tmp_path: Path) -> Callable[..., Path]:
+    """A copy of a sample in which files are edited, by pattern."""
+
+    def damage(name: str, edits: dict[str, Edit | None]) -> Path:
+        target = tmp_path / name
+        target.mkdir()
+        for file in made(name).iterdir():
+            content: bytes | None = file.read_bytes()
+            for pattern, edit in edits.items():
+                if file.match(pattern):
+                    content = None if edit is None else orjson.dumps(edit(orjson.loads(content or b"")))
+            if content is not None:
+                (target / file.name).write_bytes(content)
+        return target
+
+    return damage
+
+
+def batches_of(trace: Trace) -> list[WaveBatch]:
+    return [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else []
+
+
+def notes_of(place: Path | Trace, with_waves: bool = True, **extras: Trace) -> Notes:
+    trace = place if isinstance(place, Trace) else open_trace(place)
+    found = capture_health(trace, batches_of(trace) if with_waves else None, Extras(**extras))
+    assert len({note.name for note in found}) == len(found)
+    return {note.name: note for note in found}
+
+
+def flash_attention() -> list[Trace]:
+    """Two captures of the same instructions, before and after the compiler kept their locations."""
+    return [open_trace(captures.trace_path(f"flash_attn_small_{name}")) for name in ("before", "after")]
+
+
+# -- how notes are written ---------------------------------------------------------------------------
+
+
+def all_notes(made: Callable[[str], Path]) -> Iterator[HealthNote]:
+    for name in SAMPLES.ids():
+        yield from notes_of(made(name)).values()
+
+
+def test_every_note_has_numbers_and_says_what_to_do(made: Callable[[str], Path]) -> None:
+    for note in all_notes(made):
+        assert note.evidence, note.name
+        assert not note.title.endswith("."), note.title
+        for sentence in (note.consequence, note.remedy):
+            assert sentence.endswith("."), sentence
+            assert "!" not in sentence
+        assert set(note.settings) <= set(KEYS)
+        assert str(note.evidence[0].value) or note.evidence[0].text
+
+
+def test_worst_first(made: Callable[[str], Path]) -> None:
+    trace = open_trace(made("events"))
+    notes = capture_health(trace, batches_of(trace))
+    order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
+    assert [order.index(note.severity) for note in notes] == sorted(
+        order.index(note.severity) for note in notes
+    )
+    assert headline(notes) == notes[0].title
+    assert verdict(notes).startswith("1 error, ")
+    assert (verdict(()), headline(())) == ("healthy", "healthy")
+
+
+def test_a_capture_without_any_doubt(tmp_path: Path) -> None:
+    trace = replace(folders.opened(tmp_path), gfxip=11, target="")
+    assert capture_health(trace, batches_of(trace)) == ()
+    assert len(CHECKED) > 5
+
+
+# -- the record --------------------------------------------------------------------------------------
+
+SERIOUS_OF_THE_RECORD = {"buffer", "unmatched", "lost_files", "placeholder"}
+
+
+@pytest.mark.parametrize("name", captures.TRACES)
+def test_real_captures_are_whole(name: str) -> None:
+    assert not SERIOUS_OF_THE_RECORD & set(notes_of(captures.trace_path(name)))
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES.ids() if name not in ("events", "placeholder")])
+@pytest.mark.parametrize("with_waves", [True, False])
+def test_samples_are_whole(name: str, with_waves: bool, made: Callable[[str], Path]) -> None:
+    assert not SERIOUS_OF_THE_RECORD & set(notes_of(made(name), with_waves))
+
+
+def cut_short(wave: Any) -> Any:
+    wave["wave"]["instructions"] = wave["wave"]["instructions"][:20]
+    return wave
+
+
+def test_waves_that_were_cut(damaged: Callable[..., Path]) -> None:
+    folder = damaged("matmul_small", {"se0_sm0_*.json": cut_short})
+    note = notes_of(folder)["buffer"]
+    assert note.severity is Severity.ERROR
+    cut = len(list(folder.glob("se0_sm0_*.json")))
+    assert note.number("waves without s_endpgm") == cut
+    assert note.settings["att_buffer_size"] == "0x40000000"
+    assert note.settings["att_shader_engine_mask"] == "0x1"
+
+
+def test_waves_that_stop_at_one_clock_are_counted(made: Callable[[str], Path]) -> None:
+    trace = open_trace(made("matmul_small"))
+    (batch,) = batches_of(trace)
+    last = max(int(wave.tokens.end[-1]) for wave in batch.waves if wave.id.se == 0)
+    line = batch.line.copy()
+    late = [i for i, wave in enumerate(batch.waves) if wave.id.se == 0 and wave.tokens.end[-1] > last - 256]
+    line[batch.first[1:][late] - 1] = 0
+    early = next(i for i in range(len(batch.waves)) if i not in late)
+    line[batch.first[early + 1] - 1] = 0
+    notes = {note.name: note for note in capture_health(trace, [replace(batch, line=line)])}
+    assert notes["buffer"].number("waves without s_endpgm") == len(late) + 1
+    assert notes["buffer"].number("of them stopped at one clock") == len(late)
+
+
+def test_a_cut_shows_in_the_totals_alone(damaged: Callable[..., Path]) -> None:
+    def fewer_ends(code: Any) -> Any:
+        for row in code["code"]:
+            if row[0].startswith("s_endpgm"):
+                row[6] = max(0, row[6] - 2)
+        return code
+
+    note = notes_of(damaged("matmul_small", {"code.json": fewer_ends}), with_waves=False)["buffer"]
+    assert note.number("waves without s_endpgm") == 2
+
+
+def test_waves_that_left_no_file(damaged: Callable[..., Path]) -> None:
+    gone = []
+
+    def forget_one(index: Any) -> Any:
+        slots = index["wave_filenames"]["0"]["0"]
+        gone.append(slots.pop(next(iter(slots))))
+        return index
+
+    note = notes_of(damaged("matmul_small", {"filenames.json": forget_one}))["buffer"]
+    assert note.number("waves on traced SIMDs without a file") == len(gone[0])
+    assert note.severity is Severity.ERROR
+
+
+def test_waves_that_never_end(made: Callable[[str], Path]) -> None:
+    trace = open_trace(made("matmul_small"))
+    events = trace.occupancy
+    keep = np.ones(len(events), dtype=bool)
+    keep[np.flatnonzero(~events.is_start & (events.cu != trace.waves.cu[0]))[-3:]] = False
+    note = notes_of(replace(trace, occupancy=rows_of(events, keep)))["buffer"]
+    assert (note.severity, note.number("waves seen to start but not to end")) == (Severity.WARNING, 3)
+
+
+def rows_of(events: Any, keep: np.ndarray, **changes: np.ndarray) -> Any:
+    names = [name for name in WaveEvents.__dataclass_fields__ if name != "names"]
+    return replace(events, **{name: changes.get(name, getattr(events, name))[keep] for name in names})
+
+
+def test_lost_packets_and_stalls_of_the_trace_are_told_apart(made: Callable[[str], Path]) -> None:
+    trace = open_trace(made("events"))
+    note = notes_of(trace)["buffer"]
+    assert note.title == "The trace lost packets"
+    assert trace.events is not None
+    only_stalls = replace(trace.events, kind=np.where(trace.events.kind == 6, 9, trace.events.kind))
+    note = notes_of(replace(trace, events=only_stalls))["buffer"]
+    assert (note.severity, note.title) == (Severity.WARNING, "The trace unit held up the shader engine")
+
+
+def test_instructions_without_code(damaged: Callable[..., Path]) -> None:
+    def elsewhere(wave: Any) -> Any:
+        for token in wave["wave"]["instructions"][:10]:
+            token[4] = 999_999
+        return wave
+
+    note = notes_of(damaged("matmul_small", {"se0_sm0_sl0_wv0.json": elsewhere}))["unmatched"]
+    assert (note.number("instructions"), note.number("waves")) == (10, 1)
+
+
+def test_files_that_are_gone(damaged: Callable[..., Path]) -> None:
+    notes = notes_of(damaged("matmul_small", {"se0_sm0_sl0_wv0.json": None}))
+    assert notes["lost_files"].number("files") == 1
+    assert not notes["lost_files"].settings
+
+
+# -- what was recorded -------------------------------------------------------------------------------
+
+
+def test_a_placeholder_says_where_waves_were(made: Callable[[str], Path]) -> None:
+    trace = open_trace(made("placeholder"))
+    note = notes_of(trace)["placeholder"]
+    cu = note.settings["att_target_cu"]
+    there = trace.occupancy.cu == cu
+    assert 2 * note.number("waves on other compute units") == len(trace.occupancy)
+    assert int(note.settings["att_shader_engine_mask"], 16) == sum(
+        1 << se for se in set(trace.occupancy.se[there].tolist())
+    )
+    assert np.count_nonzero(there) == max(np.bincount(trace.occupancy.cu))
+
+
+def test_a_placeholder_of_idle_engines(tmp_path: Path) -> None:
+    nothing = {"filenames.json": folders.waves(None), "occupancy.json": {"version": "3.0.0"}}
+    note = notes_of(folders.opened(tmp_path, nothing))["placeholder"]
+    assert note.title == "Nothing was recorded"
+    assert note.settings == {"att_shader_engine_mask": "0x11111111"}
+
+
+def test_an_early_exit_is_no_reason_to_try_another_unit_if_all_left_early() -> None:
+    note = notes_of(captures.trace_path("mla_decode"))["hardly_ran"]
+    assert note.number("instructions that ran") == 17
+    assert note.settings == {"kernel_iteration_range": "[2]"}
+
+
+def test_an_early_exit_here_but_not_there() -> None:
+    trace = open_trace(captures.trace_path("mla_decode"))
+    events = trace.occupancy
+    later = np.where((events.cu == 3) & ~events.is_start, events.time + 50_000, events.time)
+    note = notes_of(replace(trace, occupancy=replace(events, time=later)))["hardly_ran"]
+    assert note.settings == {"att_target_cu": 3}
+
+
+def test_samples_are_no_trace(made: Callable[[str], Path]) -> None:
+    notes = notes_of(made("pc_sampling"))
+    assert "placeholder" not in notes
+    assert "counters" not in notes
+    assert notes["sampled"].severity is Severity.INFO
+
+
+# -- source lines ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "lines"), [("flash_attn_small_before", 7), ("flash_attn_small_after", 31)])
+def test_flash_attention_before_and_after_its_locations_were_kept(name: str, lines: int) -> None:
+    trace = open_trace(captures.trace_path(name))
+    note = notes_of(trace)["mapping"]
+    assert note.number("source lines") == granularity(trace).lines == lines
+    assert note.title.endswith("a decorator")
+
+
+def test_keeping_locations_helped() -> None:
+    before, after = map(granularity, flash_attention())
+    assert before.effective < 2.5 < 3 * before.effective < after.effective
+    assert before.top > 1.5 * after.top
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_granularity_is_that_of_the_definition(name: str) -> None:
+    trace = open_trace(captures.trace_path(name))
+    code = trace.code
+    weight: dict[tuple[str, int], int] = {}
+    for row in range(len(code)):
+        if code.chain(row) and not code.is_label[row]:
+            file, line = code.chain(row)[0]
+            place = (trace.sources[file].path.rsplit("/", 1)[-1], line)
+            weight[place] = weight.get(place, 0) + int(code.hits[row] + code.stall[row])
+    shares = [value / max(1, sum(weight.values())) for value in weight.values() if value]
+    found = granularity(trace)
+    assert found.lines == len(shares)
+    if shares:
+        assert found.effective == pytest.approx(math.exp(-sum(share * math.log(share) for share in shares)))
+        assert [found.top, found.second] == pytest.approx(sorted(shares)[-1:-3:-1])
+
+
+def test_a_hot_line_is_no_collapsed_one(made: Callable[[str], Path]) -> None:
+    trace = open_trace(made("reduction"))
+    assert granularity(trace).top > 0.9
+    assert "mapping" not in notes_of(trace)
+
+
+def test_a_collapse_is_seen_in_code_json(damaged: Callable[..., Path]) -> None:
+    def collapse(code: Any) -> Any:
+        for row in code["code"][::4] + code["code"][1::4] + code["code"][2::4]:
+            row[3] = row[3] and "/src/one.py:12"
+        return code
+
+    note = notes_of(damaged("matmul_small", {"code.json": collapse}))["mapping"]
+    assert "one.py:12" in note.title
+    assert 0.7 < note.number("instructions on it") < 0.8
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("@flyc.kernel\ndef f():\n    x = 1", 1, "a decorator"),
+        ("@flyc.kernel\ndef f(\n    a,\n):", 2, "the head of a function"),
+        ("@flyc.kernel\ndef f():\n    x = 1", 3, ""),
+        ("def add(a, b):\n    return a + b", 2, "the only line of add"),
+        ("def add(a, b): return a + b", 1, "the only line of add"),
+        ("__global__ void k(float* a) {", 1, "the head of a kernel"),
+        ("x = a @ b", 1, ""),
+        ("x = 1", 9, ""),
+        ("", 0, ""),
+    ],
+)
+def test_what_a_line_is(text: str, line: int, what: str) -> None:
+    assert what_line(text.split("\n"), line) == what
+
+
+def test_missing_debug_information(damaged: Callable[..., Path]) -> None:
+    assert notes_of(captures.trace_path("pa_mqa_big"))["debug_info"].number("instructions with a line") == 0
+
+    def half(code: Any) -> Any:
+        for row in code["code"][::2]:
+            row[3] = ""
+        return code
+
+    note = notes_of(damaged("matmul_small", {"code.json": half}))["debug_info"]
+    assert note.title == "Some instructions have no source line"
+    assert "debug_info" not in notes_of(captures.trace_path("moe_reduce"))
+
+
+def test_missing_copies_of_sources(made: Callable[[str], Path]) -> None:
+    assert notes_of(made("matmul_small"))["sources"].number("files") == 1
+    assert "sources" not in notes_of(captures.trace_path("flash_attn_small_after"))
+
+
+# -- the traced unit and the machine -----------------------------------------------------------------
+
+GAPS = {"flash_attn_small_before": 8.6, "flash_attn_small_after": -9.4, "pa_mqa_big": 0.5}  # percent
+
+
+@pytest.mark.parametrize("name", GAPS)
+def test_how_far_the_traced_unit_is_off(name: str) -> None:
+    found = representation(open_trace(captures.trace_path(name)))
+    assert found is not None
+    assert round(100 * found.gap, 1) == GAPS[name]
+    assert ("representative" in notes_of(captures.trace_path(name))) is (abs(GAPS[name]) > 5)
+
+
+def test_other_units_that_live_longer(made: Callable[[str], Path]) -> None:
+    trace = open_trace(made("vector_add"))
+    assert "representative" not in notes_of(trace)
+    events = trace.occupancy
+    own = np.isin(events.cu, trace.waves.cu)
+    begin = int(events.time.min())
+    stretched = np.where(own, events.time, begin + (events.time - begin) * 2)
+    note = notes_of(replace(trace, occupancy=replace(events, time=stretched)))["representative"]
+    assert note.number("difference") < -0.4
+    assert note.number("in standard errors") > 2
+    assert "shorter" in note.title
+
+
+def test_the_wave_of_median_life_is_a_traced_wave_of_middling_life() -> None:
+    trace = open_trace(captures.trace_path("moe_reduce"))
+    found = representation(trace)
+    assert found is not None
+    life = trace.waves.end - trace.waves.begin
+    assert abs(int(life[found.typical]) - found.median_others) < 0.05 * found.median_others
+
+
+def test_kernels_beside_the_traced_one(made: Callable[[str], Path]) -> None:
+    trace = open_trace(made("matmul_small"))
+    assert "sharing" not in notes_of(trace)
+    assert "sharing" not in notes_of(made("kernels"))  # one after the other
+    events = trace.occupancy
+    stranger = np.where(events.cu == trace.waves.cu[0], events.kernel, events.kernel + 7)
+    note = notes_of(replace(trace, occupancy=replace(events, kernel=stranger.astype(np.int32))))["sharing"]
+    assert note.settings == {"att_serialize_all": True}
+    assert 0 < note.number("share of the wave-cycles") < 1
+
+
+@pytest.mark.parametrize("name", ["moe_reduce", "vec_add", "preshuffle_gemm"])
+def test_grids_of_several_rounds_fill_the_machine(name: str) -> None:
+    assert "grid" not in notes_of(captures.trace_path(name))
+
+
+def test_a_grid_that_leaves_places_empty() -> None:
+    note = notes_of(captures.trace_path("fused_rope_cache"))["grid"]
+    assert (note.number("waves"), note.number("most waves on one")) == (32, 1)
+    assert note.number("places on the compute units they used") == 32 * 4 * 8
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_the_tail_is_that_of_the_reference(name: str) -> None:
+    tail = captures.golden(f"beyond/{name}.json")["tail_below_half_pct"] / 100
+    note = notes_of(captures.trace_path(name)).get("tail")
+    assert (note is not None) is (tail >= 0.25)
+    if note is not None:
+        assert note.number("with at most half of the peak") == pytest.approx(tail, abs=0.0001)
+
+
+# -- counters ----------------------------------------------------------------------------------------
+
+
+def test_counters_can_be_had_on_gfx9_only(made: Callable[[str], Path]) -> None:
+    assert notes_of(made("matmul_small"))["counters"].settings == {"att_activity": 8}
+    for name in ("counters", "counters_units", "spm", "gfx11", "gfx12"):
+        assert "counters" not in notes_of(made(name)), name
+
+
+def test_samples_of_counters_that_are_missing(made: Callable[[str], Path]) -> None:
+    trace = open_trace(made("counters"))
+    table = trace.counters[0]
+    keep = np.ones(len(table.time), dtype=bool)
+    keep[np.isin(table.time, np.unique(table.time)[20:60])] = False
+    names = ("time", "value", "cu", "bank")
+    holed = replace(table, **{name: getattr(table, name)[keep] for name in names})
+    note = notes_of(replace(trace, counters=(holed,)))["counters"]
+    assert note.number("samples missing") == np.count_nonzero(~keep)
+    assert note.severity is Severity.WARNING
+
+
+# -- twins -------------------------------------------------------------------------------------------
+
+
+def test_twins_differ_by_what_is_known_of_them() -> None:
+    before, after = flash_attention()
+    note = notes_of(before, twin=after)["twin"]
+    assert round(100 * note.number("difference per execution"), 1) == 5.8
+    assert note.number("executions") == pytest.approx(43_360 / 26_412)
+    assert "twin" not in notes_of(before, twin=open_trace(captures.trace_path("pa_mqa_big")))
+
+
+def test_a_capture_is_its_own_twin_without_noise() -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    noise = twin_noise(line_costs(trace.code), line_costs(trace.code))
+    assert noise is not None
+    assert (noise.per_hit, noise.net, noise.hits) == (0, 0, 1)
+
+
+# -- the input file ----------------------------------------------------------------------------------
+
+RANGES = {"att_target_cu": (0, 15), "att_activity": (1, 16)}
+
+
+def checked(trace: Trace) -> dict[str, Any]:
+    """The only job of the input file, which must be valid and within what rocprofv3 takes."""
+    notes = capture_health(trace, batches_of(trace))
+    (job,) = jobs(input_yaml(trace, notes))
+    assert job["advanced_thread_trace"] is True
+    assert set(job) <= set(KEYS)
+    for name, (low, high) in RANGES.items():
+        assert low <= job.get(name, low) <= high
+    assert 1 << 20 <= int(job["att_buffer_size"], 16) <= 2 << 30
+    assert 1 <= int(job["att_shader_engine_mask"], 16) < 1 << 32
+    assert 0 <= int(job["att_simd_select"], 16) <= 15
+    assert job["output_format"] == ["json", "csv"]
+    return job
+
+
+@pytest.mark.parametrize("name", captures.TRACES)
+def test_input_files_for_real_captures(name: str) -> None:
+    trace = open_trace(captures.trace_path(name))
+    job = checked(trace)
+    assert job["kernel_include_regex"] in trace.kernel_name
+    if trace.has_thread_trace:
+        assert job["att_activity"] == 8
+        assert int(job["att_shader_engine_mask"], 16) == 15
+
+
+@pytest.mark.parametrize("name", SAMPLES.ids())
+def test_input_files_for_samples(name: str, made: Callable[[str], Path]) -> None:
+    trace = open_trace(made(name))
+    job = checked(trace)
+    if trace.gfxip > 9:
+        assert "att_activity" not in job
+        assert int(job["att_simd_select"], 16) <= 3
+
+
+def test_the_worst_note_decides_a_setting(damaged: Callable[..., Path]) -> None:
+    trace = open_trace(damaged("matmul_small", {"se0_sm0_*.json": cut_short}))
+    text = input_yaml(trace, capture_health(trace, batches_of(trace)))
+    (job,) = jobs(text)
+    assert (job["att_buffer_size"], job["att_shader_engine_mask"]) == ("0x40000000", "0x1")
+    assert "# The record was cut off" in text
+    assert "rocprofv3 -i input.yaml -- " in text
+    assert command_line() in text
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("void ns::(anonymous namespace)::foo<int, 4>(float*)", "foo"),
+        ("flash_attn_func_kernel_0", "flash_attn_func_kernel_0"),
+        ("_Z6matmulPf.kd", "_Z6matmulPf"),
+        ("", ""),
+        ("***", ""),
+    ],
+)
+def test_how_a_kernel_is_found_again(name: str, pattern: str, tmp_path: Path) -> None:
+    trace = folders.opened(tmp_path)
+    code = replace(trace.code, kernels=(Kernel(name, name, 0, len(trace.code)),) if name else ())
+    trace = replace(trace, code=code)
+    assert kernel_pattern(trace) == pattern
+    assert input_settings(trace, ()).get("kernel_include_regex", "") == pattern
+
+
+def test_a_name_cannot_break_the_file(tmp_path: Path) -> None:
+    trace = replace(folders.opened(tmp_path), name='x\njobs: evil\u2028"')
+    (job,) = jobs(input_yaml(trace, capture_health(trace)))
+    assert "evil" not in str(job)

@@ -1,0 +1,156 @@
+"""`rcv index`: the overview of a library."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from rcv_py.analysis.library import ORDERS
+from rcv_py.cli.capture_commands import INDEX_ORDERS
+from rcv_py.cli.library_tables import HEADINGS
+from rcv_py.cli.main import main
+from rcv_py.work.library import library_rows
+from tests.support import captures, folders
+
+LIBRARY = captures.SHARED / "traces"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    code = main(["index", *map(str, words)])
+    output = capsys.readouterr()
+    assert (code, output.err) == (0, "")
+    return output.out
+
+
+@pytest.fixture
+def library() -> Path:
+    captures.need_shared()
+    return LIBRARY
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """Two captures of the same code, deep below, and one that cannot be opened."""
+    folders.write(tmp_path / "a" / "first")
+    folders.write(tmp_path / "b" / "c" / "d" / "e" / "deep")
+    folders.write(tmp_path / "b" / "broken", dict.fromkeys(folders.GOOD, b"{") | {"filenames.json": b"7"})
+    return tmp_path
+
+
+def test_every_capture_is_there_once(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(run(capsys, library, "--json"))
+    assert document["schema"] == "rcv.index/1"
+    rows = {Path(row["path"]).name: row for row in document["captures"]}
+    assert set(rows) == {captures.trace_path(name).name for name in captures.TRACES}
+    moe = rows[captures.trace_path("moe_reduce").name]
+    assert (moe["waves"], moe["hits"]) == (4112, 622_968)
+    assert (moe["latency"], moe["stall"]) == (59_005_036, 45_693_520)
+    assert (moe["executed"], moe["instructions"], moe["peak_waves"]) == (171, 431, 1024)
+    big = rows[captures.trace_path("pa_mqa_big").name]
+    golden = captures.golden("beyond/pa_mqa_big.json")
+    assert big["mean_waves"] == pytest.approx(golden["avg_waves"], abs=0.01)
+    latencies = [row["latency"] for row in document["captures"]]
+    assert latencies == sorted(latencies, reverse=True)
+
+
+def test_twins_are_named_with_their_noise(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(run(capsys, library, "--json", "--sort", "capture"))["captures"]
+    twins = [(row["twin"], row["capture"], row["twin_noise"]) for row in rows if row["twin"]]
+    after, before = (captures.trace_path(f"flash_attn_small_{name}").name for name in ("after", "before"))
+    assert [(one, other) for one, other, _ in twins] == [(after, before)]
+    assert 0.05 < twins[0][2] < 0.07
+
+
+@pytest.mark.parametrize("order", INDEX_ORDERS)
+def test_every_order(order: str, mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert set(INDEX_ORDERS) == set(ORDERS)
+    rows = list(csv.DictReader(io.StringIO(run(capsys, mixed, "--csv", "--sort", order))))
+    assert {row["capture"] for row in rows} == {"first", "deep", "broken"}
+    if order == "health":
+        assert rows[0]["capture"] == "broken"
+
+
+def test_a_capture_that_cannot_be_opened_says_why(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {row["capture"]: row for row in json.loads(run(capsys, mixed, "--json"))["captures"]}
+    assert rows["broken"]["error"].endswith(".")
+    assert not rows["first"]["error"]
+    text = run(capsys, mixed)
+    assert "3 captures below" in text
+    assert "1 of which cannot be opened" in text
+
+
+def test_how_deep_and_how_many(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(run(capsys, mixed, "--json", "--depth", 2))["captures"]
+    assert {row["capture"] for row in rows} == {"first", "broken"}
+    document = json.loads(run(capsys, mixed, "--json", "--limit", 1))
+    assert (len(document["captures"]), document["left_out"]) == (1, 2)
+
+
+def test_a_capture_is_a_library_of_one(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "1 capture below" in run(capsys, mixed / "a" / "first")
+
+
+def test_markdown_keeps_its_columns(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = mixed / "with | a bar"
+    shutil.copytree(mixed / "a" / "first", odd)
+    table = [line for line in run(capsys, mixed, "--markdown").splitlines() if line.startswith("|")]
+    assert len(table) == 2 + 4
+    assert {line.replace("\\|", "").count("|") for line in table} == {len(HEADINGS) + 1}
+
+
+class Cells(HTMLParser):
+    """Counts cells by row; refuses what is left open and what would be fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.rows: list[int] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert not {"src", "href"} & {name for name, _ in attrs}
+        if tag not in ("meta",):
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append(0)
+        if tag in ("td", "th"):
+            self.rows[-1] += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_needs_nothing(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(mixed / "a" / "first", mixed / "<script>alert(1)")
+    text = run(capsys, mixed, "--html")
+    page = Cells()
+    page.feed(text)
+    assert not page.open
+    assert page.rows == [len(HEADINGS)] * 5
+    assert "<script>alert" not in text
+
+
+def test_processes_find_the_same(library: Path, tmp_path: Path) -> None:
+    paths = [captures.trace_path(name) for name in ("pa_mqa_small", "fused_rope_cache", "vec_add")]
+    broken = folders.write(tmp_path / "x", dict.fromkeys(folders.GOOD, b"{") | {"filenames.json": b"7"})
+    here, there = (list(library_rows([*paths, broken], jobs)) for jobs in (0, 2))
+    for one, other in zip(here, there, strict=True):
+        assert (one.path, one.isa, one.latency, one.health, one.error) == (
+            other.path,
+            other.isa,
+            other.latency,
+            other.health,
+            other.error,
+        )
+    assert here[-1].error
+
+
+def test_nothing_below_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", str(tmp_path)]) == 2
+    assert "no capture lies up to 6 folders below it" in capsys.readouterr().err
+    assert main(["index", str(tmp_path / "none")]) == 2

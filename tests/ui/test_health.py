@@ -1,0 +1,126 @@
+"""The health of a capture in the window: cards, a button, and the headline where one is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from rcv_py.formats.open import open_trace
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.health import FINE, HealthPanel
+from tests.support import captures, folders
+from tests.support.yaml_subset import jobs
+from tests.ui.window import SAMPLES, settle, window
+
+Settled = Callable[[], None]
+
+
+@pytest.fixture
+def health(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[HealthPanel]:
+    panel = HealthPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.resize(1280, 300)
+    panel.show()
+    yield panel
+    settled()
+
+
+@pytest.fixture
+def show(health: HealthPanel, open_in: Callable, settled: Settled, qtbot: object) -> Callable:
+    def opened(trace: object) -> HealthPanel:
+        open_in(trace, [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else [])
+        qtbot.waitUntil(lambda: health.notes is not None)  # type: ignore[attr-defined]
+        settled()
+        return health
+
+    return opened
+
+
+def test_nothing_is_open(health: HealthPanel) -> None:
+    assert "Ctrl+O" in health.empty.sentence.text()
+    assert health.sheet() is None
+    (command,) = health.commands()
+    assert command.why_not() == "No capture is open."
+
+
+def test_a_card_for_every_note(show: Callable) -> None:
+    panel = show(open_trace(captures.trace_path("flash_attn_small_before")))
+    assert panel.verdict.text() == "2 warnings, 3 notes"
+    assert [card.note.name for card in panel.cards] == [note.name for note in panel.notes]
+    assert panel.cards[0].accessibleName().startswith("Warning: 90.8 % of the instructions")
+    for card in panel.cards:
+        assert card.focusPolicy() & Qt.FocusPolicy.TabFocus
+        assert card.accessibleDescription()
+        assert card.width() <= panel.width()
+    rows = list(panel.sheet().rows)
+    assert len(rows) == sum(len(note.evidence) for note in panel.notes)
+
+
+@pytest.mark.parametrize("width", [320, 700, 1280])
+def test_cards_do_not_cut_their_text(show: Callable, width: int) -> None:
+    panel = show(open_trace(captures.trace_path("flash_attn_small_before")))
+    panel.resize(width, 300)
+    QApplication.processEvents()
+    for card in panel.cards:
+        assert card.geometry().right() <= width
+        assert card.height() >= card.heightForWidth(card.width())
+
+
+def test_a_healthy_capture_says_what_was_looked_at(show: Callable, tmp_path: Path) -> None:
+    panel = show(replace(folders.opened(tmp_path), gfxip=11, target=""))
+    assert panel.empty.sentence.text() == FINE
+    assert panel.cards == []
+    assert FINE.startswith("Nothing wrong with this capture.")
+
+
+def test_the_input_file_is_copied(show: Callable) -> None:
+    panel = show(open_trace(SAMPLES / "placeholder"))
+    panel.copy.click()
+    (job,) = jobs(QGuiApplication.clipboard().text())
+    assert job["advanced_thread_trace"] is True
+    (command,) = panel.commands()
+    assert command.why_not() == ""
+
+
+def test_a_card_can_be_copied_and_leads_to_its_wave(show: Callable, ui: UiContext) -> None:
+    panel = show(open_trace(captures.trace_path("flash_attn_small_before")))
+    card = next(card for card in panel.cards if card.note.name == "representative")
+    QTest.keyClick(card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == card.text()
+    card.findChild(QPushButton).click()
+    assert str(ui.session.selection.value.wave) == card.note.number("wave of median life")
+
+
+def test_icons_follow_the_theme(show: Callable, ui: UiContext) -> None:
+    panel = show(open_trace(SAMPLES / "placeholder"))
+    before = panel.cards[0]._icon.pixmap().toImage()
+    ui.theme.toggle()
+    assert panel.cards[0]._icon.pixmap().toImage() != before
+
+
+def test_another_capture_replaces_the_cards(show: Callable) -> None:
+    show(open_trace(captures.trace_path("flash_attn_small_before")))
+    panel = show(open_trace(SAMPLES / "placeholder"))
+    assert panel.cards[0].note.name == "placeholder"
+
+
+def test_the_chooser_tells_the_headline_of_each_capture(tmp_path: Path, qtbot: object) -> None:
+    folders.write(tmp_path / "whole")
+    folders.write(tmp_path / "cut", {folders.WAVE: None})
+    with window() as app:
+        app.window.opener.open(tmp_path)
+        settle(app, qtbot)
+        chooser = app.window.chooser
+        assert app.window.pages.currentWidget() is chooser
+        qtbot.waitUntil(lambda: bool(chooser.health))  # type: ignore[attr-defined]
+        column = next(column for column in chooser.model.columns if column.id == "note")
+        said = dict(zip((entry.name for entry in chooser.entries), column.values, strict=True))
+        assert said["whole"] == "healthy"
+        assert said["cut"]
