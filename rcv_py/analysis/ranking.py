@@ -1,4 +1,4 @@
-"""The most expensive code lines, source lines or kinds of instruction."""
+"""The most expensive code lines, source lines, kinds or classes of instruction."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ import numpy as np
 
 from rcv_py.analysis.cost_columns import CostColumns
 from rcv_py.analysis.explorer import NO_SOURCE
+from rcv_py.analysis.instruction_classes import (
+    CLASS_COUNT,
+    CLASS_TEXT,
+    InstructionClass,
+    instruction_classes,
+)
 from rcv_py.analysis.line_stats import total
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 
-BY = ("line", "source", "kind")
+BY = ("line", "source", "kind", "class")
 SORT = ("latency", "stall", "idle", "hits")
 
 
@@ -21,8 +27,8 @@ SORT = ("latency", "stall", "idle", "hits")
 class Ranked:
     """A row of the ranking; `share` is its part of the sorted column, 0 to 1."""
 
-    name: str  # "line 62", "path:258" or "VALU"
-    text: str  # of the instruction or of the source line; what the kind is
+    name: str  # "line 62", "path:258", "VALU" or "WAIT_LOAD"
+    text: str  # of the instruction or of the source line; what the kind or class is
     line: int  # row of the code table, -1 unless ranked by line
     rows: int  # code lines that it stands for
     hits: int
@@ -42,7 +48,8 @@ def ranking(
 ) -> tuple[Ranked, ...]:
     """Return all rows whose `sort` column is not zero, the largest first, equal ones in program order.
 
-    By source, a code line is charged to its innermost place; by kind, to what its mnemonic says.
+    By source, a code line is charged to its innermost place; by kind
+    or class, to what its mnemonic says.
     """
     group, n = _GROUPS[by](code)
     member = np.flatnonzero(group >= 0)
@@ -82,7 +89,11 @@ def _by_kind(code: CodeTable) -> tuple[np.ndarray, int]:
     return np.where(code.is_label, -1, kind), KIND_COUNT
 
 
-_GROUPS = {"line": _by_line, "source": _by_source, "kind": _by_kind}
+def _by_class(code: CodeTable) -> tuple[np.ndarray, int]:
+    return np.where(code.is_label, -1, instruction_classes(code).astype(np.int64)), CLASS_COUNT
+
+
+_GROUPS = {"line": _by_line, "source": _by_source, "kind": _by_kind, "class": _by_class}
 
 
 def _names(
@@ -92,6 +103,8 @@ def _names(
         return f"line {row}", code.text[row], row
     if by == "kind":
         return TokenKind(group).name, KIND_TEXT[TokenKind(group)], -1
+    if by == "class":
+        return InstructionClass(group).name, CLASS_TEXT[InstructionClass(group)], -1
     return _place(code, sources, row) or NO_SOURCE, _source_text(code, sources, row), -1
 
 

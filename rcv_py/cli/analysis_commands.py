@@ -7,7 +7,15 @@ from pathlib import Path
 
 from rcv_py.cli.options import Command, count, folder, forms, percent, top
 
-RANKED_BY = ("line", "source", "kind")
+RANKED_BY = ("line", "source", "kind", "class")
+KNOWN_WRONG = (
+    "--like repeats the originals, also where they are wrong: the old rules divide 256 registers where gfx942 has"
+    " 512; a program is taken for gfx942, with 64 KB of LDS, unless it names one of three forms of gfx950; only the"
+    " first number of a range of registers counts; waits for two counters count as vector memory; gfx12 waits, ds_load, flat_store, scratch, atomics and s_nop are `other`;"
+    " v_fma counts as matrix instruction."
+)
+LIKE = ("old", "new")
+LIKE_MODES = ("asm", "src", "both")
 MEASURED = ("latency", "stall", "idle", "since")
 SORTED_BY = ("latency", "stall", "idle", "hits")
 LATENCY_KINDS = ("hidden", "memory")
@@ -24,12 +32,22 @@ FLAME_CONTENTS = ("source", "kernel", "markers", "both")
 
 def _hotspot(parser: argparse.ArgumentParser) -> None:
     folder(parser)
-    top(parser, 20)
+    parser.add_argument("--top", type=count, metavar="N", help="rows; 0 for all (default 20, of --like 15)")
     parser.add_argument("--by", choices=RANKED_BY, default="line", help="what a row is (default line)")
     parser.add_argument(
         "--sort", choices=SORTED_BY, default="latency", help="largest first (default latency)"
     )
     forms(parser, "rcv.hotspot")
+    like = parser.add_argument_group("as hotspot_analyzer.py", KNOWN_WRONG)
+    like.add_argument(
+        "--like", choices=LIKE, help="the tables of hotspot_analyzer.py, by its older or newer rules"
+    )
+    like.add_argument("--mode", choices=LIKE_MODES, help="instructions, source lines or both (default both)")
+    like.add_argument("--detail", action="store_true", help="show the source around the first lines")
+    like.add_argument("--context", type=count, metavar="N", help="lines above and below (default 3)")
+    like.add_argument(
+        "--kernel", metavar="NAME", help="part of the kernel's name in the kernel trace beside the capture"
+    )
 
 
 def _isa(parser: argparse.ArgumentParser) -> None:
@@ -196,7 +214,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
 ANALYSIS_COMMANDS = (
     Command(
         "hotspot",
-        "rank instructions, source lines or kinds by cost",
+        "rank instructions, source lines, kinds or classes by cost",
         _hotspot,
         "rcv hotspot FOLDER --by source --sort stall",
     ),

@@ -47,6 +47,14 @@ def run_facts(folder: Path, kernel: str, target: str = "") -> RunFacts:
     return RunFacts(_chosen(rows, folder.name, kernel, notes), _agent(agents, target), tuple(notes))
 
 
+def launches(folder: Path) -> list[KernelResources]:
+    """Return every launch in the kernel traces in the folder, then above it; what cannot be read is left out."""
+    notes: list[str] = []
+    return [
+        _launch(row) for place, name in _tables(folder, _KERNEL_TRACE) for row in _rows(place, name, notes)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """A row of a table; a column by its name in lower case, "" if the table has none."""

@@ -93,6 +93,8 @@ def test_what_has_no_hits_says_so(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_samples_are_called_samples_in_the_ranking(capsys: pytest.CaptureFixture[str]) -> None:
-    head, first = run(capsys, "hotspot", captures.trace_path("pcsampling"), "--top", "1").splitlines()[:2]
+    text = run(capsys, "hotspot", captures.trace_path("pcsampling"), "--top", "1")
+    facts, head, first = (*text.split("\n\n")[0:1], *text.split("\n\n")[1].splitlines()[:2])
+    assert "4,690, 3,384 of them stalled (72.2 %)" in facts
     assert head.split()[:5] == ["line", "samples", "issued", "stalled", "share"]
     assert first.split()[:4] == ["102", "153", "0", "153"]

@@ -1,4 +1,4 @@
-"""`rcv hotspot`: the instructions, source lines or kinds that cost most."""
+"""`rcv hotspot`: the instructions, source lines, kinds or classes that cost most."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import Any
 
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.ranking import Ranked, ranking
+from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.hotspot_header import header_document, header_facts
+from rcv_py.cli.legacy_text import show_legacy
+from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
 
 _NUMBERS = tuple(Column(name, True) for name in ("hits", "latency", "stall", "idle", "share"))
 _COLUMNS = {
@@ -29,11 +33,14 @@ _COLUMNS = {
         Column("text", elastic="right"),
     ),
     "kind": (Column("kind"), *_NUMBERS, Column("lines", True), Column("meaning", elastic="right")),
+    "class": (Column("class"), *_NUMBERS, Column("lines", True), Column("meaning", elastic="right")),
 }
+TOP = 20
+_LIKE_ONLY = ("mode", "detail", "context", "kernel")
 _SAMPLES = tuple(Column(name, True) for name in ("samples", "issued", "stalled", "share"))
 _SUMS = ("hits", "latency", "stall", "idle")
 _HEAD = ("name", "text", "line", "rows", *_SUMS, "share", "source")
-_UNITS = {"line": "instruction", "source": "source line", "kind": "kind"}
+_UNITS = {"line": "instruction", "source": "source line", "kind": "kind", "class": "class"}
 _OF = {
     "hits": "executions",
     "latency": "cycles of latency",
@@ -44,18 +51,26 @@ _OF = {
 
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
+    given = [name for name in _LIKE_ONLY if getattr(arguments, name) not in (None, False)]
+    if given and not arguments.like:
+        raise UsageError(f"--{given[0]} belongs to --like.", hint="Add --like new or --like old.")
     trace = open_trace(arguments.folder)
+    if arguments.like:
+        return show_legacy(trace, arguments)
     costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
     rows = ranking(trace.code, trace.sources, costs, arguments.by, arguments.sort)
-    shown = rows[: arguments.top] if arguments.top else rows
+    top = TOP if arguments.top is None else arguments.top
+    shown = rows[:top] if top else rows
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_values(row) for row in shown]))
     elif arguments.json:
-        print(json_text("rcv.hotspot/1", _document(arguments, trace.name, costs, rows, shown)))
+        print(json_text("rcv.hotspot/1", _document(arguments, trace, costs, rows, shown)))
     else:
         is_sampled = costs.label == SAMPLES
         columns = _COLUMNS[arguments.by]
         columns = (columns[0], *_SAMPLES, *columns[1 + len(_NUMBERS) :]) if is_sampled else columns
+        print_facts(header_facts(trace, costs))
+        print()
         print_table(columns, [_cells(arguments.by, row, is_sampled) for row in shown])
         print(_footer(arguments, costs, rows, shown))
     return 0
@@ -77,10 +92,11 @@ def _cells(by: str, row: Ranked, is_sampled: bool) -> list[str]:
 
 
 def _document(
-    arguments: Namespace, name: str, costs: CostColumns, rows: Sequence[Ranked], shown: Sequence[Ranked]
+    arguments: Namespace, trace: Trace, costs: CostColumns, rows: Sequence[Ranked], shown: Sequence[Ranked]
 ) -> dict[str, Any]:
     return {
-        "capture": name,
+        "capture": trace.name,
+        "occupancy": header_document(trace),
         "by": arguments.by,
         "sort": arguments.sort,
         "measure": costs.label,
@@ -93,7 +109,8 @@ def _document(
 def _footer(arguments: Namespace, costs: CostColumns, rows: Sequence[Ranked], shown: Sequence[Ranked]) -> str:
     whole = int(getattr(costs, arguments.sort).sum())
     part = sum(getattr(row, arguments.sort) for row in shown)
-    unit = plural(len(rows), _UNITS[arguments.by])
+    many = "classes" if arguments.by == "class" else ""
+    unit = plural(len(rows), _UNITS[arguments.by], many)
     if not whole:
         return f"No {_UNITS[arguments.by]} has any {arguments.sort}."
     what = "samples" if costs.label == SAMPLES else f"{_OF[arguments.sort]} of all waves"

@@ -1,0 +1,159 @@
+"""What an instruction does, by its mnemonic: finer than TokenKind, from gfx9 to gfx12.
+
+Waits are told apart by the counter that they wait for.  A wait for several counters is a class of its own:
+the text does not say which of them kept the wave.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+import numpy as np
+
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import MATRIX_PREFIXES
+
+
+class InstructionClass(IntEnum):
+    """What an instruction does."""
+
+    OTHER = 0
+    VMEM_LOAD = 1
+    VMEM_STORE = 2
+    LDS_DMA = 3
+    SCRATCH = 4
+    ATOMIC = 5
+    LDS = 6
+    CROSS_LANE = 7
+    SMEM = 8
+    MATRIX = 9
+    VALU = 10
+    TRANSCENDENTAL = 11
+    SALU = 12
+    BRANCH = 13
+    BARRIER = 14
+    WAIT_LOAD = 15
+    WAIT_STORE = 16
+    WAIT_LDS_SMEM = 17
+    WAIT_LDS = 18
+    WAIT_SMEM = 19
+    WAIT_EXPORT = 20
+    WAIT_SEVERAL = 21
+    WAIT_OTHER = 22
+    NOP = 23
+    MESSAGE = 24
+    CACHE = 25
+
+
+_C = InstructionClass
+CLASS_COUNT = len(InstructionClass)
+
+CLASS_TEXT = {
+    _C.OTHER: "something else",
+    _C.VMEM_LOAD: "vector memory load (buffer, global, flat, image)",
+    _C.VMEM_STORE: "vector memory store",
+    _C.LDS_DMA: "memory to LDS or back, without registers",
+    _C.SCRATCH: "scratch load or store, often a spill",
+    _C.ATOMIC: "atomic in memory or LDS",
+    _C.LDS: "LDS load or store",
+    _C.CROSS_LANE: "moves values between lanes",
+    _C.SMEM: "scalar memory",
+    _C.MATRIX: "matrix arithmetic",
+    _C.VALU: "vector arithmetic",
+    _C.TRANSCENDENTAL: "exp, log, rcp, rsq, sqrt, sin, cos",
+    _C.SALU: "scalar arithmetic",
+    _C.BRANCH: "branch or call",
+    _C.BARRIER: "workgroup barrier",
+    _C.WAIT_LOAD: "wait for vector memory (vmcnt, loadcnt, samplecnt, bvhcnt)",
+    _C.WAIT_STORE: "wait for vector stores (vscnt, storecnt)",
+    _C.WAIT_LDS_SMEM: "wait for LDS, scalar memory or messages (lgkmcnt)",
+    _C.WAIT_LDS: "wait for LDS (dscnt)",
+    _C.WAIT_SMEM: "wait for scalar memory or messages (kmcnt)",
+    _C.WAIT_EXPORT: "wait for exports (expcnt)",
+    _C.WAIT_SEVERAL: "wait for several counters at once",
+    _C.WAIT_OTHER: "wait for something else (arithmetic, idle, events)",
+    _C.NOP: "nop, sleep or a hint to the scheduler",
+    _C.MESSAGE: "message, trap or end of program",
+    _C.CACHE: "cache write-back or invalidation",
+}
+
+_COUNTERS = {
+    "vmcnt": _C.WAIT_LOAD,
+    "loadcnt": _C.WAIT_LOAD,
+    "samplecnt": _C.WAIT_LOAD,
+    "bvhcnt": _C.WAIT_LOAD,
+    "vscnt": _C.WAIT_STORE,
+    "storecnt": _C.WAIT_STORE,
+    "lgkmcnt": _C.WAIT_LDS_SMEM,
+    "dscnt": _C.WAIT_LDS,
+    "kmcnt": _C.WAIT_SMEM,
+    "expcnt": _C.WAIT_EXPORT,
+}
+_COUNTER = re.compile("|".join(_COUNTERS))
+_WAIT = re.compile(r"s_wait(?:cnt|_)")
+_DMA_FLAG = re.compile(r"[\s,]lds\b")
+_MEMORY = r"t?(?:buffer|global|flat|image)_"
+_DS_ATOMIC = (
+    "add|sub|rsub|inc|dec|min|max|and|or|xor|mskor|cmpst|cmpstore|wrxchg|storexchg|condxchg|cond_sub|sub_clamp"
+    "|wrap|pk_add|append|consume|ordered_count"
+)
+
+# The first that fits, from the start of the mnemonic.
+_RULES = tuple(
+    (re.compile(pattern), found)
+    for pattern, found in (
+        (r"\w*_atomic", _C.ATOMIC),
+        (r"s_barrier|s_wakeup_barrier", _C.BARRIER),
+        (r"s_c?branch|s_setpc|s_swappc|s_call|s_rfe|s_subvector_loop", _C.BRANCH),
+        (r"[sv]_nop|s_sleep|s_delay_alu|s_clause|s_setprio|s_inst_prefetch|s_icache_inv|s_wakeup", _C.NOP),
+        (r"s_sendmsg|s_endpgm|s_trap|s_sethalt|s_ttracedata", _C.MESSAGE),
+        (r"s_load|s_store|s_(?:buffer|scratch)_(?:load|store)|s_prefetch|s_memtime|s_memrealtime", _C.SMEM),
+        (r"s_dcache|s_atc_probe", _C.CACHE),
+        (r"ds_b?permute|ds_swizzle|ds_bvh_swizzle", _C.CROSS_LANE),
+        (rf"ds_(?:{_DS_ATOMIC})_", _C.ATOMIC),
+        (r"ds_(?:append|consume)", _C.ATOMIC),
+        (r"ds_(?:read|write|load|store|bvh)", _C.LDS),
+        (r"scratch_", _C.SCRATCH),
+        (rf"tensor_|{_MEMORY}\w*_lds(?:_|$)", _C.LDS_DMA),
+        (rf"{_MEMORY}(?:load|sample|gather|msaa_load|bvh|get_)", _C.VMEM_LOAD),
+        (rf"{_MEMORY}store", _C.VMEM_STORE),
+        (r"(?:buffer|global)_(?:wb|inv|gl[01]|gl2)", _C.CACHE),
+        ("|".join(MATRIX_PREFIXES), _C.MATRIX),
+        (r"v_permlane|v_read(?:first)?lane|v_writelane|v_mov_b(?:32|64)_dpp", _C.CROSS_LANE),
+        (r"v_(?:s_)?(?:exp|log|rcp|rsq|sqrt|sin|cos|tanh)_", _C.TRANSCENDENTAL),
+        (r"v_", _C.VALU),
+        (r"s_", _C.SALU),
+    )
+)
+
+
+def instruction_class(text: str) -> InstructionClass:
+    """Return what an instruction does; OTHER for labels and what no rule knows."""
+    plain = text.strip().lower()
+    mnemonic, _, operands = plain.partition(" ")
+    if _WAIT.match(mnemonic):
+        return _wait(plain)
+    found = _by_mnemonic(mnemonic)
+    is_dma = found is InstructionClass.VMEM_LOAD and _DMA_FLAG.search(" " + operands) is not None
+    return InstructionClass.LDS_DMA if is_dma else found
+
+
+def instruction_classes(code: CodeTable) -> np.ndarray:
+    """Return the InstructionClass of each code row, uint8; OTHER for labels."""
+    known = {text: instruction_class(text) for text in set(code.text)}
+    found = np.fromiter((known[text] for text in code.text), dtype=np.uint8, count=len(code))
+    return np.where(code.is_label, np.uint8(InstructionClass.OTHER), found)
+
+
+@lru_cache(maxsize=4096)
+def _by_mnemonic(mnemonic: str) -> InstructionClass:
+    return next((found for rule, found in _RULES if rule.match(mnemonic)), InstructionClass.OTHER)
+
+
+def _wait(text: str) -> InstructionClass:
+    named = list(dict.fromkeys(_COUNTER.findall(text)))
+    if len(named) > 1 or text == "s_waitcnt 0":
+        return InstructionClass.WAIT_SEVERAL
+    return _COUNTERS[named[0]] if named else InstructionClass.WAIT_OTHER

@@ -1,0 +1,258 @@
+"""The numbers of the hotspot scripts that people have used, by the rules of their two generations.
+
+For comparing with old notes, not for decisions: classes are found by parts of words, occupancy by a formula
+that measured captures contradict.  `instruction_classes` and `occupancy_limits` do better.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from rcv_py.model.code import CodeTable, SourceFile
+from rcv_py.model.resources import KernelResources
+
+UNKNOWN = "<unknown>"
+MOST_WAVES = 8
+
+
+class Generation(Enum):
+    """Whose rules."""
+
+    OLD = "old"
+    NEW = "new"
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A code line with an index above 0."""
+
+    row: int  # of the code table
+    text: str
+    name: str  # of its class
+    stall: int
+    total: int  # cycles of latency
+    source: str  # the whole chain, UNKNOWN if there is none
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """Everything with the same source text."""
+
+    source: str
+    stall: int
+    total: int
+    dominant: str  # class with most stall
+    instructions: tuple[Instruction, ...]  # that stalled, most first
+
+    @property
+    def rate(self) -> float:
+        """Stall of its own cycles, 0 to 100."""
+        return 100 * self.stall / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """Registers and waves; `limits` are (name, used, waves)."""
+
+    arch: int  # registers that the text names
+    accum: int
+    given: int  # registers divided into the pool
+    pool: int
+    limits: tuple[tuple[str, int, int], ...]
+    waves: int
+    bound: str  # the first of the limits with the fewest waves
+    next_registers: int  # at most so many for one wave more, -1: not told
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The row of the kernel-trace table that was taken, and what is to be said about the choice."""
+
+    resources: KernelResources | None = None
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyReport:
+    """All that the scripts print."""
+
+    instructions: tuple[Instruction, ...]
+    total: int
+    stall: int
+    classes: tuple[tuple[str, int], ...]  # stall by class, most first, none without
+    sources: tuple[SourceLine, ...]  # most stall first
+    ranked: tuple[Instruction, ...]  # most stall first
+    mix: tuple[tuple[str, int], ...]  # instructions in the program
+    target: str
+    occupancy: Occupancy
+    launch: Launch
+
+
+# (words that must all be in the text, class): the first that fits.
+_CLASSES = (
+    (("s_waitcnt", "vmcnt"), "VMEM-wait"),
+    (("s_waitcnt", "lgkmcnt"), "LDS/SMEM-wait"),
+    (("s_waitcnt", "expcnt"), "EXP-wait"),
+    (("s_waitcnt",), "waitcnt"),
+    (("s_barrier",), "barrier"),
+    (("s_wait_idle",), "barrier"),
+    *(((word,), "VMEM-load") for word in ("buffer_load", "global_load", "flat_load")),
+    *(((word,), "VMEM-store") for word in ("buffer_store", "global_store")),
+    *(((word,), "LDS") for word in ("ds_read", "ds_write")),
+    *(((word,), "SMEM") for word in ("s_load", "s_store")),
+    *(((word,), "MFMA/FMA") for word in ("v_mfma", "v_fma")),
+)
+_MIX = (
+    ("MFMA", ("v_mfma_",)),
+    ("buffer_load", ("buffer_load",)),
+    ("buffer_store", ("buffer_store",)),
+    ("ds_read", ("ds_read", "ds_load")),
+    ("ds_write", ("ds_write", "ds_store")),
+)
+_CDNA4 = ("v_mfma_scale_f32", "v_mfma_f32_16x16x128", "v_mfma_f32_32x32x64")
+_REGISTER = re.compile(r"\b([va])(?:(\d+)\b|\[(\d+):\d+\])")
+_LDS = {"gfx950": 163_840, "gfx942": 65_536}
+_DISPATCH = re.compile(r"dispatch_(\d+)$")
+
+
+def class_of(text: str) -> str:
+    """Return the class of an instruction by parts of its text."""
+    plain = text.lower()
+    return next((name for words, name in _CLASSES if all(word in plain for word in words)), "other")
+
+
+def legacy_report(
+    code: CodeTable, sources: Sequence[SourceFile], generation: Generation, launch: Launch | None = None
+) -> LegacyReport:
+    """Return the numbers of a program; `launch` counts for the new generation only."""
+    launch = launch or Launch()
+    found = _instructions(code, sources)
+    classes: Counter[str] = Counter()
+    for one in found:
+        classes[one.name] += one.stall
+    texts = [one.text.lower() for one in found]
+    target = "gfx950" if any(form in text for text in texts for form in _CDNA4) else "gfx942"
+    registers = _registers(texts)
+    occupancy = (
+        _old_occupancy(*registers, target)
+        if generation is Generation.OLD
+        else _new_occupancy(*registers, target, launch.resources)
+    )
+    return LegacyReport(
+        found,
+        sum(one.total for one in found),
+        sum(one.stall for one in found),
+        tuple((name, stall) for name, stall in classes.most_common() if stall),
+        _by_source(found),
+        tuple(sorted(found, key=_most)),
+        tuple((name, sum(any(word in text for word in words) for text in texts)) for name, words in _MIX),
+        target,
+        occupancy,
+        launch,
+    )
+
+
+def choose_launch(launches: Sequence[KernelResources], folder: str, kernel: str) -> Launch:
+    """Return the launch that the new generation takes.
+
+    With a part of the kernel's name, the number at the end of the folder's name must be that of the dispatch;
+    a folder without one gets the first.  Without, kernel and folder must have a name in common.
+    """
+    rows = [row for row in launches if row.accum_vgprs >= 0]
+    if not kernel:
+        rows = [row for row in rows if row.kernel and (row.kernel in folder or folder in row.kernel)]
+        return Launch(rows[0] if rows else None)
+    rows = [row for row in rows if kernel in row.kernel]
+    number = _DISPATCH.search(folder)
+    if number:
+        rows = [row for row in rows if row.dispatch == int(number[1])]
+        return Launch(rows[0] if rows else None)
+    if len(rows) < 2:
+        return Launch(rows[0] if rows else None)
+    warning = f"{len(rows)} launches fit, and the folder does not name its dispatch; the first is taken."
+    return Launch(rows[0], warning)
+
+
+def _most(one: Instruction) -> int:
+    return -one.stall
+
+
+def _instructions(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[Instruction, ...]:
+    names = {text: class_of(text) for text in set(code.text)}
+    columns = zip(code.number.tolist(), code.stall.tolist(), code.latency.tolist(), strict=True)
+    return tuple(
+        Instruction(row, code.text[row], names[code.text[row]], stall, total, _source(code, sources, row))
+        for row, (number, stall, total) in enumerate(columns)
+        if number > 0
+    )
+
+
+def _source(code: CodeTable, sources: Sequence[SourceFile], row: int) -> str:
+    return " -> ".join(f"{sources[file].path}:{line}" for file, line in code.chain(row)) or UNKNOWN
+
+
+def _by_source(found: Sequence[Instruction]) -> tuple[SourceLine, ...]:
+    members: dict[str, list[Instruction]] = {}
+    for one in found:
+        members.setdefault(one.source, []).append(one)
+    return tuple(sorted((_line(name, part) for name, part in members.items()), key=lambda line: -line.stall))
+
+
+def _line(source: str, part: Sequence[Instruction]) -> SourceLine:
+    stalled = [one for one in part if one.stall > 0]
+    classes: Counter[str] = Counter()
+    for one in stalled:
+        classes[one.name] += one.stall
+    return SourceLine(
+        source,
+        sum(one.stall for one in part),
+        sum(one.total for one in part),
+        max(classes, key=lambda name: classes[name], default=""),
+        tuple(sorted(stalled, key=_most)),
+    )
+
+
+def _registers(texts: Sequence[str]) -> tuple[int, int]:
+    """Vector and accumulation registers: the highest first number of a range, and one."""
+    most = {"v": -1, "a": -1}
+    for text in set(texts):
+        for kind, single, low in _REGISTER.findall(text):
+            most[kind] = max(most[kind], int(single or low))
+    return most["v"] + 1, most["a"] + 1 if most["a"] > 0 else 0
+
+
+def _rounded(value: int, to: int) -> int:
+    return -(-value // to) * to
+
+
+def _old_occupancy(arch: int, accum: int, target: str) -> Occupancy:
+    is_unified = target == "gfx950"
+    sizes = (_rounded(arch, 8), _rounded(accum, 8))
+    pool = 512 if is_unified else 256
+    given = sum(sizes) if is_unified else max(sizes)
+    waves = min(MOST_WAVES, pool // max(1, given))
+    step = pool // (waves + 1) if waves < MOST_WAVES else -1
+    return Occupancy(arch, accum, given, pool, (("VGPR", given, waves),), waves, "VGPR", step)
+
+
+def _new_occupancy(arch: int, accum: int, target: str, launch: KernelResources | None) -> Occupancy:
+    limits = []
+    combined = arch + accum
+    if launch is not None:
+        told, more = max(0, launch.vgprs), max(0, launch.accum_vgprs)
+        combined = max(arch, told) + max(accum, more) if accum else max(arch, told + more)
+    given = _rounded(combined, 8)
+    limits.append(("VGPR", given, 512 // max(1, given)))
+    if launch is not None and launch.lds > 0:
+        waves = -(-launch.threads // 64) or 1
+        limits.append(("LDS", launch.lds, max(1, _LDS[target] // launch.lds * waves // 4)))
+    if launch is not None and launch.sgprs > 0:
+        limits.append(("SGPR", launch.sgprs, 800 // _rounded(launch.sgprs, 16)))
+    capped = tuple((name, used, min(MOST_WAVES, waves)) for name, used, waves in limits)
+    name, _, waves = min(capped, key=lambda limit: limit[2])
+    step = 512 // (waves + 1) if name == "VGPR" and waves < MOST_WAVES else -1
+    return Occupancy(arch, accum, given, 512, capped, waves, name, step)
