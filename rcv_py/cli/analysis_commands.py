@@ -9,10 +9,11 @@ from rcv_py.cli.options import Command, count, folder, forms, percent, top
 
 RANKED_BY = ("line", "source", "kind", "class")
 KNOWN_WRONG = (
-    "--like repeats the originals, also where they are wrong: the old rules divide 256 registers where gfx942 has"
-    " 512; a program is taken for gfx942, with 64 KB of LDS, unless it names one of three forms of gfx950; only the"
-    " first number of a range of registers counts; waits for two counters count as vector memory; gfx12 waits, ds_load, flat_store, scratch, atomics and s_nop are `other`;"
-    " v_fma counts as matrix instruction."
+    "--like repeats the originals, also where they are wrong: the old rules divide 256 registers where "
+    "gfx942 has 512; a program is taken for gfx942, with 64 KB of LDS, unless it names one of three "
+    "forms of gfx950; only the first number of a range of registers counts; waits for two counters "
+    "count as vector memory; gfx12 waits, ds_load, flat_store, scratch, atomics and s_nop are `other`; "
+    "v_fma counts as matrix instruction."
 )
 LIKE = ("old", "new")
 LIKE_MODES = ("asm", "src", "both")

@@ -48,7 +48,7 @@ def run_facts(folder: Path, kernel: str, target: str = "") -> RunFacts:
 
 
 def launches(folder: Path) -> list[KernelResources]:
-    """Return every launch in the kernel traces in the folder, then above it; what cannot be read is left out."""
+    """Return every launch of the kernel traces in and above the folder; leave out what cannot be read."""
     notes: list[str] = []
     return [
         _launch(row) for place, name in _tables(folder, _KERNEL_TRACE) for row in _rows(place, name, notes)

@@ -59,7 +59,7 @@ _SECTIONS = {RANKED: "", CONTEXT: "About the launch as a whole", CAUTION: "Take 
 def run(arguments: Namespace) -> int:
     """Print the findings of a capture, or of all captures below a folder."""
     entries = captures(arguments.folder)
-    if entries is not None:
+    if entries is not None and len(entries) > 1:  # a folder around a single capture stands for it
         _print_many(arguments, entries)
         return 0
     trace = open_trace(arguments.folder)
