@@ -23,6 +23,18 @@ def merged(begin: np.ndarray, end: np.ndarray) -> Union:
     return union(begin, end)
 
 
+def crowded(begin: np.ndarray, end: np.ndarray, least: int) -> Union:
+    """Return when at least so many of the spans are open at once."""
+    keep = np.flatnonzero(end > begin)
+    time = np.concatenate([begin[keep], end[keep]])
+    step = np.repeat(np.array([1, -1], dtype=np.int64), len(keep))
+    # Begins are in front of ends, and the sort is stable: who takes over at once leaves no gap.
+    order = np.argsort(time, kind="stable")
+    time, is_full = time[order], np.cumsum(step[order]) >= least
+    edges = np.flatnonzero(np.diff(is_full.astype(np.int8), prepend=0))
+    return merged(time[edges[::2]], time[edges[1::2]])
+
+
 def queued(begin: np.ndarray, length: np.ndarray) -> Union:
     """Return when a unit is busy that takes one span after the other.
 

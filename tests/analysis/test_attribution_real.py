@@ -7,8 +7,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import Attribution, attribution
+from rcv_py.analysis.attribution.attribute import (
+    Attribution,
+    attribution,
+    before_shared_fetch,
+    by_engine,
+    engine_stream,
+)
 from rcv_py.analysis.attribution.causes import WAITS, Cause
+from rcv_py.analysis.attribution.fetch import has_partner
+from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
 from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -37,6 +45,22 @@ def test_every_cycle_has_exactly_one_cause_by_line(name: str) -> None:
 def test_at_least_95_percent_of_stalled_cycles_are_explained(name: str) -> None:
     _, table = of(name)
     assert table.explained >= 0.95
+
+
+@pytest.mark.parametrize("name", ["flash_attn_small_after", "pa_mqa_big", "preshuffle_gemm"])
+def test_stalling_together_on_two_simds_is_seldom_chance(name: str) -> None:
+    """The rule's own control: partners looked for at other times are at most a quarter as many cycles."""
+    trace, _ = of(name)
+    together, chance = 0, 0.0
+    for waves in by_engine([trace.reader.read(list(range(len(trace.waves))))]):
+        one = engine_stream(trace, waves)
+        ledger = before_shared_fetch(one, trace.gfxip)
+        rows = ledger.open(np.isin(one.unit, (NONE, VALU, SALU)))
+        left = ledger.left[rows]
+        together += int(left[has_partner(one, ledger, rows)].sum())
+        shifts = (36, -52, 100, -132, 260, -300, 516, 1028)
+        chance += np.mean([left[has_partner(one, ledger, rows, shift)].sum() for shift in shifts])
+    assert together > 4 * chance
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)

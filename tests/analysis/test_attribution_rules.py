@@ -146,13 +146,36 @@ def test_what_another_wave_issued_is_arbitration_only_where_it_overlaps() -> Non
     }
 
 
-def test_a_memory_instruction_stalls_for_the_queue_while_others_are_in_flight() -> None:
+def test_a_memory_instruction_stalls_for_the_queue_while_a_crowd_is_in_flight() -> None:
     texts = ["; k", "global_load_dword v1, v0, s[0:1]", "s_waitcnt vmcnt(0)", "s_mov_b32 s9, 0"]
-    waves = [[(1, 0, 0, 4), (2, 4, 96, 0)], [(3, 0, 0, 4), (1, 20, 100, 4)]]
+    loads = [(1, 0, 0, 4), (1, 4, 0, 4), (1, 8, 0, 4)]
+    waves = [[*loads, (2, 12, 88, 0)], [(3, 0, 0, 4), (1, 20, 100, 4)]]
     places = [(0, 0, 0, 0), (0, 1, 0, 0)]  # another SIMD of the same compute unit
     table = stalled(texts, *waves, places=places)
     assert table[1, Cause.MEMORY_QUEUE] == (80, 1)
     assert table[1, Cause.UNEXPLAINED] == (20, -1), "from cycle 100 on nothing is in flight"
+    waves[0] = [*loads[:2], (2, 8, 92, 0)]
+    table = stalled(texts, *waves, places=places)
+    assert table[1, Cause.UNEXPLAINED] == (100, -1), "two in flight are no full queue"
+
+
+def shared(places: list[tuple[int, int, int, int]], second: tuple[int, int], text: str) -> int:
+    """Cycles given to fetch: of 60 in one wave, with a stall of (begin, cycles) on `text` in another."""
+    texts = ["; k", "s_mov_b32 s0, 0", "v_mov_b32_e32 v1, v2", text]
+    begin, cycles = second
+    waves = [[(1, 0, 0, 4), (2, 100, 60, 4)], [(1, 0, 0, 4), (3, begin, cycles, 4)]]
+    return stalled(texts, *waves, places=places).get((2, Cause.FETCH), (0, -1))[0]
+
+
+def test_two_simds_that_stall_together_in_a_line_of_code_share_its_fetch() -> None:
+    apart, same = [(0, 0, 0, 0), (0, 1, 0, 0)], [(0, 0, 0, 0), (0, 0, 1, 0)]
+    arithmetic, memory = "v_or_b32_e32 v3, v4, v5", "global_load_dword v1, v0, s[0:1]"
+    assert shared(apart, (120, 40), arithmetic) == 60, "released together"
+    assert shared(apart, (124, 40), arithmetic) == 60, "or a turn later"
+    assert shared(apart, (100, 24), arithmetic) == 60, "held back together"
+    assert shared(apart, (120, 20), arithmetic) == 0, "neither"
+    assert shared(same, (120, 40), arithmetic) == 0, "waves of one SIMD share more than that"
+    assert shared(apart, (120, 40), memory) == 0, "memory instructions wait for other things"
 
 
 def test_an_address_that_was_just_computed_holds_a_memory_instruction_back() -> None:

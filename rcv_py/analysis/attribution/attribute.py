@@ -11,6 +11,7 @@ import numpy as np
 from rcv_py.analysis.attribution import issue
 from rcv_py.analysis.attribution.barriers import claim_barriers
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.fetch import claim_fetch, claim_shared_fetch
 from rcv_py.analysis.attribution.gaps import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger
 from rcv_py.analysis.attribution.lines import lines
@@ -109,6 +110,13 @@ def attribution(
 
 def stalls(one: Stream, gfxip: int) -> Ledger:
     """Return the stalled cycles of all tokens with causes, by the rules in their order."""
+    ledger = before_shared_fetch(one, gfxip)
+    claim_shared_fetch(one, ledger)
+    return ledger
+
+
+def before_shared_fetch(one: Stream, gfxip: int) -> Ledger:
+    """Return the stalled cycles by all rules but the last, which asks what nobody else explains."""
     token = np.flatnonzero(one.stall > 0)
     ledger = Ledger(token, one.start[token], one.issue[token])
     claim_waits(one, ledger, gfxip)
@@ -121,7 +129,7 @@ def stalls(one: Stream, gfxip: int) -> Ledger:
     issue.claim_own_unit(one, ledger)
     issue.claim_arbitration(one, ledger)
     issue.claim_queues(one, ledger)
-    issue.claim_fetch(one, ledger)
+    claim_fetch(one, ledger)
     issue.claim_operand_reads(one, ledger)
     return ledger
 

@@ -135,21 +135,21 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.MEMORY_QUEUE: CauseText(
         "memory queue full",
         "the vector memory unit did not accept it: earlier operations were under way",
-        "other vector memory operations of the compute unit were in flight in these cycles",
+        "at least 3 vector memory operations of the compute unit were in flight in these cycles",
         False,
         _kind(TokenKind.VMEM),
     ),
     Cause.LDS_QUEUE: CauseText(
         "LDS queue full",
         "the LDS did not accept it: earlier accesses were under way",
-        "other LDS accesses of the compute unit were in flight in these cycles",
+        "at least 3 LDS accesses of the compute unit were in flight in these cycles",
         False,
         _kind(TokenKind.LDS),
     ),
     Cause.SCALAR_QUEUE: CauseText(
         "scalar queue full",
         "the scalar memory unit did not accept it: earlier loads were under way",
-        "other scalar memory operations of the compute unit were in flight in these cycles",
+        "at least 9 scalar memory operations of the compute unit were in flight in these cycles",
         False,
         _kind(TokenKind.SMEM),
     ),
@@ -180,7 +180,8 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.FETCH: CauseText(
         "instruction fetch",
         "the instruction was not there yet",
-        "it is the first of the wave, follows a branch, or begins another cache line after a gap",
+        "it is the first of the wave, follows a branch, begins another cache line after a gap, or stalled "
+        "together with another SIMD in the same line of code",
         False,
         _kind(TokenKind.JUMP),
     ),

@@ -23,12 +23,14 @@ from rcv_py.analysis.attribution.lines import (
     VMEM,
 )
 from rcv_py.analysis.attribution.stream import Stream
-from rcv_py.analysis.busy_intervals import inside, merged, owned
-from rcv_py.model.kinds import TokenKind
+from rcv_py.analysis.busy_intervals import crowded, inside, merged, owned
 
 READING = 16  # turns after its issue in which a memory instruction may still read registers
 
 _QUEUES = {VMEM: Cause.MEMORY_QUEUE, LDS: Cause.LDS_QUEUE, SMEM: Cause.SCALAR_QUEUE}
+# So many operations of the unit must be in flight.  In real captures stalls grow with their number: with fewer
+# they last a cycle on average, as with none, with twice as many ten to a hundred times as long.
+CROWD = {VMEM: 3, LDS: 3, SMEM: 9}
 
 
 def claim_registers(stream: Stream, ledger: Ledger) -> None:
@@ -90,18 +92,6 @@ def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
     ledger.until(rows, stream.issue[before] + hold[before], Cause.UNIT_BUSY, before)
 
 
-def claim_fetch(stream: Stream, ledger: Ledger) -> None:
-    """Charge the stall of the first instruction of a wave and of those behind taken branches."""
-    token = ledger.token
-    is_first = token == stream.first[token]
-    before = np.maximum(token - 1, 0)
-    is_target = ~is_first & (stream.piece.kind[before] == TokenKind.JUMP)
-    ledger.rest(
-        np.flatnonzero(is_target & (ledger.left > 0)), Cause.FETCH, before[is_target & (ledger.left > 0)]
-    )
-    ledger.rest(np.flatnonzero(is_first & (ledger.left > 0)), Cause.FETCH)
-
-
 def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -> None:
     """Charge cycles in which another wave of the SIMD issued to the same unit, to the last that did."""
     unit = np.where(stream.unit == MATRIX, VALU, stream.unit)
@@ -123,7 +113,7 @@ def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
-    """Charge memory instructions that were not accepted while others of the unit were in flight.
+    """Charge memory instructions that were not accepted while a CROWD of others of the unit was in flight.
 
     The producer is the operation that the unit took last before: one of several in the queue.
     """
@@ -134,7 +124,7 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
             continue
         token = ledger.token[rows]
         begin = stream.at_cu(stream.issue[work], work)
-        flight = merged(begin, stream.at_cu(stream.released[work], work))
+        flight = crowded(begin, stream.at_cu(stream.released[work], work), CROWD[one])
         first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
         blamed = _in_front(stream, stream.cu, work, token, ledger.end[rows])
         ledger.take(rows, inside(flight, first, last), cause, blamed)
