@@ -13,7 +13,7 @@ from rcv_py.synth.capture import Capture, WaveRun, timeline
 from rcv_py.synth.hardware import Hardware
 from rcv_py.synth.program import Kernel
 from rcv_py.synth.simulate import ComputeUnit
-from rcv_py.synth.truth import Truth, WaveTruth
+from rcv_py.synth.truth import Cause, Truth, WaveTruth
 from rcv_py.synth.waits import replay
 from rcv_py.synth.wave_state import INSTRUCTION, Launch, LiveWave
 
@@ -66,12 +66,14 @@ def build(plan: Plan) -> Simulated:
     for se in range(len(plan.offsets)):
         rng = random.Random(f"{plan.seed}/{se}")
         waves = live[se] = _run(plan, se, rng, lines, rows)
+        ids = _wave_ids(waves)
+        names = {id(wave): (wave.simd, wave.slot, wid) for wave, wid in zip(waves, ids, strict=True)}
         residencies += _residencies(plan, se, waves, rng)
-        for wave, wid in zip(waves, _wave_ids(waves), strict=True):
+        for wave, wid in zip(waves, ids, strict=True):
             if wave.simd in plan.traced_simds:
                 run = _wave_run(plan, se, wave, wid, rows[wave.launch.index][0])
                 runs.append(run)
-                truths[run.key] = _wave_truth(wave, run, plan.hardware.generation)
+                truths[run.key] = _wave_truth(wave, run, plan.hardware.generation, names)
     lives = np.array(residencies, dtype=np.int64)
     truth = Truth(truths, lines, lives, dict(enumerate(plan.offsets)), _scopes(live))
     clock = realtime(residencies, truth.offset_of_se) if plan.has_realtime else {}
@@ -163,7 +165,9 @@ def _wave_run(plan: Plan, se: int, wave: LiveWave, wid: int, first_row: int) -> 
     )
 
 
-def _wave_truth(wave: LiveWave, run: WaveRun, generation: int) -> WaveTruth:
+def _wave_truth(
+    wave: LiveWave, run: WaveRun, generation: int, names: Mapping[int, tuple[int, int, int]]
+) -> WaveTruth:
     table = np.array(wave.rows, dtype=np.int64)
     instructions = wave.launch.kernel.instructions
     texts = [instructions[row].text for row in table[:, INSTRUCTION].tolist()]
@@ -178,7 +182,18 @@ def _wave_truth(wave: LiveWave, run: WaveRun, generation: int) -> WaveTruth:
         run.kernel,
         run.workgroup,
         table[:, 9].astype(np.int32),
+        np.array([names.get(id(by), (-1, -1, -1)) for by in wave.blamed_waves], dtype=np.int64),
+        _held(wave),
     )
+
+
+def _held(wave: LiveWave) -> np.ndarray:
+    """Cycles of each stall by cause, int64 [tokens, causes]."""
+    held = np.zeros((len(wave.held_rows), len(Cause)), dtype=np.int64)
+    for row, causes in enumerate(wave.held_rows):
+        for cause, cycles in causes.items():
+            held[row, cause] = cycles
+    return held
 
 
 def _residencies(plan: Plan, se: int, waves: list[LiveWave], rng: random.Random) -> list[list[int]]:

@@ -52,6 +52,9 @@ class Hardware:
     fetch_next: int = 72  # a later line nobody has fetched yet
     fetch_branch: int = 12  # after a taken branch
     launch: int = 28  # wave begin to first instruction
+    untold: float = 0.0  # how often an instruction is held back for a reason that no file tells
+    untold_turns: int = 16  # how long at most
+    fetch_stalls: bool = False  # whether a missing instruction counts as stall; else it is a gap
 
     def up(self, cycles: float) -> int:
         """The next multiple of the clock step."""

@@ -8,6 +8,7 @@ from rcv_py.synth.build import Plan
 from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4
 from rcv_py.synth.kernel_matmul import matmul_tiled
 from rcv_py.synth.kernels import reduce, scale_rows, vector_add
+from rcv_py.synth.kernels_adverse import rivals, straggler
 from rcv_py.synth.kernels_rdna import matmul_gfx11, matmul_gfx12
 from rcv_py.synth.wave_state import Launch
 
@@ -74,3 +75,21 @@ def gfx12_plan(seed: int) -> Plan:
     """The product on gfx12, with markers; only SIMD 0 is traced."""
     launch = Launch(matmul_gfx12(), 6, _BEGIN, {"K": (8, 11)})
     return Plan(RDNA4, (launch,), (0, 287), target_cu=1, cus=(0, 1, 2), traced_simds=(0,), seed=seed)
+
+
+def rivals_plan(seed: int) -> Plan:
+    """Causes that compete: two waves a SIMD that want the same units at the same time."""
+    launch = Launch(rivals(), 4, _BEGIN, {"n": (8, 10)})
+    return Plan(CDNA, (launch,), _FOUR_ENGINES[:2], seed=seed)
+
+
+def untold_plan(seed: int) -> Plan:
+    """The same, but one instruction in 25 is held back for nothing, and fetching shows as stalls."""
+    hardware = replace(CDNA, untold=0.04, fetch_stalls=True)
+    return replace(rivals_plan(seed), hardware=hardware)
+
+
+def straggler_plan(seed: int) -> Plan:
+    """Barriers whose last wave often ran on a SIMD that was not traced."""
+    launch = Launch(straggler(), 4, _BEGIN, {"n": (12,)})
+    return Plan(CDNA, (launch,), _FOUR_ENGINES[:2], traced_simds=(0, 1), seed=seed)

@@ -39,6 +39,8 @@ _REASONS = {
     Cause.PIPE: StallReason.PIPE_STALLED,
     Cause.DRAIN: StallReason.OTHER,
     Cause.LAUNCH: StallReason.FETCH,
+    Cause.OWN_UNIT: StallReason.ARBITER_LOST,
+    Cause.UNTOLD: StallReason.OTHER,
 }
 
 

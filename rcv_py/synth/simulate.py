@@ -20,6 +20,7 @@ from rcv_py.synth.truth import Cause
 from rcv_py.synth.wave_state import Group, Launch, LiveWave
 
 _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs
+_MEET = ("barrier", "end")  # units whose moment of arrival counts for others
 _DRAIN = 20  # cycles s_endpgm takes with nothing outstanding
 
 
@@ -34,7 +35,8 @@ class ComputeUnit:
         self._port_free: dict[tuple[int, str], int] = {}  # (simd, unit): cycle
         self._pipe_free: dict[str, int] = {}  # shared pipe: cycle
         self._matrix_free: dict[int, int] = {}  # simd: cycle
-        self._held_by: dict[tuple[int, str], int] = {}  # (simd, unit), -1 for all SIMDs: instruction
+        # (simd, unit), -1 for all SIMDs: instruction that took it last, and its wave
+        self._held_by: dict[tuple[int, str], tuple[int, LiveWave | None]] = {}
         self._memory_free = 0.0
         self._fetched: dict[tuple[int, int], int] = {}  # (kernel, cache line): cycle
         self._slots: set[tuple[int, int]] = set()
@@ -104,10 +106,17 @@ class ComputeUnit:
     def _schedule(self, wave: LiveWave, attempt: int) -> None:
         """Let the wave ask for its next instruction as soon as that has been fetched."""
         fetched = self._fetch(wave, attempt)
-        if fetched > attempt:
-            wave.gap_cause = int(Cause.FETCH)
+        wave.blocked, wave.held = (0, int(Cause.NONE), -1, -1, None), {}
         wave.attempt = fetched
-        wave.blocked = (0, int(Cause.NONE), -1, -1)
+        if fetched > attempt and self._hw.fetch_stalls and wave.instruction.meaning.unit not in _MEET:
+            wave.attempt = attempt
+            wave.block(fetched - attempt, Cause.FETCH, -1)
+            wave.hold(Cause.FETCH, fetched - attempt)
+        elif fetched > attempt:
+            wave.gap_cause = int(Cause.FETCH)
+        wave.untold = 0
+        if self._hw.untold and self._rng.random() < self._hw.untold:
+            wave.untold = fetched + self._hw.step * (1 + int(self._hw.untold_turns * self._rng.random()))
         self._push(wave, fetched)
 
     def _push(self, wave: LiveWave, moment: int) -> None:
@@ -139,31 +148,38 @@ class ComputeUnit:
     def _ready(self, wave: LiveWave, instruction: Instruction, now: int) -> int:
         """The first cycle at which everything known now would let the instruction pass."""
         unit = instruction.meaning.unit
-        ready = now
-        for moment, cause, producer, blamed in self._obstacles(wave, instruction, unit):
+        ready, longest = now, dict[Cause, int]()
+        for moment, cause, producer, blamed, by in self._obstacles(wave, instruction, unit):
             if moment > now:
-                wave.block(moment - now, cause, producer, blamed)
+                wave.block(moment - now, cause, producer, blamed, by)
+                longest[cause] = max(longest.get(cause, 0), moment - now)
                 ready = max(ready, moment)
+        for cause, cycles in longest.items():
+            wave.hold(cause, cycles)
         return ready
 
     def _obstacles(
         self, wave: LiveWave, instruction: Instruction, unit: str
-    ) -> list[tuple[int, Cause, int, int]]:
-        """What could be in the way: until when, why, for which token, held by which instruction."""
-        port, held = "valu" if unit == "matrix" else unit, self._held_by.get
-        holder = held((wave.simd, port), -1)
-        found = [(self._port_free.get((wave.simd, port), 0), Cause.ARBITER, -1, holder)]
+    ) -> list[tuple[int, Cause, int, int, LiveWave | None]]:
+        """What could be in the way: until when, why, for which token, held by which instruction and wave."""
+        port, nobody = "valu" if unit == "matrix" else unit, (-1, None)
+        holder = self._held_by.get((wave.simd, port), nobody)
+        why = Cause.OWN_UNIT if holder[1] is wave else Cause.ARBITER
+        found = [(self._port_free.get((wave.simd, port), 0), why, -1, *holder)]
+        if wave.untold:
+            found.append((wave.untold, Cause.UNTOLD, -1, *nobody))
         if unit in _SHARED:
             depth = self._hw.lds_queue if unit == "lds" else self._hw.vmem_queue
-            found.append((self._pipe_free.get(unit, 0) - depth, Cause.PIPE, -1, held((-1, unit), -1)))
+            holder = self._held_by.get((-1, unit), nobody)
+            found.append((self._pipe_free.get(unit, 0) - depth, Cause.PIPE, -1, *holder))
         if unit == "matrix":
             free = self._matrix_free.get(wave.simd, 0)
-            found.append((free, Cause.PIPE, -1, held((wave.simd, "matrix"), -1)))
+            found.append((free, Cause.PIPE, -1, *self._held_by.get((wave.simd, "matrix"), nobody)))
         if wave.ready:
             moments = [wave.ready[name] for name in instruction.meaning.reads if name in wave.ready]
             if moments:
                 cycle, token = max(moments)
-                found.append((cycle, Cause.DEPENDENCY, token, wave.instruction_of(token)))
+                found.append((cycle, Cause.DEPENDENCY, token, wave.instruction_of(token), wave))
         return [(self._hw.up(moment), *why) for moment, *why in found]
 
     def _issue(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
@@ -173,7 +189,7 @@ class ComputeUnit:
         port = "valu" if what.unit == "matrix" else what.unit
         taken = busy if self._hw.generation == 9 else 1
         self._port_free[wave.simd, port] = now + max(taken, what.passes if what.unit == "valu" else 0)
-        self._held_by[wave.simd, port] = wave.pc
+        self._held_by[wave.simd, port] = (wave.pc, wave)
         returned = self._send(wave, instruction, now, token)
         self._finish_registers(wave, instruction, now, token)
         if "marker" in instruction.notes:
@@ -185,7 +201,7 @@ class ComputeUnit:
         what = instruction.meaning
         if what.unit == "matrix":
             self._matrix_free[wave.simd] = now + what.passes
-            self._held_by[wave.simd, "matrix"] = wave.pc
+            self._held_by[wave.simd, "matrix"] = (wave.pc, wave)
             for name in what.writes:
                 wave.ready[name] = (now + what.passes + 8, token)
         elif wave.ready:
@@ -202,7 +218,7 @@ class ComputeUnit:
         conflict = int(instruction.notes.get("conflict", "1"))
         start = max(now, self._pipe_free.get(what.unit, 0))
         self._pipe_free[what.unit] = start + what.passes * conflict
-        self._held_by[-1, what.unit] = wave.pc
+        self._held_by[-1, what.unit] = (wave.pc, wave)
         done = self._answer(instruction, start + what.passes * conflict)
         for counter in what.counts:
             queue = wave.pending.setdefault(counter, [])
@@ -236,13 +252,18 @@ class ComputeUnit:
             if due and due[-1][0] > release:
                 release, producer = due[-1]
         cause = Cause.COUNTER if producer >= 0 else Cause.SLEEP
-        wave.block(release - now, cause, producer, wave.instruction_of(producer))
-        self._immediate(wave, self._hw.up(release))
+        wave.block(release - now, cause, producer, wave.instruction_of(producer), wave)
+        wave.hold(cause, self._hw.up(release) - now)
+        if wave.untold > now:
+            wave.block(wave.untold - now, Cause.UNTOLD, -1)
+            wave.hold(Cause.UNTOLD, wave.untold - now)
+        self._immediate(wave, max(self._hw.up(release), wave.untold))
 
     def _sleep(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         words = instruction.text.split()
         turns = int(words[1], 0) + 1 if words[0] == "s_nop" else 1
         wave.block(turns * self._hw.step, Cause.SLEEP, -1)
+        wave.hold(Cause.SLEEP, turns * self._hw.step)
         self._immediate(wave, now + turns * self._hw.step)
 
     def _immediate(self, wave: LiveWave, release: int) -> None:
@@ -261,7 +282,9 @@ class ComputeUnit:
         latest = max(group.arrived, key=lambda wave: wave.attempt)
         arrived, group.arrived = group.arrived, []
         for wave in arrived:
-            wave.block(opened - wave.attempt, Cause.SLEEP if wave is latest else Cause.BARRIER, -1)
+            cause = Cause.SLEEP if wave is latest else Cause.BARRIER
+            wave.block(opened - wave.attempt, cause, -1, -1, latest)
+            wave.hold(cause, opened - wave.attempt)
             self._immediate(wave, opened)
 
     def _branch(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
@@ -271,7 +294,7 @@ class ComputeUnit:
             return
         busy = self._hw.busy("branch", self._rng)
         self._port_free[wave.simd, "branch"] = now + busy
-        self._held_by[wave.simd, "branch"] = wave.pc
+        self._held_by[wave.simd, "branch"] = (wave.pc, wave)
         is_taken = wave.takes_branch(instruction, self._rng)
         self._record(wave, TokenKind.JUMP if is_taken else TokenKind.NEXT, now, busy, -1)
         away = self._hw.up(self._hw.fetch_branch * (1 + self._rng.random())) if is_taken else 0
@@ -284,7 +307,8 @@ class ComputeUnit:
         drained = self._hw.up(max(drained, now + _DRAIN, wave.last_end))
         if self._rng.random() < 0.08 and drained - now > 4 * _DRAIN:
             wave.gap_cause, wave.attempt = int(Cause.DRAIN), drained - _DRAIN
-            wave.block(self._hw.step, Cause.DRAIN, producer, wave.instruction_of(producer))
+            wave.block(self._hw.step, Cause.DRAIN, producer, wave.instruction_of(producer), wave)
+            wave.hold(Cause.DRAIN, self._hw.step)
             self._record(wave, TokenKind.MSG, wave.attempt + self._hw.step, _DRAIN - self._hw.step, -1)
         else:
             wave.block(0, Cause.NONE, -1)
@@ -304,7 +328,7 @@ class ComputeUnit:
 
     def _record(self, wave: LiveWave, kind: int, issued: int, busy: int, returned: int) -> None:
         stall = issued - wave.attempt
-        _, cause, producer, blamed = wave.blocked
+        _, cause, producer, blamed, by = wave.blocked
         is_immediate = kind == TokenKind.IMMED
         duration = stall if is_immediate else stall + busy
         gap = max(0, wave.attempt - wave.last_end)
@@ -323,6 +347,8 @@ class ComputeUnit:
                 blamed if stall else -1,
             )
         )
+        wave.blamed_waves.append(by if stall else None)
+        wave.held_rows.append({cause: min(cycles, stall) for cause, cycles in wave.held.items()})
         wave.last_end = max(wave.last_end, wave.attempt + stall + busy)
 
     def _count(self, wave: LiveWave, duration: int, stall: int, gap: int) -> None:

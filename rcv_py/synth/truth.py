@@ -23,6 +23,8 @@ class Cause(IntEnum):
     PIPE = 7  # the unit, or the queue in front of it, was full
     DRAIN = 8  # s_endpgm: stores were on their way
     LAUNCH = 9  # before the first instruction
+    OWN_UNIT = 10  # the wave's own instruction before still had the unit
+    UNTOLD = 11  # held back for a reason that no file tells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +43,12 @@ class WaveTruth:
     blamed: np.ndarray = field(
         default_factory=lambda: np.zeros(0, dtype=np.int32)
     )  # int32, instruction that made it stall, of any wave: producer, or holder of the unit; -1 if none
+    blamed_wave: np.ndarray = field(
+        default_factory=lambda: np.zeros((0, 3), dtype=np.int64)
+    )  # int64 [n, 3], simd, slot and wid of the wave that made it stall; -1 if none
+    held: np.ndarray = field(
+        default_factory=lambda: np.zeros((0, len(Cause)), dtype=np.int64)
+    )  # int64 [n, causes], cycles of the stall in which each cause alone would have kept it: they overlap
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -172,6 +172,9 @@ _plain("reduction", "A sum with ds_bpermute, a barrier and uneven loops.", plans
 _plain("kernels", "Four kernels one after the other in one capture.", plans.kernels_plan)
 _plain("gfx11", "Matrix product on gfx11: cycle resolution, overlapping tokens, vscnt.", plans.gfx11_plan)
 _plain("gfx12", "Matrix product on gfx12: a counter a kind of memory.", plans.gfx12_plan)
+_plain("rivals", "Causes of stalls that compete: queue, matrix unit, results.", plans.rivals_plan)
+_plain("untold", "The same with stalls that no file explains.", plans.untold_plan)
+_plain("straggler", "Barriers whose last wave was often not traced.", plans.straggler_plan)
 _variant("counters", "Streamed counters of both banks.", plans.small_plan, _with_counters)
 _variant("spm", "Streamed performance monitors.", plans.small_plan, _with_monitors)
 _variant(

@@ -60,8 +60,12 @@ class LiveWave:
     attempt: int = 0  # when it first tried to issue the instruction at pc
     last_end: int = 0  # when the token before it ended
     gap_cause: int = Cause.LAUNCH
-    # The longest wait so far: cycles, cause, producer (token of this wave), instruction to blame
-    blocked: tuple[int, int, int, int] = (0, int(Cause.NONE), -1, -1)
+    # The longest wait so far: cycles, cause, producer (token of this wave), instruction to blame, its wave
+    blocked: tuple[int, int, int, int, LiveWave | None] = (0, int(Cause.NONE), -1, -1, None)
+    held: dict[int, int] = field(default_factory=dict)  # cause: cycles in which it kept the instruction
+    untold: int = 0  # until when nothing lets the instruction pass, 0: it may
+    blamed_waves: list[LiveWave | None] = field(default_factory=list)  # of each token
+    held_rows: list[dict[int, int]] = field(default_factory=list)  # of each token
     rows: list[tuple[int, ...]] = field(default_factory=list)
     pending: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # counter: (returned, token)
     ready: dict[str, tuple[int, int]] = field(
@@ -84,10 +88,16 @@ class LiveWave:
         """The instruction of a token, -1 of none."""
         return self.rows[token][INSTRUCTION] if token >= 0 else -1
 
-    def block(self, cycles: int, cause: Cause, producer: int, blamed: int = -1) -> None:
+    def block(
+        self, cycles: int, cause: Cause, producer: int, blamed: int = -1, by: LiveWave | None = None
+    ) -> None:
         """Remember the longest reason for the stall of the current instruction."""
         if cycles > self.blocked[0]:
-            self.blocked = (cycles, int(cause), producer, blamed)
+            self.blocked = (cycles, int(cause), producer, blamed, by)
+
+    def hold(self, cause: Cause, cycles: int) -> None:
+        """Count cycles of the stall of the current instruction in which a cause would have been enough."""
+        self.held[int(cause)] = self.held.get(int(cause), 0) + cycles
 
     def mark(self, cycle: int, value: int) -> None:
         """Write a marker into the trace, and do what it means."""

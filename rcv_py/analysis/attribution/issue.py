@@ -28,8 +28,8 @@ from rcv_py.analysis.busy_intervals import crowded, inside, merged, owned
 READING = 16  # turns after its issue in which a memory instruction may still read registers
 
 _QUEUES = {VMEM: Cause.MEMORY_QUEUE, LDS: Cause.LDS_QUEUE, SMEM: Cause.SCALAR_QUEUE}
-# So many operations of the unit must be in flight.  In real captures stalls grow with their number: with fewer
-# they last a cycle on average, as with none, with twice as many ten to a hundred times as long.
+# So many operations of the unit must be in flight.  In real captures stalls grow with their number:
+# with fewer they last a cycle on average, as with none; with more, ten to a hundred times as long.
 CROWD = {VMEM: 3, LDS: 3, SMEM: 9}
 
 
