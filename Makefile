@@ -5,7 +5,7 @@ FOLDER ?= sample_traces/matmul_tiled
 BENCH ?=
 export QT_LOGGING_RULES ?= qt.qpa.*=false
 
-.PHONY: run test lint bench docs samples clean setup
+.PHONY: run test lint bench precision docs samples clean setup
 
 run: ## open the viewer on FOLDER, a sample by default
 	@bash packaging/setup.sh run
@@ -22,6 +22,10 @@ lint: ## check style
 bench: ## measure against the budgets; BENCH=--full for the largest folder
 	@bash packaging/setup.sh test
 	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m bench $(BENCH)
+
+precision: ## measure attribution against the simulator's truth, as in docs/attribution.md
+	@bash packaging/setup.sh test
+	@$(VENV)/bin/python -m tests.support.attribution_truth $(NAMES)
 
 docs: ## write the references and the README's pictures again
 	@bash packaging/setup.sh test

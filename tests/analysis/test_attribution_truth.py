@@ -1,4 +1,9 @@
-"""Attribution against the simulator, which knows why every token stalled and who made it."""
+"""Attribution against the simulator, which knows what kept every instruction and who was to blame.
+
+The limits follow from what is claimed, not from what comes out: a cause that calls itself certain may be wrong
+in one cycle of twenty; a wait names the kind of what it waited for; and of stalls that nothing in a file
+explains some must be left unexplained, or explaining would mean nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,26 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.synth.truth import Cause as True_
-from tests.support.attribution_truth import Measured, main, measured
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WAITS, Cause
+from tests.support.attribution_truth import (
+    ADVERSE,
+    NAMES,
+    PLAIN,
+    Measured,
+    by_capture,
+    by_cause,
+    confusion,
+    main,
+    markdown,
+    measured,
+)
 
-CAPTURES = ("matmul_small", "reduction", "vector_add", "gfx11", "gfx12")
-LEAST = 100  # cycles: of rarer causes a share says nothing
+LEAST = 400  # cycles: of rarer causes a share says nothing
+CERTAIN = 0.95
+# The simulator has matrix results back after passes + 8 cycles, attribution asks for the documented distance,
+# 52 cycles where it is 40 there: so much of what is given may be too much, and no more.
+MATRIX_TABLES = 40 / 52
+DOCS = Path(__file__).parents[2] / "docs" / "attribution.md"
 
 
 @cache
@@ -26,62 +45,90 @@ def of(tmp_path_factory: pytest.TempPathFactory):
     return lambda name: _of(name, root / name)
 
 
-@pytest.mark.parametrize("name", CAPTURES)
-def test_most_cycles_have_the_true_cause(name: str, of) -> None:
+@pytest.fixture(scope="module")
+def whole(of) -> Measured:
+    return sum(map(of, NAMES), Measured())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_explained_cycles_have_a_cause_that_really_held_them(name: str, of) -> None:
     found = of(name)
-    # In the small product a fifth of the stalls of matrix instructions have two causes, of which the
-    # simulator names the longer.
-    assert found.right() > (0.95 if name == "matmul_small" else 0.97)
-    assert found.right(is_idle=True) > 0.97
+    # Where stalls without a cause in the file are put in on purpose, nine of ten are left to be right.
+    assert found.right() > (0.9 if name == "untold" else CERTAIN)
+    assert found.right_idle() > CERTAIN
 
 
-@pytest.mark.parametrize("name", CAPTURES)
-def test_waits_barriers_and_nops_are_always_right(name: str, of) -> None:
+@pytest.mark.parametrize("cause", [cause for cause in Cause if CAUSE_TEXT[cause].is_certain])
+def test_what_calls_itself_certain_is_right(cause: Cause, whole: Measured) -> None:
+    if whole.given(cause) >= LEAST:
+        assert whole.precision(cause) > (MATRIX_TABLES if cause is Cause.MATRIX_RESULT else CERTAIN)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_waits_name_the_kind_and_the_operation_they_waited_for(name: str, of) -> None:
     found = of(name)
-    for cause in Cause:
-        if cause.name.startswith("WAIT_") or cause in (
-            Cause.BARRIER,
-            Cause.NOP,
-            Cause.OWN,
-            Cause.MATRIX_RESULT,
-        ):
-            assert found.precision(cause) == 1.0, cause
-    for true in (True_.COUNTER, True_.BARRIER, True_.SLEEP):
-        assert found.recall(true) == 1.0, true
+    for cause in WAITS:
+        if found.decided(cause) >= LEAST:
+            assert found.precision(cause) > CERTAIN, cause
+            assert found.found(cause) > CERTAIN, cause
+    in_order = [cause for cause in WAITS if cause is not Cause.WAIT_SCALAR]
+    if any(found.has_producers(cause) for cause in in_order):
+        assert found.producers(*in_order) > CERTAIN
+    if found.has_producers(Cause.WAIT_SCALAR):  # those come back in any order: the newest is only likely
+        assert found.producers(Cause.WAIT_SCALAR) > 0.8
 
 
-@pytest.mark.parametrize(
-    ("name", "cause", "least"),
-    [
-        ("matmul_small", Cause.MATRIX_BUSY, 0.6),
-        ("matmul_small", Cause.LDS_QUEUE, 0.9),
-        ("matmul_small", Cause.MEMORY_QUEUE, 0.9),
-        ("gfx11", Cause.MEMORY_QUEUE, 0.9),
-        ("gfx12", Cause.MEMORY_QUEUE, 0.9),
-        ("vector_add", Cause.ARBITRATION, 0.9),
-        ("reduction", Cause.ARBITRATION, 0.9),
-    ],
-)
-def test_busy_units_are_told_apart(name: str, cause: Cause, least: float, of) -> None:
-    found = of(name)
-    cycles = sum(n for (_, ours), n in found.stall.items() if ours is cause)
-    assert cycles > LEAST
-    assert found.precision(cause) > least
+@pytest.mark.parametrize("cause", [Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.MATRIX_BUSY, Cause.UNIT_BUSY])
+def test_busy_units_are_found_where_others_compete_for_them(cause: Cause, of) -> None:
+    rivals = of("rivals")
+    assert rivals.decided(cause) >= LEAST
+    assert rivals.precision(cause) > 0.9
+    assert rivals.found(cause) > 0.8
 
 
-@pytest.mark.parametrize("name", CAPTURES)
-def test_results_and_memory_are_blamed_on_the_true_instruction(name: str, of) -> None:
-    found = of(name)
-    waits = [cause for cause in Cause if cause.name.startswith("WAIT_")]
-    assert found.producers(*waits) > 0.97
-    assert found.producers(Cause.MATRIX_RESULT) == 1.0 or not any(
-        key[0] is Cause.MATRIX_RESULT for key in found.blamed
-    )
+def test_the_last_wave_at_a_barrier_is_named_or_known_to_be_missing(of) -> None:
+    straggler = of("straggler")
+    assert straggler.precision(Cause.BARRIER) == 1.0
+    # By chance half of the named ones would be right: two of four SIMDs are traced.
+    assert straggler.producers(Cause.BARRIER) > 0.75
+    assert straggler.nobody[True] / sum(straggler.nobody.values()) > CERTAIN
 
 
-def test_precision_and_recall_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["matmul_small"])
+def test_what_no_file_explains_is_not_all_explained(of) -> None:
+    """A rule that swallows anything would leave nothing here."""
+    untold = of("untold")
+    nothing = untold.decided(Cause.UNEXPLAINED)
+    assert nothing > 10_000
+    wrong = sum(n for cause, n in untold.untold.items() if cause is not Cause.UNEXPLAINED)
+    assert untold.stall[Cause.UNEXPLAINED, Cause.UNEXPLAINED] / nothing > 0.2
+    assert wrong / nothing < 0.5
+    # What is left unexplained is so for a reason: next to nothing of it had a cause the rules know.
+    known = untold.given(Cause.UNEXPLAINED) - untold.stall[Cause.UNEXPLAINED, Cause.UNEXPLAINED]
+    assert known / sum(untold.stall.values()) < 0.01
+
+
+def test_two_wrong_answers_are_known_to_be_wrong(whole: Measured) -> None:
+    """Rules whose effect the simulator does not have: right answers there would mean it was made for them."""
+    for cause in (Cause.REGISTER, Cause.OPERAND_READ):
+        assert not CAUSE_TEXT[cause].is_certain
+        assert whole.given(cause) / sum(whole.stall.values()) < 0.001
+
+
+def test_the_page_shows_what_is_measured(of, whole: Measured) -> None:
+    """`make precision` prints the tables; the page has to be brought up to date with them."""
+    page = DOCS.read_text(encoding="utf-8")
+    for rows in (by_capture({name: of(name) for name in NAMES}), by_cause(whole), confusion(whole)):
+        assert markdown(rows) in page, markdown(rows)
+
+
+def test_the_page_names_every_cause() -> None:
+    page = DOCS.read_text(encoding="utf-8")
+    for cause, text in CAUSE_TEXT.items():
+        assert f"**{text.name}**" in page, cause
+
+
+def test_the_tables_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    main([PLAIN[0], ADVERSE[2]])
     printed = capsys.readouterr().out
-    assert "stalled cycles" in printed
-    assert "precision" in printed
-    assert "recall" in printed
+    for word in ("precision", "found", "producer", "decided by", "not traced"):
+        assert word in printed

@@ -3,11 +3,13 @@
 `python -m tests.support.attribution_truth` prints the tables; `--markdown` as they stand in
 `docs/attribution.md`.  Three numbers a cause, all of stalled cycles:
 
-* precision: of the cycles given to a cause, the share in which it really kept the instruction.  Causes overlap,
-  and the simulator counts each of them: cycles in which two would have been enough are right for either.
+* precision: of the cycles given to a cause, the share in which it really kept the instruction.  Causes
+  overlap, and the simulator counts each: cycles in which two would have been enough are right for either.
+  A wait is right if what it waited for is of the true kind.
 * found: of the cycles of stalls that a cause decided (the one that would have kept them longest), the share
   given to it.
-* producer: of the cycles with a producer, the share with the true instruction; of barriers the true wave.
+* producer: of the cycles with a producer in stalls the cause decided, the share with the true instruction;
+  of barriers the true wave.
 
 Which cause was true is told in the terms of the attribution by the simulator's own reading of instructions.
 """
@@ -24,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import by_engine, engine_stream, stalls
-from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WAITS, Cause
 from rcv_py.analysis.attribution.gaps import gaps
 from rcv_py.analysis.attribution.ledger import Claims
 from rcv_py.analysis.attribution.stream import Stream
@@ -81,8 +83,10 @@ class Measured:
 
     stall: Counter[tuple[Cause, Cause]] = field(default_factory=Counter)  # (decided by, given to)
     held: Counter[Cause] = field(default_factory=Counter)  # given to a cause that held the instruction
-    untold: Counter[Cause] = field(default_factory=Counter)  # given where nothing in the file could tell
-    blamed: Counter[tuple[Cause, bool]] = field(default_factory=Counter)  # with a producer, whether it is true
+    untold: Counter[Cause] = field(default_factory=Counter)  # given wrongly where nothing in the file tells
+    blamed: Counter[tuple[Cause, bool]] = field(
+        default_factory=Counter
+    )  # with a producer, whether it is true
     nobody: Counter[bool] = field(default_factory=Counter)  # barriers without producer: was the last untraced
     idle: Counter[tuple[True_, Cause]] = field(default_factory=Counter)
 
@@ -99,7 +103,11 @@ class Measured:
 
     def precision(self, cause: Cause) -> float:
         """Share of what is given to a cause in which it held the instruction; 1 if nothing is given."""
-        return self.held[cause] / self.given(cause) if self.given(cause) else 1.0
+        return self.good(cause) / self.given(cause) if self.given(cause) else 1.0
+
+    def good(self, cause: Cause) -> int:
+        """Cycles given to a cause that held the instruction; of waits those of the true kind."""
+        return self.stall[cause, cause] if cause in WAITS else self.held[cause]
 
     def found(self, cause: Cause) -> float:
         """Share of the stalls a cause decided that is given to it; 1 if there are none."""
@@ -108,7 +116,7 @@ class Measured:
     def right(self) -> float:
         """Share of all explained cycles whose cause held the instruction."""
         told = [cause for cause in Cause if cause is not Cause.UNEXPLAINED]
-        return sum(self.held[cause] for cause in told) / max(1, sum(map(self.given, told)))
+        return sum(map(self.good, told)) / max(1, sum(map(self.given, told)))
 
     def right_idle(self) -> float:
         """Share of the idle cycles whose cause is the true one."""
@@ -133,8 +141,9 @@ def measured(name: str, folder: Path, seed: int = 0) -> Measured:
     for waves in by_engine([trace.reader.read(list(range(len(trace.waves))))]):
         one = engine_stream(trace, waves)
         claims = stalls(one, trace.gfxip).claims()
-        _count(found, trace, truth, waves, one, claims)
-        _count_blamed(found, truth, waves, one, claims)
+        decided = _decided(trace, truth, waves, one, claims)
+        _count(found, truth, waves, claims, decided)
+        _count_blamed(found, truth, waves, one, claims, is_decided=decided == claims.cause)
         cause = _column(truth, waves, "gap_cause").astype(np.int64)
         idle = gaps(one).claims()
         for (true, ours), n in _sums(cause[idle.token], idle.cause, idle.cycles).items():
@@ -153,9 +162,8 @@ def _sums(first: np.ndarray, second: np.ndarray, cycles: np.ndarray) -> dict[tup
     return {divmod(number, 64): n for number, n in zip(key.tolist(), sums, strict=True)}
 
 
-def _count(
-    found: Measured, trace: Trace, truth: Truth, waves: list[Wave], one: Stream, claims: Claims
-) -> None:
+def _decided(trace: Trace, truth: Truth, waves: list[Wave], one: Stream, claims: Claims) -> np.ndarray:
+    """Return the true cause of the stall of each claim, as the number of a Cause, int64."""
     cause = _column(truth, waves, "cause").astype(np.int64)
     blamed = _column(truth, waves, "blamed").astype(np.int64)
     row_of_blamed = one.line - _column(truth, waves, "instruction") + blamed
@@ -167,19 +175,25 @@ def _count(
         row_of_blamed[claims.token].tolist(),
         strict=True,
     )
-    decided = np.array([names[key] for key in columns], dtype=np.int64)
+    return np.array([names[key] for key in columns], dtype=np.int64)
+
+
+def _count(found: Measured, truth: Truth, waves: list[Wave], claims: Claims, decided: np.ndarray) -> None:
+    cause = _column(truth, waves, "cause").astype(np.int64)
     for (true, ours), n in _sums(decided, claims.cause, claims.cycles).items():
         found.stall[Cause(true), Cause(ours)] += n
     held = _column(truth, waves, "held")
-    is_untold = cause[claims.token] == True_.UNTOLD
-    for (_, ours), n in _sums(decided[is_untold], claims.cause[is_untold], claims.cycles[is_untold]).items():
-        found.untold[Cause(ours)] += n
+    is_untold = cause == True_.UNTOLD
     both, place = np.unique(claims.token * 64 + claims.cause, return_inverse=True)
     cycles = np.bincount(place.reshape(-1), weights=claims.cycles).astype(np.int64)
     for number in np.unique(both % 64).tolist():
         mine = both % 64 == number
-        really = held[both[mine] // 64][:, list(HELD.get(Cause(number), ()))].sum(axis=1)
-        found.held[Cause(number)] += int(np.minimum(really, cycles[mine]).sum())
+        token = both[mine] // 64
+        really = np.minimum(held[token][:, list(HELD.get(Cause(number), ()))].sum(axis=1), cycles[mine])
+        if Cause(number) not in WAITS:  # those are held for a counter: which kind it was decides
+            found.held[Cause(number)] += int(really.sum())
+        wrong = np.where(is_untold[token], cycles[mine] - really, 0)
+        found.untold[Cause(number)] += int(wrong.sum())
 
 
 @cache
@@ -215,11 +229,13 @@ def _true_wait(text: str, generation: int) -> Cause:
     return Cause.WAIT_SCALAR
 
 
-def _count_blamed(found: Measured, truth: Truth, waves: list[Wave], one: Stream, claims: Claims) -> None:
+def _count_blamed(
+    found: Measured, truth: Truth, waves: list[Wave], one: Stream, claims: Claims, *, is_decided: np.ndarray
+) -> None:
     """Compare instructions, of barriers waves: the simulator's number and the row differ by a constant."""
     number, blamed = (_column(truth, waves, name).astype(np.int64) for name in ("instruction", "blamed"))
     true, ours = blamed[claims.token], claims.producer
-    both = np.flatnonzero((true >= 0) & (ours >= 0))
+    both = np.flatnonzero((true >= 0) & (ours >= 0) & is_decided)
     good = number[ours[both]] == true[both]
     for (cause, is_good), n in _sums(claims.cause[both], good, claims.cycles[both]).items():
         found.blamed[Cause(cause), bool(is_good)] += n
@@ -305,12 +321,16 @@ def main(words: list[str]) -> None:
     names = tuple(word for word in words if not word.startswith("-")) or NAMES
     found = all_measured(names)
     whole = sum(found.values(), Measured())
-    untold = sum(whole.untold.values())
+    wrong = sum(whole.untold.values()) - whole.untold[Cause.UNEXPLAINED]
+    untold = whole.decided(Cause.UNEXPLAINED)
     for rows in (by_capture(found), by_cause(whole), confusion(whole)):
         print(markdown(rows) if "--markdown" in words else _text(rows), end="\n\n")
     if untold:
-        left = whole.untold[Cause.UNEXPLAINED] / untold
-        print(f"Of {untold:,} cycles that no file explains {_percent(left)} stay unexplained.")
+        left = whole.stall[Cause.UNEXPLAINED, Cause.UNEXPLAINED] / untold
+        print(
+            f"Of {untold:,} cycles of stalls that nothing in the file explains {_percent(left)} stay "
+            f"unexplained, {_percent(wrong / untold)} are given to a cause that did not hold them."
+        )
     if whole.nobody:
         share = whole.nobody[True] / sum(whole.nobody.values())
         print(f"Of barriers without a producer {_percent(share)} had a last wave that was not traced.")

@@ -122,7 +122,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
         "register result",
         "it reads what an earlier arithmetic instruction was still computing",
         "it reads a register written just before by an instruction whose result takes that long",
-        True,
+        False,
         _kind(TokenKind.VALU),
     ),
     Cause.UNIT_BUSY: CauseText(

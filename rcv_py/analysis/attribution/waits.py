@@ -16,7 +16,7 @@ def claim_waits(stream: Stream, ledger: Ledger, gfxip: int) -> None:
     """Charge waits to the newest operation they required.
 
     A wait that stalls no longer than one turn waited for nothing.  If it asked several counters, the one is
-    charged whose newest operation was due last, by the mean latency of its kind in this capture.
+    charged whose newest operation was due when the wait ended, by the mean latency of its code line.
     """
     step = stream.lines.step
     rows = ledger.open(stream.lines.is_wait[stream.line])
@@ -73,13 +73,25 @@ def _charged(stream: Stream, gfxip: int) -> tuple[np.ndarray, np.ndarray]:
     if not len(rows):
         return rows, rows
     token, newest = links.token[rows], links.newest[rows]
-    form = stream.lines.form[stream.line[newest]]
     exact = told(piece, links).is_exact[rows]
     age = np.maximum(ages(piece, links, gfxip)[rows], 0)
-    count = np.bincount(form[exact], minlength=len(Cause))
-    mean = np.bincount(form[exact], weights=age[exact], minlength=len(Cause)) / np.maximum(count, 1)
-    due = stream.issue[newest] + mean[form]
-    order = np.lexsort((newest, due, token))
+    due = stream.issue[newest] + _usual(stream, newest, exact, age)
+    surprise = np.abs(stream.issue[token] - due)  # a wait ends, but for chance, when the last one is due
+    order = np.lexsort((newest, -surprise, token))
     is_last = np.append(token[order][1:] != token[order][:-1], True)
     chosen = order[is_last]
     return token[chosen], newest[chosen]
+
+
+def _usual(stream: Stream, newest: np.ndarray, exact: np.ndarray, age: np.ndarray) -> np.ndarray:
+    """Return what operations take on average: those of the code line, else of the kind, else 0; float64.
+
+    Only waits that required something of one counter tell (`exact`); `age` is what they tell.
+    """
+    usual = np.zeros(len(newest))
+    form = stream.lines.form[stream.line[newest]]
+    for of, size in ((form, len(Cause)), (stream.line[newest], len(stream.lines))):
+        count = np.bincount(of[exact], minlength=size)
+        mean = np.bincount(of[exact], weights=age[exact], minlength=size) / np.maximum(count, 1)
+        usual = np.where(count[of] > 0, mean[of], usual)
+    return usual
