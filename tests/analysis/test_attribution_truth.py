@@ -1,8 +1,8 @@
 """Attribution against the simulator, which knows what kept every instruction and who was to blame.
 
-The limits follow from what is claimed, not from what comes out: a cause that calls itself certain may be wrong
-in one cycle of twenty; a wait names the kind of what it waited for; and of stalls that nothing in a file
-explains some must be left unexplained, or explaining would mean nothing.
+The limits follow from what is claimed, not from what comes out: a cause that calls itself certain may be
+wrong in one cycle of twenty; a wait names the kind of what it waited for; and of stalls that nothing in a
+file explains some must be left unexplained, or explaining would mean nothing.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def test_busy_units_are_found_where_others_compete_for_them(cause: Cause, of) ->
     rivals = of("rivals")
     assert rivals.decided(cause) >= LEAST
     assert rivals.precision(cause) > 0.9
-    assert rivals.found(cause) > 0.8
+    # A stall with two causes is shared out; what decided it has more than half.
+    assert rivals.found(cause) > 0.5
 
 
 def test_the_last_wave_at_a_barrier_is_named_or_known_to_be_missing(of) -> None:
