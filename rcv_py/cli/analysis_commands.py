@@ -209,7 +209,9 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=count, default=0, metavar="N", help="of the draws that tell the noise (default 0)"
     )
-    forms(parser, "rcv.compare")
+    form = forms(parser, "rcv.compare")
+    form.add_argument("--markdown", action="store_true", help="a summary for a pull request or a job's page")
+    form.add_argument("--junit", action="store_true", help="a test report: the gate as one test case")
 
 
 ANALYSIS_COMMANDS = (

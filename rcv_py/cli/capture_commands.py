@@ -25,6 +25,9 @@ def _baseline(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compare", type=Path, metavar="BASELINE", help="a capture that the first one is compared with"
     )
+    parser.add_argument(
+        "--twin", type=Path, metavar="C", help="another capture of the baseline's build: it tells the noise"
+    )
 
 
 def _triage(parser: argparse.ArgumentParser) -> None:

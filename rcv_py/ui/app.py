@@ -41,10 +41,12 @@ class App:
         self.ui.tasks.close()
 
 
-def run(path: Path | str | None = None, baseline: Path | str | None = None) -> int:
+def run(
+    path: Path | str | None = None, baseline: Path | str | None = None, twin: Path | str | None = None
+) -> int:
     """Show the window, with a capture or folder opened if there is one; return the exit code.
 
-    `baseline` is the capture that the first one is compared with.
+    `baseline` is the capture that the first one is compared with, `twin` another one of its build.
     """
     app = start(stored_settings())
     sys.excepthook = app.window.errors.excepthook
@@ -52,7 +54,7 @@ def run(path: Path | str | None = None, baseline: Path | str | None = None) -> i
     if path is not None:
         app.window.opener.open(path)
     if baseline is not None:
-        app.window.baseline.open(baseline)
+        app.window.baseline.open(baseline, twin)
     code = app.qt.exec()
     sys.excepthook = sys.__excepthook__
     app.close()

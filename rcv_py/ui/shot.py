@@ -36,6 +36,7 @@ class Shot:
     line: int | None = None
     range: tuple[int, int] | None = None
     baseline: Path | None = None
+    twin: Path | None = None
 
 
 def take(shot: Shot) -> None:
@@ -69,7 +70,7 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> None:
             f"{shot.path} holds several captures.", hint="Name one of them; `rcv info` lists them."
         )
     if shot.baseline is not None:
-        window.baseline.open(shot.baseline)
+        window.baseline.open(shot.baseline, shot.twin)
         wait_until_idle(app, errors)
     _go(app, shot)
     wait_until_idle(app, errors)

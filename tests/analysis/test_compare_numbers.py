@@ -79,7 +79,7 @@ def test_more_stall_is_a_regression_and_is_found_where_it_is() -> None:
     (row,) = [row for row in changes(found) if row.is_real]
     assert (row.line_a, row.line_b) == (WAIT, WAIT)
     assert row.delta == pytest.approx(3 * 60, rel=0.2)
-    assert [row.name for row in changes(found, "class") if row.is_real] == ["wait for vmcnt"]
+    assert [row.name for row in changes(found, "class") if row.is_real] == ["WAIT_LOAD"]
     assert compare(found.b, found.a).verdict is Verdict.FEWER
 
 

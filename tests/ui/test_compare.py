@@ -125,7 +125,7 @@ def test_what_only_the_baseline_has_cannot_be_selected(
     assert ui.session.selection.value == old
 
 
-@pytest.mark.parametrize(("mode", "name"), [("source", "no source line"), ("class", "wait for vmcnt")])
+@pytest.mark.parametrize(("mode", "name"), [("source", "no source line"), ("class", "WAIT_LOAD")])
 def test_groups_select_the_line_that_changed_most(
     mode: str, name: str, compared: ComparePanel, ui: UiContext, settled: Settled
 ) -> None:

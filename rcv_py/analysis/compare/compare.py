@@ -45,6 +45,7 @@ class Comparison:
     notes: tuple[str, ...]
     rates: tuple[Rates, Rates]
     twin: Comparison | None = field(default=None)
+    noise_of: CaptureCosts | None = None  # the twin that was asked, also where it could not be used
 
     @property
     def verdict(self) -> Verdict:
@@ -116,14 +117,14 @@ def compare(
     both = rates(a, b, found, measure, blocks(b.code))
     why = _why_not(a, b, found)
     if why:
-        return Comparison(a, b, measure, found, refuse(why), None, (), both)
+        return Comparison(a, b, measure, found, refuse(why), None, (), both, noise_of=twin)
     pair = None if twin is None else compare(a, twin, seed, measure=measure, least=least)
     if pair is not None and (pair.kernel is None or not pair.align.is_same):
-        return Comparison(a, b, measure, found, refuse(NO_TWIN), None, (), both)
+        return Comparison(a, b, measure, found, refuse(NO_TWIN), None, (), both, noise_of=twin)
     rng = np.random.default_rng(seed)
     kernel = whole((a, b), both, found, rng, least, twin=None if pair is None else pair.kernel)
     judgement = judge(kernel, found.is_same)
-    return Comparison(a, b, measure, found, judgement, kernel, _notes(a, b, kernel, pair), both, pair)
+    return Comparison(a, b, measure, found, judgement, kernel, _notes(a, b, kernel, pair), both, pair, twin)
 
 
 def _why_not(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 
 from rcv_py.analysis.blocks import Blocks, blocks
 from rcv_py.analysis.compare.align import Alignment
-from rcv_py.analysis.compare.classes import LABEL, classes
 from rcv_py.analysis.compare.costs import CaptureCosts
+from rcv_py.analysis.instruction_classes import CLASS_TEXT, InstructionClass, instruction_classes
 from rcv_py.model.code import CodeTable, SourceFile
 
 NO_SOURCE = "no source line"
@@ -23,7 +23,7 @@ class Groups:
 
     of: np.ndarray  # int64 [rows], the group; -1 counts nowhere
     names: tuple[str, ...]
-    texts: tuple[str, ...]  # what a source line says; "" otherwise
+    texts: tuple[str, ...]  # what a source line says, or a class means; "" otherwise
 
 
 def by_source(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> Groups:
@@ -65,16 +65,13 @@ def by_block(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> Groups:
 
 
 def by_class(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> Groups:
-    """Group by what instructions do; a pair by what it does in B."""
+    """Group by what instructions do (`InstructionClass`); a pair by what it does in B."""
     row_a, row_b = found.listing
-    of_a, names_a = classes(a.code)
-    of_b, names_b = classes(b.code)
-    names = tuple(dict.fromkeys([*names_b, *names_a]))
-    to = [np.array([names.index(name) for name in own] or [0]) for own in (names_a, names_b)]
-    code_a, code_b = to[0][np.append(of_a, 0)[row_a]], to[1][np.append(of_b, 0)[row_b]]
-    of = np.where(row_b >= 0, code_b, code_a)
-    label = names.index(LABEL) if LABEL in names else -1
-    return _dense(np.where(of == label, -1, of), names, [""] * len(names))
+    of_a, of_b = (np.append(instruction_classes(side.code).astype(np.int64), -1) for side in (a, b))
+    of = np.where(row_b >= 0, of_b[row_b], of_a[row_a])
+    names = [one.name for one in InstructionClass]
+    texts = [CLASS_TEXT[one] for one in InstructionClass]
+    return _dense(np.where(_is_label(a, b, row_a, row_b), -1, of), names, texts)
 
 
 GROUPS: dict[str, Callable[[CaptureCosts, CaptureCosts, Alignment], Groups]] = {

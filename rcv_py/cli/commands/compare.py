@@ -15,6 +15,7 @@ from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.compare_summary import junit, markdown
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
@@ -45,7 +46,7 @@ _UNITS = {"line": "instruction", "source": "source line", "block": "block", "cla
 
 
 def run(arguments: Namespace) -> int:
-    """Print the comparison as text, CSV or JSON; 3 if the gate trips."""
+    """Print the comparison as text, CSV, JSON, Markdown or JUnit; 3 if the gate trips."""
     a, b = _costs(arguments.folder), _costs(arguments.other)
     twin = None if arguments.twin is None else _costs(arguments.twin)
     found = compare(
@@ -62,6 +63,11 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(_HEAD, map(_values, shown)))
     elif arguments.json:
         print(json_text("rcv.compare/1", _document(arguments, found, rows, shown)))
+    elif arguments.markdown:
+        print(markdown(found, rows, arguments.by, arguments.top))
+    elif arguments.junit:
+        is_failed = arguments.fail_on is not None and found.verdict in _TRIPS[arguments.fail_on]
+        print(junit(found, rows, is_failed=is_failed))
     else:
         _print(arguments, found, rows, shown)
     return _gate(arguments.fail_on, found)
@@ -106,6 +112,8 @@ def _print(arguments: Namespace, found: Comparison, rows: Sequence[Change], show
         columns = (*first, *_NUMBERS, Column("beyond noise"), Column("instruction", elastic="right"))
     else:
         columns = (Column(_UNITS[arguments.by], elastic="left"), *_NUMBERS, Column("beyond noise"))
+        if arguments.by == "class":
+            columns = (*columns, Column("what it is", elastic="right"))
     print_table(columns, [_cells(arguments.by, row) for row in shown])
     real = sum(row.is_real for row in rows)
     unit = plural(len(rows), _UNITS[arguments.by], "classes" if arguments.by == "class" else "")
@@ -133,7 +141,7 @@ def _cells(by: str, row: Change) -> list[str]:
     ]
     mark = "yes" if row.is_real else "no"
     if by != "line":
-        return [row.name, *numbers, mark]
+        return [row.name, *numbers, mark, *([row.text] if by == "class" else [])]
     lines = ["" if line < 0 else str(line) for line in (row.line_a, row.line_b)]
     return [*lines, row.fate, *numbers, mark, row.text]
 

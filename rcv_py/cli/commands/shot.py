@@ -12,8 +12,7 @@ from rcv_py.base.errors import UsageError
 def run(arguments: Namespace) -> int:
     """Write the picture; the ending of the file's name says which kind."""
     check_path(arguments.folder)
-    if arguments.compare is not None:
-        check_path(arguments.compare)
+    check_compared(arguments)
     if arguments.out.suffix.lower() not in (".png", ".svg", ".csv"):
         raise UsageError(
             f"{arguments.out} does not say what kind of picture it is.",
@@ -22,6 +21,17 @@ def run(arguments: Namespace) -> int:
     write(arguments.folder, arguments)
     print(arguments.out)
     return 0
+
+
+def check_compared(arguments: Namespace) -> None:
+    """Raise UsageError if the baseline or its twin is not there, or a twin has no baseline."""
+    for path in (arguments.compare, arguments.twin):
+        if path is not None:
+            check_path(path)
+    if arguments.twin is not None and arguments.compare is None:
+        raise UsageError(
+            "A twin needs a baseline.", hint="Name the capture from before the change with --compare."
+        )
 
 
 def check_path(path: Path) -> None:
@@ -51,5 +61,6 @@ def write(folder: Path, arguments: Namespace) -> None:
             arguments.line,
             arguments.range,
             arguments.compare,
+            arguments.twin,
         )
     )

@@ -18,16 +18,15 @@ def run(arguments: Namespace) -> int:
     folder: Path | None = arguments.folder
     if folder is not None:
         shot.check_path(folder)
+    shot.check_compared(arguments)
     baseline: Path | None = arguments.compare
-    if baseline is not None:
-        shot.check_path(baseline)
-        if folder is None:
-            raise UsageError("A baseline needs a capture to compare with it.", hint="Name the capture first.")
+    if baseline is not None and folder is None:
+        raise UsageError("A baseline needs a capture to compare with it.", hint="Name the capture first.")
     if has_display():
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-        return app.run(folder, baseline)
-    return _draw_instead(folder, baseline)
+        return app.run(folder, baseline, arguments.twin)
+    return _draw_instead(folder, arguments)
 
 
 def has_display() -> bool:
@@ -37,7 +36,7 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _draw_instead(folder: Path | None, baseline: Path | None) -> int:
+def _draw_instead(folder: Path | None, arguments: Namespace) -> int:
     if folder is None:
         raise UsageError(
             "There is no display to show a window on.",
@@ -52,7 +51,8 @@ def _draw_instead(folder: Path | None, baseline: Path | None) -> int:
         wave=None,
         line=None,
         range=None,
-        compare=baseline,
+        compare=arguments.compare,
+        twin=arguments.twin,
     )
     shot.write(folder, wanted)
     print(f"There is no display to show a window on; a picture of it is in {PICTURE.resolve()}.")

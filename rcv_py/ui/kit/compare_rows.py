@@ -104,8 +104,9 @@ def _ranked(found: Comparison, by: str) -> CompareRows:
         _shares("share_a", "share A", [row.share_a for row in rows]),
         _shares("share_b", "share B", [row.share_b for row in rows]),
     )
-    text = Column("text", "text", [row.text for row in rows], width=420, tip="The line.")
-    last = (text,) if by in ("line", "source") else ()
+    tip = "What the instructions do." if by == "class" else "The line."
+    text = Column("text", "text", [row.text for row in rows], width=420, tip=tip)
+    last = (text,) if by in ("line", "source", "class") else ()
     return CompareRows((*first, *numbers, *last), line, is_real, delta, fate)
 
 

@@ -6,13 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import capture_costs
+from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
 from rcv_py.analysis.compare.facts import numbers
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.text import plural
+from rcv_py.state.baseline import Baseline
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.compare_flame import compare_scene
@@ -51,6 +61,10 @@ _ROLES = {
 Shown = CompareRows | FlameScene | None
 
 
+def _costs(capture: Baseline | None) -> CaptureCosts | None:
+    return None if capture is None else capture.costs
+
+
 @panel(
     id="compare",
     title="Compare",
@@ -71,6 +85,8 @@ class ComparePanel(Panel):
         self.mode.setAccessibleName("What is compared")
         for name, title in MODES.items():
             self.mode.addItem(title, name)
+        self.twin = QPushButton("Twin …", toolTip="Noise from another capture of the baseline's build.")
+        self.twin.clicked.connect(lambda: self.ui.commands.run("file.twin"))
         self.only = QCheckBox("Only beyond noise", toolTip="Hide what may be by chance.")
         self.view = CompareView(ui.theme, ui.settings)
         self.view.setAccessibleName("Differences")
@@ -87,6 +103,7 @@ class ComparePanel(Panel):
         bar.setContentsMargins(8, 4, 8, 0)
         bar.setSpacing(8)
         bar.addWidget(self.verdict, 1)
+        bar.addWidget(self.twin)
         bar.addWidget(self.only)
         bar.addWidget(self.mode)
         below = QHBoxLayout()
@@ -154,11 +171,12 @@ class ComparePanel(Panel):
         if trace is None or store is None or baseline is None:
             return
         batches, costs = store.batches, baseline.costs
+        twin = None if baseline.twin is None else baseline.twin.costs
         show = self._job(self.by)
         self._stream.started()
 
         def job() -> tuple[Comparison, Shown]:
-            found = compare(costs, capture_costs(trace, batches))
+            found = compare(costs, capture_costs(trace, batches), twin=twin)
             return found, show(found)
 
         by = self.by
@@ -193,7 +211,7 @@ class ComparePanel(Panel):
     def _take(self, by: str, found: Comparison, shown: Shown) -> None:
         self._stream.finished()
         baseline = self.session.baseline.value
-        if baseline is None or found.a is not baseline.costs:
+        if baseline is None or found.a is not baseline.costs or found.noise_of is not _costs(baseline.twin):
             return
         self.found = found
         if by != self.by:
@@ -231,6 +249,8 @@ class ComparePanel(Panel):
         ink = self.ui.theme.role(_ROLES[found.verdict]).name()
         self.verdict.setStyleSheet(f"font-weight: 600; color: {ink}")
         sides = f"A is {baseline.name}, B the open capture."
+        if baseline.twin is not None:
+            sides += f" Noise is what {baseline.twin.name} differs from A by."
         if self.by == FLAME:
             sides += " Width: B; red: more cycles than A, blue: fewer, grey: within noise."
         facts = [f"{name} {value}" for name, value in numbers(found)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject
@@ -24,15 +25,40 @@ class BaselineOpener(QObject):
         super().__init__()
         self._ui, self._show = ui, show
 
-    def open(self, path: Path | str) -> None:
-        """Read a capture and make it the baseline; what goes wrong arrives as a failed task."""
+    def open(self, path: Path | str, twin: Path | str | None = None) -> None:
+        """Read a capture and make it the baseline; what goes wrong arrives as a failed task.
+
+        `twin` is another capture of the baseline's build, which tells the noise.
+        """
+        places = [Path(one).expanduser().absolute() for one in (path, twin) if one is not None]
+        workers = int(self._ui.settings["load.workers"])
+
+        def job() -> Baseline:
+            baseline, *twins = (read(place, workers) for place in places)
+            return replace(baseline, twin=twins[0]) if twins else baseline
+
+        self._ui.tasks.run(self, job, self._take)
+
+    def open_twin(self, path: Path | str) -> None:
+        """Read another capture of the build of the baseline: what it differs by is noise from now on."""
         place = Path(path).expanduser().absolute()
         workers = int(self._ui.settings["load.workers"])
-        self._ui.tasks.run(self, lambda: read(place, workers), self._take)
+        self._ui.tasks.run(self, lambda: read(place, workers), self._take_twin, "twin")
+
+    def forget_twin(self) -> None:
+        """Tell the noise from the waves of both captures alone."""
+        baseline = self._ui.session.baseline.value
+        if baseline is not None:
+            self._ui.session.set_baseline(replace(baseline, twin=None))
 
     def forget(self) -> None:
         """Compare with nothing."""
         self._ui.session.set_baseline(None)
+
+    def _take_twin(self, twin: Baseline) -> None:
+        baseline = self._ui.session.baseline.value
+        if baseline is not None:  # it may have been forgotten meanwhile
+            self._take(replace(baseline, twin=twin))
 
     def _take(self, baseline: Baseline) -> None:
         self._ui.session.set_baseline(baseline)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rcv_py.ui.shell.main_window import MainWindow
 
 NO_BASELINE = "The open capture is compared with nothing."
+NO_TWIN = "No twin of the baseline is open."
 
 
 def file_commands(window: MainWindow, session: Session) -> tuple[Command, ...]:
@@ -22,6 +23,10 @@ def file_commands(window: MainWindow, session: Session) -> tuple[Command, ...]:
 
     def needs_baseline() -> str:
         return "" if session.baseline.value is not None else NO_BASELINE
+
+    def needs_twin() -> str:
+        baseline = session.baseline.value
+        return "" if baseline is not None and baseline.twin is not None else NO_TWIN
 
     return (
         Command(
@@ -66,6 +71,24 @@ def file_commands(window: MainWindow, session: Session) -> tuple[Command, ...]:
             ("Ctrl+Alt+D",),
             "Choose the baseline: the capture from before the change.",
             needs_trace,
+        ),
+        Command(
+            "file.twin",
+            "Noise from a twin …",
+            "File",
+            window.browse_twin,
+            ("Ctrl+Alt+N",),
+            "Choose another capture of the baseline's build: what it differs by is noise.",
+            needs_baseline,
+        ),
+        Command(
+            "file.forget_twin",
+            "Forget the twin",
+            "File",
+            window.baseline.forget_twin,
+            ("Ctrl+Alt+Shift+N",),
+            "Tell the noise from the waves of both captures alone.",
+            needs_twin,
         ),
         Command(
             "file.forget_baseline",

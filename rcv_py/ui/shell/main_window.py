@@ -136,6 +136,15 @@ class MainWindow(QMainWindow):
         if chosen:
             self.baseline.open(chosen)
 
+    def browse_twin(self) -> None:
+        """Ask for another capture of the baseline's build; what it differs by is noise."""
+        baseline = self.ui.session.baseline.value
+        start = "" if baseline is None else str(baseline.trace.path.parent)
+        title = "Another capture of the baseline's build: what it differs by is noise"
+        chosen = QFileDialog.getExistingDirectory(self, title, start)
+        if chosen:
+            self.baseline.open_twin(chosen)
+
     def reload(self) -> None:
         """Read the capture again and stay where we are."""
         capture_memory.keep(self.ui.settings, self.ui.session)
