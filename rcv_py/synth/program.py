@@ -9,6 +9,7 @@ and the first text line of it that contains the fragment.  `name:` is a label.  
     s_cbranch_vccz out   // chance=0.2     taken now and then
     global_load_dword …  // near=1         served by a cache
     ds_read_b128 …       // conflict=4     bank conflicts: four times the cycles
+    global_load_dword …  // slow=1.2       takes so many times as long to answer
     s_ttracedata         // marker=10      value written to the trace
 """
 

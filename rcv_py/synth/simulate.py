@@ -230,14 +230,15 @@ class ComputeUnit:
 
     def _answer(self, instruction: Instruction, sent: int) -> int:
         what, hw = instruction.meaning, self._hw
+        slow = float(instruction.notes.get("slow", "1"))
         if what.unit == "lds":
-            return hw.up(sent) + hw.latency(hw.lds_latency, self._rng)
+            return hw.up(sent) + hw.latency(slow * hw.lds_latency, self._rng)
         if what.unit == "smem":
-            return hw.up(sent) + hw.latency(hw.smem_latency, self._rng)
+            return hw.up(sent) + hw.latency(slow * hw.smem_latency, self._rng)
         self._memory_free = max(self._memory_free, float(sent)) + 64 * what.width / hw.bytes_per_cycle
         base = hw.store_latency if what.is_store else hw.far_latency
         base = hw.near_latency if "near" in instruction.notes else base
-        return hw.up(self._memory_free) + hw.latency(base, self._rng)
+        return hw.up(self._memory_free) + hw.latency(slow * base, self._rng)
 
     # Instructions that are their own unit
 

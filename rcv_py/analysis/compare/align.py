@@ -8,14 +8,17 @@ A                      B
                        2 v_mul v4, v5, v6     inserted
 ```
 
-Programs with the same text are paired row by row.  Otherwise rows are paired in two ways, and the better
-one counts: in order over the whole program, and blocks first, rows inside of paired blocks second, what lies
-between rows that are paired already last.  The second way alone finds blocks that were moved.
+Programs with the same text are paired row by row.  Otherwise rows are paired in several ways, and the best
+counts: in order over the whole program, or blocks first, rows inside of paired blocks second, what lies between
+rows that are paired already last; each by shape, and by equal text before shape.  Of neighbours that differ
+in registers alone only text can tell which one is gone; where registers were renamed, the pairs themselves tell
+how, and texts are compared again with the new names.
+What is left over at both sides is paired last, wherever it stands (`leftover.py`): pieces that were moved.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 
@@ -23,7 +26,9 @@ import numpy as np
 
 from rcv_py.analysis.blocks import blocks
 from rcv_py.analysis.compare.lcs import common, heaviest_rising
+from rcv_py.analysis.compare.leftover import pair_leftover
 from rcv_py.analysis.compare.pair_blocks import Side, pair_blocks
+from rcv_py.analysis.compare.renaming import Renaming, agreement, renamed, renaming
 from rcv_py.analysis.compare.shapes import Keys, plain, shape
 from rcv_py.model.code import CodeTable
 
@@ -80,31 +85,68 @@ def align(a: CodeTable, b: CodeTable) -> Alignment:
         same = np.zeros(len(a), dtype=np.uint8)
         return Alignment(rows, rows, same, same, True)
     keys = Keys()
-    text_a, text_b = keys.of(a, plain), keys.of(b, plain)
-    left = Side(blocks(a), text_a, keys.of(a, shape))
-    right = Side(blocks(b), text_b, keys.of(b, shape))
-    in_order, still = np.full(len(a), -1, dtype=np.int32), np.zeros(len(a), dtype=bool)
-    _pair(in_order, np.arange(len(a)), np.arange(len(b)), left.shape, right.shape)
-    by_block = np.full(len(a), -1, dtype=np.int32)
-    _inside_blocks(by_block, pair_blocks(left, right), left, right)
-    moved = _moved(by_block, left.blocks.of_row)
-    _between(by_block, moved, left.shape, right.shape)
-    ways = (_alignment(in_order, still, text_a, text_b), _alignment(by_block, moved, text_a, text_b))
-    return max(ways, key=lambda way: _likeness(way, text_a, text_b))
+    texts = [[plain(text) for text in code.text] for code in (a, b)]
+    text_a, text_b, shape_a, shape_b = (keys.of(code, how) for how in (plain, shape) for code in (a, b))
+    left, right = Side(blocks(a), text_a, shape_a), Side(blocks(b), text_b, shape_b)
+    ways = [_paired(left, right, by_text=by_text, by_block=block) for by_text, block in _WAYS]
+    registers = _renaming(_best(ways, texts), texts)
+    if any(old != new for old, new in registers.items()):
+
+        def told(text: str) -> str:
+            return renamed(plain(text), registers)
+
+        other = replace(left, text=keys.of(a, told, plain.__name__))
+        ways += [_paired(other, right, by_text=True, by_block=block) for block in (True, False)]
+    return _with_fates(_best(ways, texts), text_a, text_b)
 
 
-def _likeness(way: Alignment, text_a: np.ndarray, text_b: np.ndarray) -> int:
-    """Return how many rows have a partner, those with the same text twice."""
-    rows = np.flatnonzero(way.to_b >= 0)
-    return len(rows) + int(np.count_nonzero(text_a[rows] == text_b[way.to_b[rows]]))
+_WAYS = ((True, True), (True, False), (False, True), (False, False))  # by text, by block
+Way = tuple[np.ndarray, np.ndarray]  # row of B of each row of A, int32; which rows were moved, bool
 
 
-def _inside_blocks(to_b: np.ndarray, partner: np.ndarray, left: Side, right: Side) -> None:
+def _best(ways: list[Way], texts: list[list[str]]) -> Way:
+    return max(ways, key=lambda way: _likeness(way, texts))
+
+
+def _paired(left: Side, right: Side, *, by_text: bool, by_block: bool) -> Way:
+    """Pair rows in one way; what is left over last."""
+    to_b = np.full(len(left.text), -1, dtype=np.int32)
+    moved = np.zeros(len(to_b), dtype=bool)
+    keys = (left.text, right.text) if by_text else (left.shape, right.shape)
+    if by_block:
+        _inside_blocks(to_b, pair_blocks(left, right), (left, right), keys)
+        moved = _moved(to_b, left.blocks.of_row)
+    else:
+        _pair(to_b, np.arange(len(to_b)), np.arange(len(right.text)), *keys)
+    _between(to_b, moved, left.shape, right.shape)
+    moved |= pair_leftover(to_b, left.shape, right.shape)
+    return to_b, moved
+
+
+def _renaming(way: Way, texts: list[list[str]]) -> Renaming:
+    return renaming(*_pairs(way, texts))
+
+
+def _pairs(way: Way, texts: list[list[str]]) -> tuple[list[str], list[str]]:
+    rows = np.flatnonzero(way[0] >= 0)
+    return [texts[0][row] for row in rows.tolist()], [texts[1][row] for row in way[0][rows].tolist()]
+
+
+def _likeness(way: Way, texts: list[list[str]]) -> int:
+    """Return how many rows have a partner, twice those with the same text but for renamed registers."""
+    a, b = _pairs(way, texts)
+    return len(a) + int(np.count_nonzero(agreement(a, b, renaming(a, b))))
+
+
+def _inside_blocks(
+    to_b: np.ndarray, partner: np.ndarray, sides: tuple[Side, Side], keys: tuple[np.ndarray, np.ndarray]
+) -> None:
+    left, right = sides
     for i in np.flatnonzero(partner >= 0).tolist():
         j = int(partner[i])
         rows_a = np.arange(left.blocks.first[i], left.blocks.stop[i])
         rows_b = np.arange(right.blocks.first[j], right.blocks.stop[j])
-        _pair(to_b, rows_a, rows_b, left.shape, right.shape)
+        _pair(to_b, rows_a, rows_b, *keys)
 
 
 def _pair(
@@ -144,7 +186,8 @@ def _between(to_b: np.ndarray, moved: np.ndarray, key_a: np.ndarray, key_b: np.n
         _pair(to_b, rows_a[free_a[rows_a]], rows_b[free_b[rows_b]], key_a, key_b)
 
 
-def _alignment(to_b: np.ndarray, moved: np.ndarray, text_a: np.ndarray, text_b: np.ndarray) -> Alignment:
+def _with_fates(way: Way, text_a: np.ndarray, text_b: np.ndarray) -> Alignment:
+    to_b, moved = way
     rows = np.flatnonzero(to_b >= 0)
     to_a = np.full(len(text_b), -1, dtype=np.int32)
     to_a[to_b[rows]] = rows

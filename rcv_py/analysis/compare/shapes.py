@@ -45,17 +45,21 @@ class Keys:
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
 
-    def of(self, code: CodeTable, how: Callable[[str], str]) -> np.ndarray:
-        """Return the key of each code row, int64; labels share one key."""
+    def of(self, code: CodeTable, how: Callable[[str], str], space: str = "") -> np.ndarray:
+        """Return the key of each code row, int64; labels share one key.
+
+        Keys are compared within a space, by default that of the function.
+        """
+        space = space or how.__name__
         cache: dict[str, int] = {}
         keys = np.empty(len(code), dtype=np.int64)
         is_label = code.is_label.tolist()
         for row, text in enumerate(code.text):
             if is_label[row]:
-                keys[row] = self._number(how.__name__, LABEL)
+                keys[row] = self._number(space, LABEL)
             else:
                 if text not in cache:
-                    cache[text] = self._number(how.__name__, how(text))
+                    cache[text] = self._number(space, how(text))
                 keys[row] = cache[text]
         return keys
 
