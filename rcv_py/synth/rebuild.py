@@ -1,7 +1,7 @@
 """Another build of a kernel: instructions inserted, removed, moved or renamed, and what became of each.
 
-The new kernel runs in the simulator like the old one: branches lead to the same instructions, and a moved piece
-stands behind the end of the program, with a branch there and one back.
+The new kernel runs in the simulator like the old one: branches lead to the same instructions, and a moved
+piece stands behind the end of the program, with a branch there and one back.
 
 ```
 A                     B

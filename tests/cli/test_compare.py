@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import orjson
 import pytest
@@ -141,3 +142,72 @@ def test_a_picture_of_the_comparison(product: Path, worse: Path, tmp_path: Path)
 def test_a_baseline_needs_a_capture(product: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", "--compare", str(product)]) == 2
     assert "A baseline needs a capture" in capsys.readouterr().err
+
+
+def test_a_capture_without_waves_is_told_from_a_regression(
+    product: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "placeholder"
+    SAMPLES["placeholder"].write(folder)
+    for pair in ((product, folder), (folder, product), (folder, folder)):
+        assert run(capsys, *pair).startswith("Not comparable: ")
+        assert main(["compare", *map(str, pair), "--fail-on", "regression"]) == 2
+        assert "The gate cannot decide" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b"[1, 2]"])
+def test_a_broken_capture_is_a_sentence(
+    product: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    """No files at all, or an index that cannot be read."""
+    if content is not None:
+        (tmp_path / "filenames.json").write_bytes(content)
+    for pair in ((product, tmp_path), (tmp_path, product)):
+        assert main(["compare", *map(str, pair)]) == 2
+        output = capsys.readouterr()
+        assert output.out == ""
+        assert output.err.startswith("rcv: ")
+        assert "Traceback" not in output.err
+
+
+@pytest.mark.parametrize("pair", [("pa_mqa_big", "pa_mqa_small"), ("pa_mqa_small", "pa_mqa_big")])
+def test_different_work_is_not_judged(pair: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, *map(trace_path, pair))
+    assert text.startswith("Not comparable: ")
+    assert "instructions a wave" in text.splitlines()[0]
+
+
+def test_the_flash_pair_swapped_is_no_difference_either(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, trace_path(AFTER), trace_path(BEFORE), "--fail-on", "difference")
+
+
+def test_markdown_is_a_summary_for_a_job(
+    product: Path, worse: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = run(capsys, product, worse, "--markdown", "--top", 3, "--fail-on", "regression", expected=3)
+    lines = text.splitlines()
+    assert lines[0].startswith("**B takes ")
+    assert lines[0].endswith("**")
+    rows = [line for line in lines if line.startswith("| line ")]
+    assert len(rows) == 3
+    assert all("s_waitcnt vmcnt" in row for row in rows)
+    assert len({line.count("|") for line in lines if line.startswith("|")}) == 1
+    same = run(capsys, product, product, "--markdown")
+    assert "No instruction is beyond noise." in same
+
+
+def test_junit_is_a_test_case(product: Path, worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def suite(text: str) -> ElementTree.Element:
+        return ElementTree.fromstring(text)
+
+    gate = ("--junit", "--fail-on", "regression")
+    failed = suite(run(capsys, product, worse, *gate, expected=3))
+    assert (failed.get("failures"), failed.get("skipped")) == ("1", "0")
+    failure = failed.find("testcase/failure")
+    assert failure is not None
+    assert failure.get("message", "").startswith("B takes ")
+    assert "s_waitcnt vmcnt" in (failure.text or "")
+    passed = suite(run(capsys, product, product, *gate))
+    assert (passed.get("failures"), passed.find("testcase/failure")) == ("0", None)
+    skipped = suite(run(capsys, trace_path(BEFORE), trace_path("vec_add"), "--junit"))
+    assert skipped.get("skipped") == "1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QFileDialog
 
 from rcv_py.analysis.compare.costs import capture_costs
+from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import RcvError
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -227,6 +229,51 @@ def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatc
         assert panel.isVisible()
         commands.run("file.forget_baseline")
         assert panel.empty.sentence.text() == NO_BASELINE
+        settle(app, qtbot)
+
+
+def test_a_twin_tells_the_noise(
+    compared: ComparePanel, ui: UiContext, qtbot: object, settled: Settled
+) -> None:
+    """A twin that differs from A as B does: what was a difference is noise."""
+    baseline = ui.session.baseline.value
+    assert baseline is not None
+    assert compared.found is not None
+    assert compared.found.judgement.verdict is Verdict.MORE
+    longer = capture(list(PROGRAM), [*STALLS[:3], STALLS[3] + 90, *STALLS[4:]], seed=3)
+    twin = Baseline(longer[0], capture_costs(longer[0], [longer[1]]))
+    ui.session.set_baseline(replace(baseline, twin=twin))
+    qtbot.waitUntil(  # type: ignore[attr-defined]
+        lambda: compared.found is not None and compared.found.noise_of is twin.costs, timeout=10_000
+    )
+    settled()
+    assert compared.verdict.text().startswith("No difference beyond noise")
+    assert "differs from A by" in compared.notes.text()
+    ui.session.set_baseline(baseline)
+    qtbot.waitUntil(  # type: ignore[attr-defined]
+        lambda: compared.found is not None and compared.found.noise_of is None, timeout=10_000
+    )
+    settled()
+    assert compared.verdict.text().startswith("B takes ")
+
+
+def test_the_menu_opens_a_twin(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(SAMPLE))
+    with window() as app:
+        commands, session = app.ui.commands, app.ui.session
+        open_sample(app, qtbot)
+        assert commands["file.twin"].why_not()
+        commands.run("file.compare")
+        settle(app, qtbot)
+        assert commands["file.forget_twin"].why_not()
+        commands.run("file.twin")
+        settle(app, qtbot)
+        assert session.baseline.value is not None
+        assert session.baseline.value.twin is not None
+        commands.run("file.forget_twin")
+        assert session.baseline.value.twin is None
+        commands.run("file.forget_baseline")
+        assert session.baseline.value is None
         settle(app, qtbot)
 
 

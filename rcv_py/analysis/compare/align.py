@@ -9,10 +9,10 @@ A                      B
 ```
 
 Programs with the same text are paired row by row.  Otherwise rows are paired in several ways, and the best
-counts: in order over the whole program, or blocks first, rows inside of paired blocks second, what lies between
-rows that are paired already last; each by shape, and by equal text before shape.  Of neighbours that differ
-in registers alone only text can tell which one is gone; where registers were renamed, the pairs themselves tell
-how, and texts are compared again with the new names.
+counts: in order over the whole program, or blocks first, rows inside of paired blocks second, what lies
+between rows that are paired already last; each by shape, and by equal text before shape.  Of neighbours that
+differ in registers alone only text can tell which one is gone; where registers were renamed, the pairs
+themselves tell how, and texts are compared again with the new names.
 What is left over at both sides is paired last, wherever it stands (`leftover.py`): pieces that were moved.
 """
 

@@ -28,6 +28,7 @@ from rcv_py.base.text import percent, plural, short_kernel
 
 ALIKE = 0.6  # share of executions in paired rows, of the side with less, for kernels of different names
 NO_TWIN = "the twin is not a capture of the build of A"
+OWN_TWIN = "The twin is capture A itself and tells nothing about noise: it is left out."
 COVERED = 0.98  # below it the share that could not be compared is worth a note
 NO_COSTS = "{} has no executed instructions with cycles"
 
@@ -111,20 +112,31 @@ def compare(
     never told, by default less with a twin than without; `twin` another capture of the build of A, whose
     difference from A is noise.
     """
+    asked, twin = twin, None if twin is not None and _is_one(a, twin) else twin
     if least is None:
         least = LEAST_ALONE if twin is None else LEAST_TWIN
     found = align(a.code, b.code)
     both = rates(a, b, found, measure, blocks(b.code))
     why = _why_not(a, b, found)
     if why:
-        return Comparison(a, b, measure, found, refuse(why), None, (), both, noise_of=twin)
+        return Comparison(a, b, measure, found, refuse(why), None, (), both, noise_of=asked)
     pair = None if twin is None else compare(a, twin, seed, measure=measure, least=least)
     if pair is not None and (pair.kernel is None or not pair.align.is_same):
-        return Comparison(a, b, measure, found, refuse(NO_TWIN), None, (), both, noise_of=twin)
+        return Comparison(a, b, measure, found, refuse(NO_TWIN), None, (), both, noise_of=asked)
     rng = np.random.default_rng(seed)
     kernel = whole((a, b), both, found, rng, least, twin=None if pair is None else pair.kernel)
     judgement = judge(kernel, found.is_same)
-    return Comparison(a, b, measure, found, judgement, kernel, _notes(a, b, kernel, pair), both, pair, twin)
+    notes = _notes(a, b, kernel, pair)
+    if asked is not twin:
+        notes = (*notes, OWN_TWIN)
+    return Comparison(a, b, measure, found, judgement, kernel, notes, both, pair, asked)
+
+
+def _is_one(a: CaptureCosts, twin: CaptureCosts) -> bool:
+    """Whether two captures are the same record: two runs never agree in every wave group to the cycle."""
+    return all(
+        np.array_equal(getattr(a, name), getattr(twin, name)) for name in ("hits", "latency", "stall", "idle")
+    )
 
 
 def _why_not(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> str:

@@ -1,7 +1,7 @@
 """Pieces that were moved: runs of instructions without a partner on both sides that are like each other.
 
-A compiler that moves a piece of a block elsewhere leaves a run in A and one in B, each without a partner.  Runs
-that have most of their instructions in common, in order, are the same piece.
+A compiler that moves a piece of a block elsewhere leaves a run in A and one in B, each without a partner.
+Runs that have most of their instructions in common, in order, are the same piece.
 """
 
 from __future__ import annotations
