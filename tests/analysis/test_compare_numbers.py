@@ -130,7 +130,7 @@ def test_a_twin_raises_the_floor() -> None:
 
 def test_what_two_runs_differ_by_is_told_only_with_a_twin() -> None:
     a, b = costs(table(), STALLS, spread=0.001), costs(table(), slower(6), spread=0.001)
-    twin = costs(table(), STALLS, spread=0.001, seed=3)
+    twin = costs(table(), STALLS, spread=0.01, seed=3)
     assert compare(a, b).verdict is Verdict.SAME  # 4 % more, which two runs of one build may differ by
     assert compare(a, b, twin=twin).verdict is Verdict.MORE
     assert compare(a, b, least=0.01).verdict is Verdict.MORE

@@ -134,7 +134,7 @@ def compare(
 
 def _is_one(a: CaptureCosts, twin: CaptureCosts) -> bool:
     """Whether two captures are the same record: two runs never agree in every wave group to the cycle."""
-    return all(
+    return a.code.text == twin.code.text and all(
         np.array_equal(getattr(a, name), getattr(twin, name)) for name in ("hits", "latency", "stall", "idle")
     )
 

@@ -1,7 +1,8 @@
 """Which register of one build is which of another, told by pairs of instructions: the majority decides.
 
 A compiler that gives registers other numbers changes nearly every text.  Once it is known that v4 has become
-v8, the texts of A can be written with the registers of B, and equal texts tell instructions of equal shape apart.
+v8, the texts of A can be written with the registers of B, and equal texts tell instructions of equal shape
+apart.
 """
 
 from __future__ import annotations
