@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rcv_py.cli.options import Command, count, folder, forms, percent, top
+from rcv_py.cli.options import Command, count, folder, forms, percent, positive, top
 
 RANKED_BY = ("line", "source", "kind", "class")
 KNOWN_WRONG = (
@@ -26,6 +26,7 @@ LOOPS_SHOWN = ("loops", "iterations", "phases", "first", "distance", "chains", "
 COMPARED_BY = ("line", "source", "block", "class")
 COMPARED = ("cost", "latency", "stall")
 GATES = ("regression", "difference")
+COUNTED_BY = ("kernel", "dispatch")
 FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
 FLAME_ORDERS = ("heavy", "execution", "name")
 FLAME_CONTENTS = ("source", "kernel", "markers", "both")
@@ -151,6 +152,39 @@ def _counters(parser: argparse.ArgumentParser) -> None:
     forms(parser, "rcv.counters", "the curves: name, time, value")
 
 
+def _pmc(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="CSV files of rocprofv3 --pmc, folders with such files, or a capture beside which they lie",
+    )
+    parser.add_argument(
+        "--kernel", default="", metavar="NAME", help="only kernels with this in their name (default: all)"
+    )
+    parser.add_argument("--by", choices=COUNTED_BY, default="kernel", help="what a row is (default kernel)")
+    parser.add_argument(
+        "--ideal-mb",
+        type=positive,
+        metavar="MB",
+        help="megabytes (10^6) that a dispatch has to read at least: tells how much too much is read",
+    )
+    parser.add_argument(
+        "--channels",
+        type=count,
+        metavar="N",
+        help="factor on bytes, for counters that see a part of the channels (default 1, of --like 2)",
+    )
+    top(parser, 10)
+    forms(parser, "rcv.pmc")
+    parser.add_argument(
+        "--like",
+        action="store_true",
+        help="the text of pmc_l2_analyzer.py, which adds up everything and takes reads for 64 bytes",
+    )
+
+
 def _flame(parser: argparse.ArgumentParser) -> None:
     folder(parser)
     parser.add_argument(
@@ -266,6 +300,12 @@ ANALYSIS_COMMANDS = (
         "summarise hardware counters and formulas over them",
         _counters,
         "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
+    ),
+    Command(
+        "pmc",
+        "tell how L2 and memory were used, from the CSV files of rocprofv3 --pmc",
+        _pmc,
+        "rcv pmc FOLDER --kernel attn --ideal-mb 8590",
     ),
     Command(
         "compare",

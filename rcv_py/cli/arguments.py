@@ -26,7 +26,7 @@ exit codes:
 
 ORDER = (
     "view", "triage", "info", "check", "summary", "hotspot", "isa", "line", "waits", "causes", "loops",
-    "bubbles", "latency", "flame", "occupancy", "counters", "events", "compare", "index", "report",
+    "bubbles", "latency", "flame", "occupancy", "counters", "pmc", "events", "compare", "index", "report",
     "export", "shot", "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
