@@ -118,6 +118,27 @@ def _line(parser: argparse.ArgumentParser) -> None:
     forms(parser, "rcv.line", "for spreadsheets: the slowest hits")
 
 
+def _source(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "place",
+        nargs="?",
+        metavar="FILE[:LINE]",
+        help="a source file by the end of its path, or one of its lines (default: rank the files)",
+    )
+    parser.add_argument(
+        "--top", type=count, metavar="N", help="rows; 0 for all (default 20 files, 10 lines, 20 instructions)"
+    )
+    parser.add_argument("--context", type=count, metavar="N", help="lines above and below (default 3)")
+    parser.add_argument(
+        "--inlined", action="store_true", help="charge callers too with what was inlined into them"
+    )
+    parser.add_argument(
+        "--no-causes", action="store_true", help="do not read the waves, which the top cause takes"
+    )
+    forms(parser, "rcv.source")
+
+
 def _latency(parser: argparse.ArgumentParser) -> None:
     folder(parser)
     parser.add_argument(
@@ -288,6 +309,12 @@ ANALYSIS_COMMANDS = (
         "show how long the hits of an instruction took, and the slowest",
         _line,
         "rcv line FOLDER 62 --by stall --top 5",
+    ),
+    Command(
+        "source",
+        "show what source files and lines cost, and the instructions of a line",
+        _source,
+        "rcv source FOLDER kernel.py:62 --context 5",
     ),
     Command(
         "latency",

@@ -75,7 +75,7 @@ def _found(path: Path) -> list[tuple[Path, str]]:
     if not found:
         raise TraceError(
             f"{path} holds no table of counters read once a dispatch.",
-            hint="`rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum -f csv -d OUT -- APPLICATION` writes one into OUT.",
+            hint="Record one: `rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum -f csv -d OUT -- APPLICATION`.",
         )
     return found
 

@@ -71,7 +71,7 @@ def role_values(table: PmcTable) -> tuple[dict[str, np.ndarray], tuple[str, ...]
 
 
 def counter_of(key: str, family: str = "TCC") -> str:
-    """Return the name to record for a role, of the family of a generation if it has one; "" if it has none."""
+    """Return the counter to record for a role in a family of names; "" if the family has none."""
     names = _BY_KEY[key].names
     return next((f"{name}_sum" for name in names if name.startswith((family, "TCP"))), "")
 

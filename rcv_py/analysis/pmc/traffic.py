@@ -15,7 +15,7 @@ counted either) and at most 128.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -81,7 +81,8 @@ def traffic(
         if kernel in one.kernel:
             key = (one.kernel,) if by == "kernel" else (one.kernel, one.agent, one.number)
             groups.setdefault(key, []).append(row)
-    found = [_traffic(table, values, np.array(rows), by, ideal, channels) for rows in groups.values()]
+    found = [_traffic(table, values, np.array(rows), by) for rows in groups.values()]
+    found = [_scaled(one, ideal, channels) for one in found]
     return tuple(sorted(found, key=_weight))
 
 
@@ -93,17 +94,8 @@ def _lookups(counted: Mapping[str, float | None]) -> float | None:
     return _sum(counted["hits"], counted["misses"])
 
 
-def _traffic(
-    table: PmcTable,
-    values: Mapping[str, np.ndarray],
-    rows: np.ndarray,
-    by: str,
-    ideal: float,
-    channels: float,
-) -> Traffic:
+def _traffic(table: PmcTable, values: Mapping[str, np.ndarray], rows: np.ndarray, by: str) -> Traffic:
     counted = {key: _mean(column[rows]) for key, column in values.items()}
-    read, written = _read(counted), _written(counted)
-    read = None if read is None else read.times(channels)
     first = table.dispatches[int(rows[0])]
     return Traffic(
         first.kernel,
@@ -114,11 +106,18 @@ def _traffic(
         _hit_rates(values["hits"][rows], values["misses"][rows]),
         _share(counted["reads_32"], _all_reads(counted)),
         _share(counted["dram_reads"], _all_reads(counted)),
-        read,
-        None if written is None else written.times(channels),
-        read.times(1 / ideal) if read is not None and ideal else None,
+        _read(counted),
+        _written(counted),
+        None,
         _mean(table.nanoseconds[rows]),
     )
+
+
+def _scaled(one: Traffic, ideal: float, channels: float) -> Traffic:
+    read = None if one.read is None else one.read.times(channels)
+    written = None if one.written is None else one.written.times(channels)
+    over_fetch = read.times(1 / ideal) if read is not None and ideal else None
+    return replace(one, read=read, written=written, over_fetch=over_fetch)
 
 
 def _mean(column: np.ndarray) -> float | None:

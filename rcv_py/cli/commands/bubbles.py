@@ -8,9 +8,10 @@ from typing import Any
 
 from rcv_py.analysis.bubbles import WAYS, Bubbles, bubbles
 from rcv_py.analysis.matrix_passes import matrix_use
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.opening import batches
-from rcv_py.cli.places import source_of
+from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -38,7 +39,8 @@ def run(arguments: Namespace) -> int:
     elif not rows:
         print(_why_none(trace, found))
     else:
-        print_table(_COLUMNS, [_cells(row) for row in rows])
+        short = short_sources(trace)
+        print_table(_COLUMNS, [_cells(row, short) for row in rows])
         print(_footer(trace, found, rows, read))
     return 0
 
@@ -56,10 +58,10 @@ def _row(trace: Trace, found: Bubbles, row: int) -> dict[str, Any]:
     }
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: dict[str, Any], short: dict[str, str]) -> list[str]:
     numbers = [count(round(row["cycles"])), f"{100 * row['share']:.1f} %"]
     numbers += [count(round(row[way])) if row[way] else "" for way in WAYS]
-    return [str(row["line"]), *numbers, row["text"], row["source"]]
+    return [str(row["line"]), *numbers, row["text"], short_place(row["source"], short)]
 
 
 def _document(trace: Trace, found: Bubbles, read: list[Any]) -> dict[str, Any]:

@@ -116,7 +116,8 @@ def _repeats(table: PmcTable) -> Iterator[str]:
     if repeated:
         many = "were" if len(repeated) > 1 else "was"
         yield (
-            f"{', '.join(repeated)} {many} recorded by several files for the same dispatches: their mean counts."
+            f"{', '.join(repeated)} {many} recorded by several files for the same dispatches; "
+            "their mean counts."
         )
 
 
