@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.analysis.pmc.counters import counter_of, family_of, pmc_lines, role_values
-from rcv_py.analysis.pmc.decision import UNDER_FETCH, Decision, Step, decision, missing
+from rcv_py.analysis.pmc.decision import Decision, Step, decision, missing
 from rcv_py.analysis.pmc.original import CHANNELS, original_numbers
-from rcv_py.analysis.pmc.traffic import Range, Traffic, traffic
+from rcv_py.analysis.pmc.text import ratio, share, span, traffic_facts
+from rcv_py.analysis.pmc.traffic import Traffic, traffic
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import byte_size, count, nanoseconds, percent, plural, short_count, short_kernel
+from rcv_py.base.text import byte_size, count, plural, short_count, short_kernel
 from rcv_py.cli.original_pmc import NOTHING, original_lines
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table, print_wrapped
 from rcv_py.formats.pmc_files import pmc_table
@@ -125,7 +126,7 @@ def _tell(row: _Row, family: str) -> None:
     found, decided = row.found, row.decided
     print(f"{_name(found)}: {decided.branch.name}")
     print_wrapped(f"{decided.branch.sentence} {decided.branch.remedy}", 2)
-    print_facts(list(_facts(found)))
+    print_facts(list(traffic_facts(found)))
     lines = [(f"  {at}", test) for at, test in enumerate(decided.tests, 1)]
     columns = (Column(" "), *_TESTS)
     print_table(
@@ -141,39 +142,6 @@ def _tell(row: _Row, family: str) -> None:
             print_wrapped(_OLDER, 2)
 
 
-def _facts(found: Traffic) -> Iterator[tuple[str, str]]:
-    counted = found.counted
-    if found.hit_rate is not None:
-        hits, misses = counted["hits"] or 0.0, counted["misses"] or 0.0
-        text = f"{_percent(found.hit_rate)}: {_whole(hits)} of {_whole(hits + misses)} lookups"
-        spread = found.hit_rates
-        if spread is not None and not spread.is_exact:
-            text += f"; {_percent(spread.least)} to {_percent(spread.most)} in single dispatches"
-        yield "L2 hit rate", text
-    if counted["l1_reads"] is not None:
-        yield "from L1", f"{_whole(counted['l1_reads'])} reads that L1 asked L2 for"
-    if counted["reads"] is not None:
-        parts = [f"{_whole(counted['reads'])}"]
-        parts += [f"{_percent(found.partial)} of 32 bytes"] if found.partial is not None else []
-        parts += [f"{_percent(found.dram)} went to this device's memory"] if found.dram is not None else []
-        yield "reads of memory", "; ".join(parts)
-    if found.read is not None:
-        exact = "" if found.read.is_exact else " (sizes of reads were not all recorded)"
-        rate = found.read_rate
-        speed = (
-            ""
-            if rate is None or not found.nanoseconds
-            else (f"; {_range(rate, lambda value: f'{value:,.0f}')} GB/s in {nanoseconds(found.nanoseconds)}")
-        )
-        yield "read", f"{_range(found.read, byte_size)}{exact}{speed}"
-    if found.over_fetch is not None:
-        under = ": less than has to be read, so the ideal is too high or part was cached"
-        low = under if found.over_fetch.most < UNDER_FETCH else ""
-        yield "over-fetch", f"{_range(found.over_fetch, _ratio)} of the ideal bytes{low}"
-    if found.written is not None:
-        yield "written", _range(found.written, byte_size)
-
-
 def _cells(row: _Row) -> list[str]:
     found = row.found
     counted = found.counted
@@ -181,13 +149,13 @@ def _cells(row: _Row) -> list[str]:
     return [
         _name(found),
         count(found.dispatches),
-        _percent(found.hit_rate),
-        _short(lookups),
-        _short(counted["reads"]),
-        _percent(found.partial),
-        _range(found.read, byte_size),
-        _range(found.written, byte_size),
-        _range(found.over_fetch, _ratio),
+        share(found.hit_rate),
+        "" if lookups is None else short_count(lookups),
+        "" if counted["reads"] is None else short_count(counted["reads"]),
+        share(found.partial),
+        span(found.read, byte_size),
+        span(found.written, byte_size),
+        span(found.over_fetch, ratio),
         row.decided.branch.name,
     ]
 
@@ -198,30 +166,7 @@ def _name(found: Traffic) -> str:
 
 
 def _measured(test: Step) -> str:
-    return _range(test.value, _ratio if test.name == "over_fetch" else _percent) or "not known"
-
-
-def _range(value: Range | None, write: Any) -> str:
-    if value is None:
-        return ""
-    least, most = write(value.least), write(value.most)
-    return most if least == most else f"{least} to {most}"
-
-
-def _percent(value: float | None) -> str:
-    return "" if value is None else percent(value, 1)
-
-
-def _ratio(value: float) -> str:
-    return f"{value:.2f}"
-
-
-def _whole(value: float | None) -> str:
-    return "" if value is None else count(round(value))
-
-
-def _short(value: float | None) -> str:
-    return "" if value is None else short_count(value)
+    return span(test.value, ratio if test.name == "over_fetch" else share) or "not known"
 
 
 def _flat(row: _Row) -> dict[str, Any]:
