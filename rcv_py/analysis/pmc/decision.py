@@ -86,7 +86,7 @@ _RULES = (
     ),
     _Rule(
         "partial",
-        "reads of 32 bytes 5 % or more",
+        "32 bytes in 5 % or more of the reads",
         PARTIAL,
         lambda found: _exactly(found.partial),
         lambda value, limit: value >= limit,
@@ -99,14 +99,14 @@ _RULES = (
     ),
     _Rule(
         "over_fetch",
-        "more than 1.25 of the ideal bytes read",
+        "read more than 1.25 of the ideal bytes",
         OVER_FETCH,
         lambda found: found.over_fetch,
         lambda value, limit: value > limit,
         {
             YES: "the same bytes are read from memory more than once",
             NO: "no more is read than has to be",
-            UNKNOWN: "it takes --ideal-mb, and the sizes of reads if the range spans the limit",
+            UNKNOWN: "it takes --ideal-mb, and sizes of reads where the range spans the limit",
         },
         ("reads", "reads_32", "reads_128"),
     ),

@@ -32,7 +32,6 @@ _COLUMNS = (
     ),
     Column("branch"),
 )
-_TESTS = (Column("test"), Column("measured", True), Column("answer"), Column("means", elastic="right"))
 _OLDER = "gfx942 has no counters of 64 and 128 bytes: there, TCC_BUBBLE_sum counts those of 128."
 _LIMITS = (
     "Numbers are means of a dispatch. Counters tell how much was moved, not how long anything waited; "
@@ -127,10 +126,11 @@ def _tell(row: _Row, family: str) -> None:
     print(f"{_name(found)}: {decided.branch.name}")
     print_wrapped(f"{decided.branch.sentence} {decided.branch.remedy}", 2)
     print_facts(list(traffic_facts(found)))
-    lines = [(f"  {at}", test) for at, test in enumerate(decided.tests, 1)]
-    columns = (Column(" "), *_TESTS)
-    print_table(
-        columns, [(at, test.question, _measured(test), test.answer, test.means) for at, test in lines]
+    print_facts(
+        [
+            (f"{at}. {test.question}?", f"{_answer(test)}: {test.means}")
+            for at, test in enumerate(decided.tests, 1)
+        ]
     )
     lacks = missing(decided)
     if lacks:
@@ -165,8 +165,9 @@ def _name(found: Traffic) -> str:
     return f"{name} (dispatch {found.dispatch})" if found.dispatch else name
 
 
-def _measured(test: Step) -> str:
-    return span(test.value, ratio if test.name == "over_fetch" else share) or "not known"
+def _answer(test: Step) -> str:
+    measured = span(test.value, ratio if test.name == "over_fetch" else share)
+    return f"{measured}, so {test.answer}" if measured else test.answer
 
 
 def _flat(row: _Row) -> dict[str, Any]:
