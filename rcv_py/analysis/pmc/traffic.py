@@ -70,7 +70,7 @@ class Traffic:
 def traffic(
     table: PmcTable, by: str = "kernel", kernel: str = "", ideal: float = 0.0, channels: float = 1.0
 ) -> tuple[Traffic, ...]:
-    """Return a row a kernel or dispatch, those with most bytes read, then most requests, first.
+    """Return a row a kernel or dispatch, those with most bytes read in all, then most lookups, first.
 
     `kernel` is a part of the name, `ideal` the bytes that a dispatch has to read (0: not known), `channels` a
     factor on bytes for counters that saw only a part of the memory channels.
@@ -87,7 +87,8 @@ def traffic(
 
 
 def _weight(one: Traffic) -> tuple[float, float]:
-    return -(one.read.most if one.read else 0.0), -(one.counted["requests"] or _lookups(one.counted) or 0.0)
+    reads = one.read.most if one.read else 0.0
+    return -reads * one.dispatches, -(_lookups(one.counted) or 0.0) * one.dispatches
 
 
 def _lookups(counted: Mapping[str, float | None]) -> float | None:
