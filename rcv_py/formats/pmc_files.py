@@ -16,6 +16,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ DEPTH = 3  # folders below the one that is named: OUT/HOST/pass_1
 _BLOCK = r"(?:TCC|TCP|TCA|TA|TD|GL1C|GL2C|GCEA|EA|SQ|SQC|SPI|GRBM|CPC|CPF)"
 _COUNTER = re.compile(rf"({_BLOCK}_[A-Z0-9_]*[A-Z0-9])(\[\d{{1,4}}\])?", re.IGNORECASE)
 _PASS = re.compile(r"(?:pass|pmc)_\w+")
-_START, _END = ("starttimestamp", "beginns"), ("endtimestamp", "endns")
+NOWHERE = 1 << 30  # no row has so many cells
 
 
 def pmc_table(paths: Sequence[Path]) -> PmcTable:
@@ -124,6 +125,12 @@ class _Head:
 
     def __init__(self, cells: Sequence[str]) -> None:
         self.column = {re.sub(r"[^a-z0-9]", "", cell.lower()): i for i, cell in enumerate(cells)}
+        self.names = (
+            self.place("kernelname"),
+            self.place("dispatchid", "index"),
+            self.place("agentid", "gpuid"),
+        )
+        self.times = (self.place("starttimestamp", "beginns"), self.place("endtimestamp", "endns"))
         self.is_long = {"countername", "countervalue"} <= set(self.column)
         names = ((i, counter_name(cell)) for i, cell in enumerate(cells))
         self.counters = [] if self.is_long else [(i, name) for i, name in names if name]
@@ -131,20 +138,23 @@ class _Head:
     def __bool__(self) -> bool:
         return "kernelname" in self.column and (self.is_long or bool(self.counters))
 
-    def get(self, cells: Sequence[str], *names: str) -> str:
-        """The first of these columns that the row has, "" if none."""
-        places = (self.column[name] for name in names if name in self.column)
-        return next((cells[place].strip() for place in places if place < len(cells)), "")
+    def place(self, *names: str) -> int:
+        """Where the first of these columns is that the table has, NOWHERE if it has none."""
+        return next((self.column[name] for name in names if name in self.column), NOWHERE)
 
-    def values(self, cells: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield names and texts of the counters of a row."""
+    def values(self, cells: Sequence[str]) -> list[tuple[str, str]]:
+        """Return names and texts of the counters of a row."""
         if self.is_long:
-            yield counter_name(self.get(cells, "countername")), self.get(cells, "countervalue")
-        for place, name in self.counters:
-            if place < len(cells):
-                yield name, cells[place].strip()
+            name, value = self.column["countername"], self.column["countervalue"]
+            return [(counter_name(_cell(cells, name)), _cell(cells, value))]
+        return [(name, _cell(cells, place)) for place, name in self.counters]
 
 
+def _cell(cells: Sequence[str], place: int) -> str:
+    return cells[place].strip() if place < len(cells) else ""
+
+
+@lru_cache(maxsize=4096)
 def counter_name(text: str) -> str:
     """Return `TCC_HIT_sum` of `tcc_hit_SUM`, `TCC_HIT` of `TCC_HIT[3]`; "" if it is no name of a counter."""
     match = _COUNTER.fullmatch(text.strip())
@@ -158,7 +168,7 @@ class _Rows:
     """Values as they are read, with numbers in place of names."""
 
     def __init__(self) -> None:
-        self.dispatches: dict[PmcDispatch, int] = {}
+        self.dispatches: dict[tuple[str, str, str], int] = {}  # kernel, number, agent
         self.counters: dict[str, int] = {}
         self.files: list[str] = []
         self.rows: list[tuple[int, int, int, float]] = []
@@ -187,21 +197,17 @@ class _Rows:
 
     def _row(self, head: _Head, cells: Sequence[str]) -> int:
         """Take in a row; return how many of its values are no counts.  An empty cell was not recorded."""
-        one = PmcDispatch(
-            head.get(cells, "kernelname"),
-            head.get(cells, "dispatchid", "index"),
-            head.get(cells, "agentid", "gpuid"),
-        )
-        if not one.kernel:
+        kernel, number, agent = (_cell(cells, place) for place in head.names)
+        if not kernel:
             return 0
-        at, bad = self.dispatches.setdefault(one, len(self.dispatches)), 0
+        at, bad = self.dispatches.setdefault((kernel, number, agent), len(self.dispatches)), 0
         for name, text in head.values(cells):
             value = _count(text)
             if name and value is not None:
                 counter = self.counters.setdefault(name, len(self.counters))
                 self.rows.append((at, counter, len(self.files) - 1, value))
             bad += bool(name and text and value is None)
-        begin, end = _count(head.get(cells, *_START)), _count(head.get(cells, *_END))
+        begin, end = (_count(_cell(cells, place)) for place in head.times)
         if begin is not None and end is not None and end > begin:
             self.times.append((at, end - begin))
         return bad
@@ -210,7 +216,7 @@ class _Rows:
         """Return everything as columns."""
         ids = np.array([row[:3] for row in self.rows], dtype=np.int32).reshape(-1, 3)
         return PmcTable(
-            tuple(self.dispatches),
+            tuple(PmcDispatch(*key) for key in self.dispatches),
             self._nanoseconds(),
             tuple(self.counters),
             tuple(self.files),
@@ -230,6 +236,8 @@ class _Rows:
 
 
 def _count(text: str) -> float | None:
+    if not text:
+        return None
     try:
         value = float(text)
     except ValueError:

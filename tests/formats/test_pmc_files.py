@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rcv_py.analysis.pmc.counters import role_values
 from rcv_py.base.errors import TraceError
@@ -101,6 +104,39 @@ def test_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
     with pytest.raises(TraceError):
         pmc_table([inside])
     assert len(pmc_table([inside / "y.csv"])) == 4, "named by somebody, it is wanted"
+
+
+CELLS = st.sampled_from(
+    [
+        "Kernel_Name",
+        "Counter_Name",
+        "Counter_Value",
+        "TCC_HIT[1]",
+        "TCC_HIT_sum",
+        "1",
+        "1e400",
+        "-0",
+        "",
+        '"',
+        "\n",
+        "é",
+        "\0",
+    ]
+)
+
+
+@given(st.lists(st.lists(CELLS, max_size=5), max_size=6))
+def test_any_text_is_a_table_or_a_sentence(rows: list[list[str]]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.csv"
+        path.write_text("\n".join(",".join(row) for row in rows))
+        try:
+            table = pmc_table([path])
+        except TraceError:
+            return
+        values, _ = role_values(table)
+        assert np.isfinite(table.value).all()
+        assert all(len(column) == len(table.dispatches) for column in values.values())
 
 
 def test_kernel_traces_are_no_such_tables() -> None:

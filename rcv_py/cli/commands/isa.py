@@ -21,6 +21,7 @@ from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all
 
+_UNSAMPLED = {True: ("hits", "idle"), False: ()}  # columns that say nothing where costs are samples
 _NAMES = ("row", "block", "first", "last", "target")  # numbers that name something are not grouped
 
 
@@ -64,7 +65,11 @@ def run(arguments: Namespace) -> int:
         print("The program has no branches." if len(trace.code) else "The capture has no instructions.")
     else:
         columns = [_shown(column, costs.label == SAMPLES) for column in table.columns]
-        print_table(columns, [_cells(table.columns, row) for row in shown])
+        kept = [
+            i for i, column in enumerate(columns) if column.title not in _UNSAMPLED[costs.label == SAMPLES]
+        ]
+        rows = [_cells(table.columns, row) for row in shown]
+        print_table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
         print(f"\n{count(len(shown))} of {plural(len(table.rows), *table.unit)}.")
     return 0
 
@@ -137,7 +142,7 @@ def _top(table: _Table, top: int) -> list[tuple[Any, ...]]:
 
 def _shown(column: Column, is_sampled: bool) -> Column:
     """The heading as people read it; of PC samples there are no executions and no cycles."""
-    sampled = {"hits": "samples", "latency": "samples", "stall": "stalled"} if is_sampled else {}
+    sampled = {"latency": "samples", "stall": "stalled"} if is_sampled else {}
     return replace(column, title=sampled.get(column.title, column.title.replace("_", " ")))
 
 
