@@ -71,7 +71,7 @@ def _lines(trace: Trace, report: LegacyReport, arguments: Namespace, top: int) -
     if not report.total:
         yield "No instruction has any cycles."
         return
-    yield from _occupancy(report, Generation(arguments.like), bool(arguments.kernel))
+    yield from _occupancy(report, Generation(arguments.like), bool(arguments.kernel), trace.target)
     yield from _classes(report)
     mode = arguments.mode or "both"
     if mode in ("src", "both"):
@@ -102,10 +102,12 @@ def _header(trace: Trace, report: LegacyReport) -> list[str]:
     ]
 
 
-def _occupancy(report: LegacyReport, generation: Generation, is_named: bool) -> Iterator[str]:
+def _occupancy(report: LegacyReport, generation: Generation, is_named: bool, target: str) -> Iterator[str]:
     yield from _title(f"Registers and waves, as the {generation.value} generation counts them")
     found = report.occupancy
     yield f"  Architecture:   {report.target} ({_NAMES[report.target]}, by the forms of matrix instructions)"
+    if target.startswith("gfx9") and len(target) > len("gfx9") and target != report.target:
+        yield f"  Note: the capture is of {target}; the scripts would not know."
     if report.launch.warning:
         yield f"  Note: {report.launch.warning}"
     if generation is Generation.NEW and report.launch.resources is None:

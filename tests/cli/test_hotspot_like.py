@@ -38,6 +38,8 @@ def test_every_table_has_headings_over_its_columns(
     name: str, like: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = run(capsys, captures.trace_path(name), "--like", like).splitlines()
+    is_mistaken = name.startswith("flash")  # gfx950 without a form that the scripts know
+    assert any("the capture is of gfx950" in line for line in lines) == is_mistaken
     heads = [i for i, line in enumerate(lines) if re.match(r"  (class|  #) ", line)]
     assert len(heads) == 3
     for head in heads[1:]:
