@@ -20,6 +20,7 @@ from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
+CONTENTS = ("source", "kernel", "markers", "both")
 METRICS = {"total": Metric.TOTAL, "nonhidden": Metric.NONHIDDEN, "stall": Metric.STALL, "hits": Metric.HITS}
 
 

@@ -199,3 +199,52 @@ MAKERS: dict[str, Callable[[Asked], Rows]] = {
     "chains": chains,
     "barriers": barriers,
 }
+
+# The columns of each table, which one without rows has too.
+_COSTS = ("stall", "idle")
+_PLACE = ("text", "source")
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "loops": (
+        *("branch", "head", "taken", "waves", "per_wave", "iterations", "min", "median", "p90", "max"),
+        *(*_COSTS, "kinds", *_PLACE),
+    ),
+    "iterations": (
+        *("branch", "wave", "iteration", "begin", "end", "cycles", "median", "outlier"),
+        *(*_COSTS, "token", "kinds"),
+    ),
+    "phases": ("wave", *PHASES, *(f"{name}_stall" for name in PHASES)),
+    "first": ("line", "waves", "hits", "first_stall", "later_stall", "first_share", *_PLACE),
+    "distance": (
+        *("line", "n", "p10", "median", "p90", "matrix", "vector", "short", "stall", "wait"),
+        *("latency", "is_short", *_PLACE),
+    ),
+    "chains": ("first", "last", "links", "times", "cycles", "cycles_per_link", "stall", *_PLACE),
+    "barriers": ("line", "arrived", "waves", "skew", "release_spread", "stall", "last", "source"),
+}
+
+
+def loop_facts(asked: Asked) -> dict[str, Any]:
+    """Return what is said about all loops: waves, the dominant one, phases, outliers and barriers."""
+    found = barrier_skew(asked.trace, asked.batches, asked.rows)
+    return {
+        "waves": asked.loops.waves,
+        "dominant": asked.loops.found.table.dominant,
+        "phases": _phase_shares(asked.loops),
+        "outliers": len(asked.loops.found.outliers),
+        "barriers": {
+            "instances": len(found),
+            "median": found.median,
+            "max": int(found.skew.max()) if len(found) else None,
+            "release_spread_max": int(found.spread.max()) if len(found) else None,
+            "dropped": found.dropped,
+            "groups_are_guessed": found.is_guess,
+        },
+    }
+
+
+def _phase_shares(loops: LoopSummary) -> dict[str, Any] | None:
+    found = loops.phases
+    if not len(found):
+        return None
+    columns = zip(PHASES, found.shares.tolist(), found.stall_shares.tolist(), strict=True)
+    return {name: {"share": round(share, 6), "stalled": round(stall, 6)} for name, share, stall in columns}

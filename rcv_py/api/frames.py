@@ -1,0 +1,51 @@
+"""Tables as data frames of pandas and tables of Arrow, where these packages are installed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rcv_py.api.errors import MissingPackage
+from rcv_py.export.table_files import arrow_column
+from rcv_py.export.tables import Words
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+    from rcv_py.api.table import Table
+
+
+def to_pandas(table: Table) -> pandas.DataFrame:
+    """Return a data frame; texts that repeat become categories."""
+    package = _package("A data frame", "pandas", "pandas")
+    return package.DataFrame({name: _series(package, table, name) for name in table})
+
+
+def to_arrow(table: Table) -> pyarrow.Table:
+    """Return a table of Arrow; texts that repeat become dictionaries."""
+    package = _package("A table of Arrow", "pyarrow", "arrow")
+    return package.table({name: arrow_column(package, _plain(table.raw(name))) for name in table})
+
+
+def _package(what: str, name: str, extra: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingPackage(what, name, extra) from error
+
+
+def _series(package: Any, table: Table, name: str) -> Any:
+    column = table.raw(name)
+    if not isinstance(column, Words):
+        return column.copy()
+    # Two numbers may stand for one text; categories must differ.
+    texts, place = np.unique(np.array([*column.texts, ""], dtype=object).astype(str), return_inverse=True)
+    return package.Categorical.from_codes(place.reshape(-1)[column.code], categories=texts.astype(object))
+
+
+def _plain(column: np.ndarray | Words) -> Any:
+    is_text = isinstance(column, np.ndarray) and column.dtype == object
+    return column.tolist() if is_text else column  # type: ignore[union-attr]
