@@ -15,6 +15,7 @@ from rcv_py.analysis.state_shares import SHOWN, StateShares
 from rcv_py.analysis.unit_table import UnitTable
 
 NAMES = ("section", "name", "value", "of")
+_PLACES = ("se", "sa", "cu")
 
 
 def summary_rows(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
@@ -30,14 +31,14 @@ def summary_rows(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
         bars = found.counters.bars
         yield from (("counters", f"{bar.name} %", round(bar.value, 4), "busy time") for bar in bars)
     if found.units is not None:
-        yield from _unitsummary_rows(found.units)
+        yield from _unit_rows(found.units)
 
 
-def _unitsummary_rows(units: UnitTable) -> Iterator[tuple[Any, ...]]:
+def _unit_rows(units: UnitTable) -> Iterator[tuple[Any, ...]]:
     for row in range(len(units)):
         name = _unit(units, row)
         for column in units.columns:
-            if column.id not in ("se", "sa", "cu"):
+            if column.id not in _PLACES:
                 yield name, column.title, plain_number(column.values[row]), ""
 
 
@@ -77,9 +78,9 @@ def pipe_rows(pipes: PipeUse) -> Iterator[tuple[str, int, dict[str, int]]]:
 
 
 def _unit(units: UnitTable, row: int) -> str:
-    place = {column.id: int(column.values[row]) for column in units.columns[:3]}
+    place = {one.id: int(one.values[row]) for one in units.columns if one.id in _PLACES}
     array = f" SA{place['sa']}" if "sa" in place else ""
-    return f"SE{place['se']}{array} CU{int(units.column('cu')[row])}"
+    return f"SE{place['se']}{array} CU{place['cu']}"
 
 
 def plain_number(value: np.generic) -> Any:

@@ -11,6 +11,7 @@ from rcv_py.api.table import Table
 from rcv_py.export.tables import Column
 
 T = TypeVar("T")
+_INSIDE = frozenset(("kinds",))  # dictionaries inside of rows: without rows there are no columns
 _PLACES = frozenset(("line", "parent", "line_a", "line_b", "top_line"))  # none of them is -1
 
 
@@ -40,6 +41,8 @@ def by_name(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str
     """Return columns of rows that are dictionaries; a dictionary inside becomes columns `name_key`."""
     found: dict[str, Column] = {}
     for name in names:
+        if not rows and name in _INSIDE:
+            continue
         values = [row[name] for row in rows]
         inner = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
         if inner or any(isinstance(value, dict) for value in values):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rcv_py.analysis.marker_spans import MarkerSpans
 from rcv_py.api.choice import one_of
+from rcv_py.api.errors import noted
 from rcv_py.api.judging import Judging
 from rcv_py.api.reading import Waves
 from rcv_py.base.errors import UsageError
@@ -69,7 +70,7 @@ class Capture(Judging):
 
     def _export_tables(self, target: Path, form: str, waves: Waves, table: str) -> None:
         if table and target.is_dir():
-            raise UsageError(f"{target} is a folder.", hint="Name a file to write.")
+            raise noted(UsageError(f"{target} is a folder.", hint="Name a file to write."))
         paths = {table: target} if table else {name: target / f"{name}.{form}" for name in TABLES}
         spans = self._spans() if "events" in paths else None
         write_tables(self.trace, self._all(waves), paths, form, rows=self.chosen(waves), spans=spans)

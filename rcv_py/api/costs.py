@@ -21,6 +21,7 @@ from rcv_py.analysis.summary_rows import NAMES as SUMMARY
 from rcv_py.analysis.summary_rows import summary_rows
 from rcv_py.api.answer import Answer, by_name, by_row
 from rcv_py.api.choice import one_of
+from rcv_py.api.errors import noted
 from rcv_py.api.reading import Waves
 from rcv_py.api.tables import Tables
 from rcv_py.base.errors import UsageError
@@ -94,8 +95,11 @@ class Costs(Tables):
 
     def _check_line(self, line: int) -> None:
         if not 0 <= line < len(self.trace.code):
-            raise UsageError(
-                f"The capture has no line {line}.", hint=f"It has {len(self.trace.code):,}, counted from 0."
+            raise noted(
+                UsageError(
+                    f"The capture has no line {line}.",
+                    hint=f"It has {len(self.trace.code):,}, counted from 0.",
+                )
             )
 
     def flame(

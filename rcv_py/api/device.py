@@ -15,6 +15,7 @@ from rcv_py.analysis.formula.definitions import read_definitions
 from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
 from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.choice import one_of
+from rcv_py.api.errors import noted
 from rcv_py.api.stalls import Stalls
 from rcv_py.api.table import Table
 from rcv_py.base.errors import UsageError
@@ -98,7 +99,7 @@ class Device(Stalls):
             files = (read_definitions(text, "formulas"),) if text else ()
             more = derived_counters(found, self.trace.clock, files, self.trace.gfxip, engines=se, units=cu)
             for _, mistake in more.mistakes:
-                raise UsageError(f"A formula has a mistake: {mistake}", hint=mistake.picture(text))
+                raise noted(UsageError(f"A formula has a mistake: {mistake}", hint=mistake.picture(text)))
             rows = raw_rows(found, se, cu) + derived_rows(more)
         facts = {
             "notes": list(found.notes),
@@ -113,8 +114,10 @@ class Device(Stalls):
         rows = self.counter_numbers(formulas).result
         found = next((row for row in rows if row.name == name), None)
         if found is None:
-            raise UsageError(
-                f"Nothing is counted by the name {name}.", hint="counter_numbers lists what there is."
+            raise noted(
+                UsageError(
+                    f"Nothing is counted by the name {name}.", hint="counter_numbers lists what there is."
+                )
             )
         return Table({"time": found.curve.time, "value": found.curve.value}, "counter_curve")
 

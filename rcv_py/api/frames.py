@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rcv_py.api.errors import MissingPackage
-from rcv_py.export.table_files import arrow_column
+from rcv_py.api.errors import MissingPackage, noted
+from rcv_py.export.table_files import arrow_column, valid_text
 from rcv_py.export.tables import Words
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def to_pandas(table: Table) -> pandas.DataFrame:
-    """Return a data frame; texts that repeat become categories."""
+    """Return a data frame; whole numbers are of 64 bits, texts that repeat become categories."""
     package = _package("A data frame", "pandas", "pandas")
     return package.DataFrame({name: _series(package, table, name) for name in table})
 
@@ -34,15 +34,18 @@ def _package(what: str, name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise MissingPackage(what, name, extra) from error
+        raise noted(MissingPackage(what, name, extra)) from error
 
 
 def _series(package: Any, table: Table, name: str) -> Any:
     column = table.raw(name)
+    if isinstance(column, np.ndarray) and column.dtype == object:
+        return [valid_text(text) for text in column.tolist()]
     if not isinstance(column, Words):
-        return column.copy()
+        # Sums of a data frame keep its type: 32 bits would overflow without a word.
+        return column.astype(np.int64) if column.dtype.kind in "iu" else column.copy()
     # Two numbers may stand for one text; categories must differ.
-    texts, place = np.unique(np.array([*column.texts, ""], dtype=object).astype(str), return_inverse=True)
+    texts, place = np.unique([valid_text(text) for text in column.texts] or [""], return_inverse=True)
     return package.Categorical.from_codes(place.reshape(-1)[column.code], categories=texts.astype(object))
 
 

@@ -24,6 +24,7 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.choice import one_of
 from rcv_py.api.device import Device
+from rcv_py.api.errors import noted
 from rcv_py.base.errors import UsageError
 from rcv_py.work.triage import triage
 
@@ -81,9 +82,11 @@ class Judging(Device):
         """
         other = None if twin is None else twin.trace
         if other is not None and fingerprint(self.trace.code) != fingerprint(other.code):
-            raise UsageError(
-                f"{other.name} is no twin of {self.name}: their instructions differ.",
-                hint="A twin is another capture of the same binary; library() names those it finds.",
+            raise noted(
+                UsageError(
+                    f"{other.name} is no twin of {self.name}: their instructions differ.",
+                    hint="A twin is another capture of the same binary; library() names those it finds.",
+                )
             )
         notes = capture_health(self.trace, self._all(), Extras(other))
         rows = [

@@ -58,7 +58,7 @@ producer_text | | the instruction that it waited for
 producer_source | | source place of that
 is_newest | | whether the wait's stall is charged to this one
 time | cycle | when it was
-is_start | | begin or end of a wave
+is_start | | whether the wave began; else it ended
 workgroup | | number of the workgroup, -1: unknown
 cluster | | number of the cluster, -1: unknown
 kernel_name | | name of the kernel

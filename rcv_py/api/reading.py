@@ -13,9 +13,9 @@ import numpy as np
 from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.findings.choose import only
 from rcv_py.analysis.places import wave_row
-from rcv_py.api.errors import UnequalColumns
+from rcv_py.api.errors import UnequalColumns, noted
 from rcv_py.api.table import Table
-from rcv_py.base.errors import UsageError
+from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.settings import BY_NAME
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
@@ -40,7 +40,11 @@ class Reading:
         workers: int | None = None,
     ) -> None:
         place = path.path if isinstance(path, CaptureEntry) else Path(path)
-        self.trace: Trace = open_trace(place)
+        try:
+            self.trace: Trace = open_trace(place)
+        except RcvError as error:
+            noted(error)
+            raise
         self.budget = memory_gb * 1e9  # bytes of waves that are kept, and of a table made of them
         self._workers = workers
         self._held: list[WaveBatch] = []
@@ -73,9 +77,11 @@ class Reading:
         for batch in self.batches([row]):
             for one in batch.waves:
                 return one
-        raise UsageError(
-            f"{self.trace.waves.id(row)} could not be read: {self._lost.get(row, 'its file is missing')}",
-            hint="The table problems tells more.",
+        raise noted(
+            UsageError(
+                f"{self.trace.waves.id(row)} could not be read: {self._lost.get(row, 'its file is missing')}",
+                hint="The table problems tells more.",
+            )
         )
 
     def batches(self, waves: Waves = None) -> Iterator[WaveBatch]:
@@ -126,9 +132,11 @@ class Reading:
         if not isinstance(wave, int | np.integer):
             return wave_row(self.trace, str(wave))
         if not 0 <= wave < len(self.trace.waves):
-            raise UsageError(
-                f"The capture has no wave number {wave}.",
-                hint=f"It has {len(self.trace.waves):,}, counted from 0.",
+            raise noted(
+                UsageError(
+                    f"The capture has no wave number {wave}.",
+                    hint=f"It has {len(self.trace.waves):,}, counted from 0.",
+                )
             )
         return int(wave)
 

@@ -186,7 +186,7 @@ class Stalls(Costs):
         return Answer("hidden_latency", columns, found, facts)
 
     def memory_latency(self, rule: str = "ours") -> Answer[MemoryLatency]:
-        """Return how long memory took to answer, told by counters; `facts["reason"]` says why there is none."""
+        """Return how long memory took to answer, told by counters; `facts["reason"]` says why not."""
         one_of("rule", rule, _RULES)
         found = memory_latency(self.trace, self._all(), ReferenceRule(rule))
         numbers: Sequence[str] = ("mean", "error", "std", "samples")

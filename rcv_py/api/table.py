@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from rcv_py.api import frames, show
-from rcv_py.api.errors import NoColumn, UnequalColumns
+from rcv_py.api.errors import NoColumn, UnequalColumns, noted
 from rcv_py.api.meanings import Meaning, meaning
 from rcv_py.export.tables import Column, Words
 
@@ -67,7 +67,7 @@ class Table:
     def raw(self, name: str) -> np.ndarray | Words:
         """Return a column as it is kept: an array, or `Words` (`texts` and, for each row, a `code`)."""
         if name not in self._columns:
-            raise NoColumn(name, self.columns)
+            raise noted(NoColumn(name, self.columns))
         return self._columns[name]
 
     def _column(self, name: str) -> np.ndarray:

@@ -11,7 +11,7 @@ from rcv_py.analysis.check import check_waves
 from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.summary import problems
 from rcv_py.api.answer import by_row
-from rcv_py.api.errors import TooLarge
+from rcv_py.api.errors import TooLarge, noted
 from rcv_py.api.reading import Reading, Waves
 from rcv_py.api.table import Table, joined
 from rcv_py.base.errors import UsageError
@@ -66,7 +66,9 @@ class Tables(Reading):
         found = [one for one in self.trace.sources if one.path == path or one.path.endswith(f"/{path}")]
         if len(found) != 1 or found[0].lines is None:
             why = "several files end so" if len(found) > 1 else "the capture holds no copy of it"
-            raise UsageError(f"{path} cannot be shown: {why}.", hint="The table sources lists what there is.")
+            raise noted(
+                UsageError(f"{path} cannot be shown: {why}.", hint="The table sources lists what there is.")
+            )
         return found[0].lines
 
     @property
@@ -96,7 +98,9 @@ class Tables(Reading):
     def parts(self, name: str, waves: Waves = None) -> Iterator[Table]:
         """Yield `tokens`, `states` or `waits` piece by piece, for captures larger than memory."""
         if name not in _OF_WAVES:
-            raise UsageError(f"{name} is no table of waves.", hint=f"There are: {', '.join(_OF_WAVES)}.")
+            raise noted(
+                UsageError(f"{name} is no table of waves.", hint=f"There are: {', '.join(_OF_WAVES)}.")
+            )
         for batch in self.batches(waves):
             if batch.waves:
                 yield self._part(name, batch)
@@ -125,7 +129,7 @@ class Tables(Reading):
             found.append(self._part(name, batch))
             size += sum(_size(found[-1].raw(column)) for column in found[-1])
             if size > self.budget:
-                raise TooLarge(name, self.budget)
+                raise noted(TooLarge(name, self.budget))
         # Columns of a table without rows would widen those of the others.
         return joined(found[1:] or found)
 

@@ -168,11 +168,11 @@ class _Parquet:
 def arrow_column(arrow: Any, column: Column) -> Any:
     """Return a column as an array of `arrow`, the package pyarrow; whole numbers are of 64 bits."""
     if isinstance(column, Words):
-        texts = arrow.array([_valid(text) for text in column.texts] or [""], arrow.string())
+        texts = arrow.array([valid_text(text) for text in column.texts] or [""], arrow.string())
         return arrow.DictionaryArray.from_arrays(arrow.array(column.code.astype(np.int32)), texts)
     if isinstance(column, np.ndarray):
         return arrow.array(column if column.dtype.kind in "fb" else column.astype(np.int64))
-    return arrow.array([_valid(text) for text in column], arrow.string())
+    return arrow.array([valid_text(text) for text in column], arrow.string())
 
 
 def _plain(column: Column, rows: slice) -> list[Any]:
@@ -186,5 +186,6 @@ def _plain(column: Column, rows: slice) -> list[Any]:
     return column[rows]
 
 
-def _valid(text: str) -> str:
+def valid_text(text: str) -> str:
+    """Return the text with `?` for what is no valid text and UTF-8 cannot hold."""
     return text.encode("utf-8", "replace").decode()
