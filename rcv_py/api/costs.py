@@ -75,7 +75,7 @@ class Costs(Tables):
         """
         self._check_line(line)
         hits = line_hits(self._all(waves), line)
-        ids = self.waves.raw("wave")
+        ids = self.waves["wave"]
         columns = {
             "wave": ids[hits.wave],
             **{name: getattr(hits, name) for name in ("hit", "token", "start")},

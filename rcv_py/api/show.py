@@ -75,7 +75,8 @@ def _cells(table: Table) -> dict[str, list[str]]:
 
 
 def _fitting(table: Table) -> tuple[list[str], int]:
-    room, names = SCREEN, []
+    room = SCREEN
+    names: list[str] = []
     for name, cells in _cells(table).items():
         room -= max(map(len, [name, *cells])) + 2
         if room < 0 and names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +126,7 @@ class Stalls(Costs):
         return Answer("wait_latency", columns | numbers, found, self._wait_facts(found))
 
     def _waits(self, waves: Waves) -> WaitSummary:
-        return self._once("wait summary", waves, lambda: wait_summary(self.trace, self._all(waves)))
+        return self._once("wait summary", waves, lambda: wait_summary(self.trace, self.batches(waves)))
 
     def _wait_facts(self, found: WaitSummary) -> dict[str, int]:
         table = found.blocking
@@ -181,8 +182,9 @@ class Stalls(Costs):
             **{f"hidden_{name}": getattr(table, name) for name in ("idle", "stall", "issue")},
             "share": table.share,
         }
-        facts = {"assumption": found.assumption, "reason": why_not_hidden(self.trace)}
-        facts |= {name: int(columns[name].sum()) for name in ("total", "not_hidden", "hidden")}  # type: ignore[union-attr]
+        sums = {"total": table.total, "not_hidden": table.seen, "hidden": table.hidden}
+        facts: dict[str, Any] = {"assumption": found.assumption, "reason": why_not_hidden(self.trace)}
+        facts |= {name: int(column.sum()) for name, column in sums.items()}
         return Answer("hidden_latency", columns, found, facts)
 
     def memory_latency(self, rule: str = "ours") -> Answer[MemoryLatency]:

@@ -175,8 +175,10 @@ class Table:
             rows = np.asarray(rows) if len(rows) else np.zeros(0, dtype=np.int64)
         found: dict[str, Column] = {}
         for name, column in self._columns.items():
-            is_array = isinstance(column, np.ndarray)
-            found[name] = column[rows] if is_array else Words(column.texts, column.code[rows])
+            if isinstance(column, Words):
+                found[name] = Words(column.texts, column.code[rows])
+            else:
+                found[name] = column[rows]
         return Table(found, self.name)
 
     # -- for others ---------------------------------------------------------------------------------------
