@@ -101,6 +101,12 @@ def _loops(parser: argparse.ArgumentParser) -> None:
 def _bubbles(parser: argparse.ArgumentParser) -> None:
     folder(parser)
     top(parser, 20, "lines")
+    parser.add_argument(
+        "--rule",
+        choices=RULES,
+        default="ours",
+        help="whether time under s_endpgm is drain (ours, default) or issue, as the reference counts it",
+    )
     forms(parser, "rcv.bubbles")
 
 

@@ -13,6 +13,7 @@ from rcv_py.cli.opening import batches
 from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 
 SCHEMA = "rcv.bubbles/1"
@@ -29,12 +30,13 @@ def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     read = list(batches(trace))
-    found = bubbles(trace, read)
+    rule = ReferenceRule(arguments.rule)
+    found = bubbles(trace, read, rule=rule)
     rows = [_row(trace, found, i) for i in range(len(found))[: arguments.top or None]]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [[row[name] for name in _HEAD] for row in rows]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, found, read) | {"rows": rows}))
+        print(json_text(SCHEMA, _document(trace, found, read, rule) | {"rows": rows}))
     elif not rows:
         print(_why_none(trace, found))
     else:
@@ -62,12 +64,13 @@ def _cells(row: dict[str, Any]) -> list[str]:
     return [str(row["line"]), *numbers, row["text"], row["source"]]
 
 
-def _document(trace: Trace, found: Bubbles, read: list[Any]) -> dict[str, Any]:
+def _document(trace: Trace, found: Bubbles, read: list[Any], rule: ReferenceRule) -> dict[str, Any]:
     use = matrix_use(trace, read)
     return {
         "capture": trace.name,
         "waves": found.waves,
         "of": len(trace.waves),
+        "rule": rule.value,
         "totals": {
             "resident": found.resident,
             "issuing": found.issuing,
