@@ -9,6 +9,7 @@ from typing import Any
 from rcv_py.analysis.bubbles import WAYS, Bubbles, bubbles
 from rcv_py.analysis.matrix_passes import matrix_use
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -34,7 +35,7 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [[row[name] for name in _HEAD] for row in rows]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, found, read) | {"rows": rows}))
+        print(json_text(SCHEMA, _document(trace, found, read) | {"rows": rows}, about(arguments, trace)))
     elif not rows:
         print(_why_none(trace, found))
     else:

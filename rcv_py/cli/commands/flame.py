@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +19,8 @@ from rcv_py.analysis.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
-from rcv_py.cli.report import Column, json_text, plain, print_table
+from rcv_py.cli.about import about
+from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
@@ -30,6 +32,7 @@ _COLUMNS = (
     Column("self", True),
     Column("frame", elastic="right"),
 )
+_HEAD = ("what", "name", "full_name", "line", "parent", "depth", "begin", "self", "total")
 _METRICS = {"total": Metric.TOTAL, "nonhidden": Metric.NONHIDDEN, "stall": Metric.STALL, "hits": Metric.HITS}
 _OF = {
     Metric.TOTAL: "cycles of latency and idle time of all waves",
@@ -45,7 +48,10 @@ def run(arguments: Namespace) -> int:
     if arguments.folded:
         print(*folded(trace, tree, metric), sep="\n", end="\n" if tree.whole(metric) else "")
     elif arguments.json:
-        print(json_text("rcv.flame/1", _document(trace, tree, arguments)))
+        print(json_text("rcv.flame/1", _document(trace, tree, arguments), about(arguments, trace)))
+    elif arguments.csv:
+        frames = _document(trace, tree, arguments)["frames"]
+        sys.stdout.write(csv_text(_HEAD, [[frame[name] for name in _HEAD] for frame in frames]))
     else:
         print_table(_COLUMNS, list(_rows(trace, tree, metric, Order(arguments.order), arguments.least)))
         print(f"\n{_footer(tree, metric, arguments.content)}{note and ' ' + note}")

@@ -15,6 +15,7 @@ from rcv_py.analysis.cost_columns import CostColumns, cost_columns
 from rcv_py.analysis.flow import Flow, flow
 from rcv_py.analysis.loops import loops
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode
@@ -57,7 +58,7 @@ def run(arguments: Namespace) -> int:
             "of": len(table.rows),
             "rows": [dict(zip(head, row, strict=True)) for row in shown],
         }
-        print(json_text("rcv.isa/1", document))
+        print(json_text("rcv.isa/1", document, about(arguments, trace)))
     else:
         print_table(table.columns, [_cells(table.columns, row) for row in shown])
         print(f"\n{count(len(shown))} of {plural(len(table.rows), *table.unit)}.")

@@ -13,6 +13,7 @@ from rcv_py.analysis.occupancy import Steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
 from rcv_py.analysis.wave_states import LIVING, wave_states
 from rcv_py.base.text import count, nanoseconds, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.limits import show_limits
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
@@ -48,7 +49,7 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text((arguments.by, "cycle", "waves"), _changes(rows)))
     elif arguments.json:
-        print(json_text("rcv.occupancy/1", _document(trace, arguments.by, rows)))
+        print(json_text("rcv.occupancy/1", _document(trace, arguments.by, rows), about(arguments, trace)))
     elif not rows:
         print(_NOTHING[arguments.by])
     else:
