@@ -169,7 +169,7 @@ def _instruction_table(report: LegacyReport, top: int) -> Iterator[str]:
             return
         yield (
             f"  {rank:>3}  {short(one.stall):>8}  {_share(one.stall, report.stall):>6.2f}%"
-            f"  {one.name:<13} {one.text[:48]:<48}  {one.source[-38:]}"
+            f"  {one.name:<13} {_cut(one.text):<48}  {one.source[-38:]}"
         )
 
 
@@ -219,3 +219,7 @@ def _row(one: Instruction) -> dict[str, Any]:
         "latency": one.total,
         "source": one.source,
     }
+
+
+def _cut(text: str, width: int = 48) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

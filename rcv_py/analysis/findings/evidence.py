@@ -22,10 +22,18 @@ def line_of(inputs: FindingInputs, line: int, why: str = "") -> Evidence:
 
 def lines_of(inputs: FindingInputs, claimed: Claimed, most: int = LINES) -> list[Evidence]:
     """The lines of a pattern that have most at stake."""
-    found = []
-    for line, stake in zip(claimed.line[:most].tolist(), claimed.stake[:most].tolist(), strict=True):
-        found.append(line_of(inputs, line, f"{count(stake)} cycles" if stake else ""))
-    return found
+    columns = (claimed.line, claimed.attributed, claimed.stake)
+    rows = zip(*(column[:most].tolist() for column in columns), strict=True)
+    return [line_of(inputs, line, _costs(attributed, stake)) for line, attributed, stake in rows]
+
+
+def _costs(attributed: int, exposed: int) -> str:
+    """Cycles of all waves, and how many of them no other wave of the SIMD covers."""
+    if not attributed:
+        return ""
+    if attributed == exposed:
+        return f"{count(attributed)} cycles, all exposed"
+    return f"{count(attributed)} cycles, {count(exposed)} exposed"
 
 
 def producers_of(inputs: FindingInputs, rows: np.ndarray, most: int = 2) -> list[Evidence]:

@@ -9,13 +9,6 @@ from rcv_py.ui.kit.places import place_text
 
 EVIDENCE, ASSUMPTION = "evidence", "assumption"
 SHOWN = 3  # pieces of evidence that are named below the title, where a low panel shows them
-_KINDS = {
-    "line": "instruction",
-    "token": "worst execution",
-    "wave": "wave",
-    "window": "range of time",
-    "source": "source line",
-}
 
 
 def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> str:
@@ -29,8 +22,8 @@ def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> str:
     parts.append(f"</p><p>{escape(one.sentence)}</p>")
     parts.append(f"<p><b>What to do:</b> {escape(one.remedy)}</p>")
     if one.evidence:
-        rows = "".join(_row(number, place, sources) for number, place in enumerate(one.evidence))
-        parts.append(f"<table cellspacing='0'>{rows}</table>")
+        rows = "<br>".join(_row(number, place, sources) for number, place in enumerate(one.evidence))
+        parts.append(f"<p>{rows}</p>")
     if one.assumption:
         arrow = "▾" if is_open else "▸"
         parts.append(f"<p><a href='{ASSUMPTION}:0'>{arrow} What this assumes</a>")
@@ -39,11 +32,9 @@ def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> str:
 
 
 def _row(number: int, place: Evidence, sources: object) -> str:
-    key = f"<span class='q'>{number + 1}</span>" if number < 9 else ""
+    key = f"<span class='q'>{number + 1}</span>&nbsp; " if number < 9 else ""
     text = "" if place.kind == "source" else escape(place.text)
-    cells = (key, _link(number, place, sources), f"<span class='q'>{_KINDS[place.kind]}</span>")
-    first = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f"<tr>{first}<td class='m'>{text}</td></tr>"
+    return f"{key}{_link(number, place, sources)} &nbsp;{text}"
 
 
 def _link(number: int, place: Evidence, sources: object) -> str:

@@ -188,9 +188,9 @@ class Workspace(QMainWindow):
         heights = {
             "left": body * 60 // 100,
             "left_bottom": body * 40 // 100,
-            "top": body * (36 if compact else 33) // 100,
-            "center": body * (56 if compact else 43) // 100,
-            "bottom": body * (4 if compact else 22) // 100,
+            "top": body * (36 if compact else 32) // 100,
+            "center": body * (56 if compact else 38) // 100,
+            "bottom": body * (4 if compact else 28) // 100,
             "right": WAVE_PX,
             "right_center": body * 36 // 100,
             "right_bottom": body - WAVE_PX - body * 36 // 100,
@@ -213,7 +213,7 @@ class Workspace(QMainWindow):
         for dock in docks:
             dock.fold(self.is_bottom_folded)
         if docks and not self.is_bottom_folded:
-            self.resizeDocks([docks[0]], [max(160, self.height() // 5)], _DOWN)
+            self.resizeDocks([docks[0]], [max(200, self.height() * 28 // 100)], _DOWN)
         self.panels_changed.emit()
 
     def show_panel(self, name: str) -> None:
