@@ -35,7 +35,12 @@ SUMMARY = schema(
             {
                 "id": text("Stable name."),
                 "name": text("What it is called."),
-                "value": either("The value, in the unit that `of` or the name tells.", "integer", "number"),
+                "value": either(
+                    "The value, in the unit that `of` or the name tells; a name is a text.",
+                    "integer",
+                    "number",
+                    "string",
+                ),
                 "of": text("Unit, or what it is a part of."),
             },
         ),
