@@ -45,7 +45,10 @@ SUMMARY = schema(
             },
         ),
         "waves": record("Waves.", {"traced": waves("Recorded"), "read": waves("That could be read")}),
-        "activity": named("Where the time of all waves went, by activity.", cycles("Time of all waves")),
+        "activity": named(
+            "Where the time of all waves went, by activity; in samples for PC samples.",
+            cycles("Time of all waves", least=None),
+        ),
         "states": named("Time of the traced waves by state.", cycles("Time of all waves")),
         "stall_reasons": named("PC samples by reason.", times("Samples")),
         "simds": listed(

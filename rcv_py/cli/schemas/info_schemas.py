@@ -73,7 +73,7 @@ INFO = schema(
         "activity": record(
             "Where the time of all waves went.",
             {
-                name: number(f"{name.capitalize()}, in percent of latency and idle.", least=0)
+                name: number(f"{name.capitalize()}, in percent of latency and idle.")
                 for name in ("idle", "stall", "issue")
             },
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rcv_py.cli.schemas.common import SOURCE
 from rcv_py.cli.schemas.envelope import schema
 from rcv_py.cli.schemas.shape import (
-    Fields,
+    Shape,
     choice,
     cycles,
     flag,
@@ -63,15 +63,14 @@ INDEX = schema(
     },
 )
 
-_PAIR: Fields = {"minItems": 2, "maxItems": 2}  # type: ignore[dict-item]
 _NOISY = {
     "value": ratio("B divided by A"),
     "noise": maybe(number("How far it may be off by noise; null if that is not known.")),
 }
 
 
-def _pair(meaning: str) -> dict[str, object]:
-    return {**listed(meaning, number("Of A, then of B.")), **_PAIR}
+def _pair(meaning: str) -> Shape:
+    return {**listed(meaning, number("Of A, then of B.")), "minItems": 2, "maxItems": 2}
 
 
 COMPARE = schema(
@@ -98,11 +97,7 @@ COMPARE = schema(
                     "hits_per_wave": _pair("Executions a wave."),
                     "cycles_per_wave": _pair("Cycles a wave."),
                     "cycles_per_hit": _pair("Cycles an execution."),
-                    "covered": {
-                        **number("Part of the cycles on instructions that both have, from 0 to 1."),
-                        "type": ["number", "array"],
-                        "items": share("Of A, then of B"),
-                    },
+                    "covered": _pair("Part of the cycles on instructions that both have, from 0 to 1."),
                     "ratio_at_equal_hits": record("Cycles at equal executions.", _NOISY),
                     "ratio_per_wave": record("Cycles a wave.", _NOISY),
                 },
