@@ -72,7 +72,7 @@ def test_hotspot_by_source_kind_and_class_loses_nothing(name: str) -> None:
     for line, tokens in by_line.items():
         places[str(found.code[line][3] or "")] += tokens
     rows = told(name, "hotspot", "--by", "source", "--top", "0")["rows"]
-    named = {row["source"]: picked(row) for row in rows if row["source"] and row["hits"]}
+    named = {row["name"]: picked(row) for row in rows if row["hits"] and ":" in row["name"]}
     assert named == {place: costs(tokens) for place, tokens in places.items() if place}
     whole = costs([token for tokens in by_line.values() for token in tokens])
     for by in ("source", "kind", "class"):
@@ -91,10 +91,10 @@ def test_isa_lines_blocks_and_branches(name: str) -> None:
     assert sorted(set(covered)) == covered
     assert {line for line, tokens in by_line.items() if tokens} <= set(covered)
     for block in blocks:
-        inside = [
-            token for line in range(block["first"], block["last"] + 1) for token in by_line.get(line, [])
-        ]
-        assert picked(block) == costs(inside)
+        rows = range(block["first"], block["last"] + 1)
+        inside = [token for line in rows for token in by_line.get(line, [])]
+        head = next((line for line in rows if not found.text(line).startswith(LABEL)), None)
+        assert picked(block) == {**costs(inside), "hits": len(by_line.get(head, []))}
     entered = {
         after.line
         for wave in found.waves
@@ -142,7 +142,7 @@ def test_waits_charge_stall_to_what_the_files_name(name: str) -> None:
         for line, places in wave.waits:
             required[line] |= set(places)
     document = told(name, "waits", "--top", "0")
-    assert {wait["line"] for wait in document["waits"]} == set(required)
+    assert {wait["line"] for wait in document["waits"] if wait["producers"]} == set(required)
     for wait in document["waits"]:
         assert wait["stall"] == sum(token.stall for token in by_line[wait["line"]])
         assert wait["hits"] == len(by_line[wait["line"]])
@@ -411,7 +411,12 @@ def test_compare_puts_cycles_against_waves() -> None:
     folders = [str(captures.trace_path(f"flash_attn_small_{which}")) for which in ("before", "after")]
     document = json.loads(run("compare", *folders, "--top", "0", "--json").out)
     tokens = [[token for wave in one.waves for token in wave.tokens] for one in (a, b)]
-    spent = [sum(token.duration + token.gap for token in some) for some in tokens]
+    # What waves drain under s_endpgm is left out, since the slot may be free before.
+    ends = ({at for at, row in enumerate(one.code) if str(row[0]).startswith("s_endpgm")} for one in (a, b))
+    spent = [
+        sum(token.duration + token.gap for token in some if token.line not in end)
+        for some, end in zip(tokens, ends, strict=True)
+    ]
     waves = [len(one.waves) for one in (a, b)]
     kernel = document["kernel"]
     assert kernel["waves"] == waves
@@ -434,8 +439,8 @@ def test_check_counts_what_it_shows(name: str) -> None:
     if "mapping" in notes:
         said = {one["name"]: one["value"] for one in notes["mapping"]["evidence"]}
         rows = [row for row in found.code if not str(row[0]).lstrip().startswith(LABEL)]
-        places = Counter(str(row[3]) for row in rows if row[3])
-        assert said["source lines"] == len(places)
+        assert said["source lines"] == len({row[3] for row in rows if row[3]})
+        places = Counter(str(found.code[line][3]) for line in executed if found.code[line][3])
         assert said["instructions on it"] == pytest.approx(max(places.values()) / sum(places.values()))
     if "representative" in notes:
         said = {one["name"]: one["value"] for one in notes["representative"]["evidence"]}

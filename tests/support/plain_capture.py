@@ -9,6 +9,7 @@ import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -124,9 +125,9 @@ def _offsets(folder: Path) -> dict[int, int]:
         return {}
     ticks = sum(last[1] - first[1] for first, last in ends.values())
     cycles = sum(last[0] - first[0] for first, last in ends.values())
-    rate = (1 + ticks) / (25 + cycles)
+    rate = Fraction(ticks, cycles)
     origin = {se: first[1] - first[0] * rate for se, (first, _) in ends.items()}
-    return {se: int((value - min(origin.values())) / rate) for se, value in origin.items()}
+    return {se: round((value - min(origin.values())) / rate) for se, value in origin.items()}
 
 
 def _lives(folder: Path, shift: dict[int, int]) -> list[tuple[int, int, int]]:

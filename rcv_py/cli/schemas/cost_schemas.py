@@ -176,6 +176,7 @@ ISA = Schema(
                         "last": LINE,
                         "lines": times("Instructions in it"),
                         **COSTS,
+                        "hits": times("Executions of its first instruction"),
                         "share": COST_SHARE,
                         "loops": times("Loops around it"),
                         "name": text("Name of the block."),

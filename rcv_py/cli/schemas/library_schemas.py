@@ -95,8 +95,8 @@ COMPARE = schema(
                 {
                     "waves": _pair("Waves."),
                     "hits_per_wave": _pair("Executions a wave."),
-                    "cycles_per_wave": _pair("Cycles a wave."),
-                    "cycles_per_hit": _pair("Cycles an execution."),
+                    "cycles_per_wave": _pair("Cycles a wave, without what waves drain under s_endpgm."),
+                    "cycles_per_hit": _pair("The same cycles an execution."),
                     "covered": _pair("Part of the cycles on instructions that both have, from 0 to 1."),
                     "ratio_at_equal_hits": record("Cycles at equal executions.", _NOISY),
                     "ratio_per_wave": record("Cycles a wave.", _NOISY),
