@@ -17,9 +17,9 @@ from rcv_py.cli.exit_codes import codes_text
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
 ORDER = (
-    "view", "triage", "info", "check", "summary", "hotspot", "isa", "line", "waits", "causes", "loops",
-    "bubbles", "latency", "flame", "occupancy", "counters", "events", "compare", "index", "report",
-    "export", "shot", "synth", "schema",
+    "view", "triage", "info", "check", "summary", "hotspot", "isa", "source", "line", "waits", "causes",
+    "loops", "bubbles", "latency", "flame", "occupancy", "counters", "pmc", "events", "compare", "index",
+    "report", "export", "shot", "synth", "schema",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)

@@ -28,6 +28,7 @@ OUT = "{out}"
 WORDS: dict[str, tuple[str, ...]] = {
     **{name: variants[0].split() for name, variants in ON_A_CAPTURE.items()},  # type: ignore[dict-item]
     "line": ("1",),
+    "pmc": (),
     "compare": ("{folder}",),
     "index": ("--jobs", "0"),
     "report": ("--out-dir", OUT, "--jobs", "1"),

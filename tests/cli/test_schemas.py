@@ -89,6 +89,21 @@ def test_captures_below_a_folder_and_between_two(tmp_path: Path) -> None:
     assert len(checked(run("triage", str(tmp_path), "--json"))["captures"]) == 2
 
 
+def test_sources_and_counter_tables() -> None:
+    for name in ("flash_attn_small_before", "pcsampling", "vec_add"):
+        folder = str(captures.trace_path(name))
+        file = checked(run("source", folder, "--json"))["rows"][0]
+        path, line = file["file"], file["hottest_line"]
+        assert checked(run("source", folder, path, "--json"))["kind"] == "lines"
+        assert checked(run("source", folder, f"{path}:{line}", "--json"))["kind"] == "instructions"
+    tables = [
+        str(captures.SHARED / "golden" / "pmc_l2_analyzer" / f"synth_{name}.csv") for name in ("l2", "ea")
+    ]
+    for words in ((), ("--by", "dispatch"), ("--ideal-mb", "8590", "--kernel", "kern_a")):
+        assert checked(run("pmc", *tables, *words, "--json"))["rows"]
+        assert checked(run("pmc", tables[0], *words, "--json"))["rows"]
+
+
 def test_what_is_written_is_told(tmp_path: Path) -> None:
     folder = str(captures.trace_path("pa_mqa_small"))
     out = str(tmp_path / "report.md")
@@ -119,7 +134,7 @@ def test_no_json_without_a_schema(command: Any) -> None:
 
 
 def test_every_command_about_a_capture_is_held() -> None:
-    alone = {"view", "shot", "compare", "index", "report", "export", "synth", "schema"}
+    alone = {"view", "shot", "compare", "pmc", "index", "report", "export", "synth", "schema"}
     about_a_capture = {command.name for command in COMMANDS} - alone
     assert about_a_capture == set(ON_A_CAPTURE), "add the command to tests/support/command_runs.py"
 

@@ -25,6 +25,7 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
         "--like new --mode src",
     ),
     "isa": ("--top 4", "--blocks --top 4", "--branches --top 4"),
+    "source": ("--top 3", "--inlined --no-causes"),
     "line": ("3 --top 3", "5 --by since --log"),
     "waits": ("--top 3", "--latency --top 4"),
     "causes": ("--top 3", "--by line --top 3", "--by producer --top 3"),
@@ -35,7 +36,7 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
             for name in ("iterations", "phases", "first", "distance", "chains", "barriers")
         ),
     ),
-    "bubbles": ("--top 4",),
+    "bubbles": ("--top 4", "--rule reference --top 4"),
     "latency": ("--top 4", "--kind memory --top 4", "--rule reference --top 4"),
     "flame": ("--least 10", "--content kernel --metric stall"),
     "occupancy": ("", "--by kernel", "--by state", "--limits"),

@@ -183,6 +183,7 @@ BUBBLES = schema(
     "Instructions by the cycles in which they kept a SIMD from issuing.",
     {
         **CAPTURE,
+        "rule": choice("Our rules, or those of the reference.", "ours", "reference"),
         "waves": WAVES_READ,
         "of": waves("Traced waves"),
         "totals": record(
