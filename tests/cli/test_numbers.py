@@ -276,13 +276,23 @@ def length(spans: list[tuple[int, int]]) -> int:
 
 @pytest.mark.parametrize("name", SMALLER)
 def test_bubbles_charge_silent_cycles_one_by_one(name: str) -> None:
-    """Times are multiples of 4 cycles here, so a step of 4 looks at every cycle."""
+    """Times are multiples of 4 cycles here, so a step of 4 looks at every cycle.
+
+    What is spent under s_endpgm is no issue: the wave only waits for its last operations.
+    """
+    found = files(name)
     charged: dict[int, float] = defaultdict(float)
     resident = issuing = 0
-    for waves in files(name).simds().values():
+    for waves in found.simds().values():
         times = [t for wave in waves for token in wave.tokens for t in (token.time, token.issue, token.end)]
         assert not [time for time in times if (time - times[0]) % 4]
-        busy = {t for w in waves for token in w.tokens for t in range(token.issue, token.end, 4)}
+        busy = {
+            time
+            for wave in waves
+            for token in wave.tokens
+            if not found.text(token.line).startswith("s_endpgm")
+            for time in range(token.issue, token.end, 4)
+        }
         place: dict[int, list[int]] = defaultdict(list)  # of a cycle, the lines that are waited in
         for wave in waves:
             lines = {}

@@ -24,7 +24,7 @@ def told(name: str, command: str, *words: str) -> dict[str, Any]:
 @every
 def test_bubbles(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
-    document = told(name, "bubbles", "--top", "0")
+    document = told(name, "bubbles", "--rule", "reference", "--top", "0")
     totals = document["totals"]
     assert totals["resident"] == golden["resident"]
     assert totals["bubble"] == pytest.approx(golden["bubble"], abs=8)  # what issues behind the end of a wave
