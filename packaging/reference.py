@@ -46,6 +46,17 @@ def commands_page() -> str:
     return "\n".join(parts)
 
 
+def schemas_page() -> str:
+    """The exit codes, and every field of every document."""
+    from rcv_py.cli.exit_codes import EXIT_TEXT
+    from rcv_py.cli.schemas.pages import schema_sections
+
+    parts = ["# Output for scripts", "", "Written from the code; `make docs` writes it again.", ""]
+    parts += ["## Exit codes", "", "| code | meaning |", "|---:|---|"]
+    parts += [f"| {code.value} | {text} |" for code, text in EXIT_TEXT.items()]
+    return "\n".join([*parts, "", *schema_sections()])
+
+
 def settings_page() -> str:
     """One row an option."""
     from rcv_py.base.settings import OPTIONS
@@ -89,6 +100,7 @@ def api_page() -> str:
 
 PAGES = {
     "docs/commands.md": commands_page,
+    "docs/schemas.md": schemas_page,
     "docs/settings.md": settings_page,
     "docs/keys.md": keys_page,
     "docs/api-reference.md": api_page,
@@ -110,7 +122,11 @@ def main() -> int:
     os.environ["COLUMNS"] = "100"
     sys.path.insert(0, str(ROOT))
     if "--check" in sys.argv:
-        stale = [name for name, page in PAGES.items() if (ROOT / name).read_text() != page()]
+        stale = [
+            name
+            for name, page in PAGES.items()
+            if not (ROOT / name).exists() or (ROOT / name).read_text() != page()
+        ]
         print(*stale, sep="\n", end="\n" if stale else "")
         return 1 if stale else 0
     for name, page in PAGES.items():

@@ -237,6 +237,7 @@ def _flame(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--folded", action="store_true", help="stack lines for flamegraph.pl and speedscope")
     form.add_argument("--json", action="store_true", help="for programs: schema rcv.flame")
+    form.add_argument("--csv", action="store_true", help="for spreadsheets: a row a frame")
 
 
 def _compare(parser: argparse.ArgumentParser) -> None:

@@ -13,21 +13,13 @@ from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.analysis_commands import ANALYSIS_COMMANDS
 from rcv_py.cli.capture_commands import CAPTURE_COMMANDS
+from rcv_py.cli.exit_codes import codes_text
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
-_CODES = """\
-exit codes:
-  0  done
-  1  a bug in rcv; what is printed belongs into a report
-  2  something to put right: the sentence says what
-  3  the gate of rcv compare --fail-on tripped
-  4  the capture has a flaw that rcv check --strict does not accept
-"""
-
 ORDER = (
     "view", "triage", "info", "check", "summary", "hotspot", "isa", "source", "line", "waits", "causes",
     "loops", "bubbles", "latency", "flame", "occupancy", "counters", "pmc", "events", "compare", "index",
-    "report", "export", "shot", "synth",
+    "report", "export", "shot", "synth", "schema",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)
@@ -51,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
         "rcv",
         usage="rcv [FOLDER]\n       rcv COMMAND …",
         description=_ABOUT,
-        epilog=_CODES,
+        epilog=codes_text(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

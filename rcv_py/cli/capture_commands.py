@@ -47,7 +47,7 @@ def _triage(parser: argparse.ArgumentParser) -> None:
 def _info(parser: argparse.ArgumentParser) -> None:
     folder(parser)
     parser.add_argument("--check", action="store_true", help="read every wave and look for contradictions")
-    parser.add_argument("--json", action="store_true", help="for programs: schema rcv.info or rcv.captures")
+    forms(parser, "rcv.info or rcv.captures", "for spreadsheets: a row a fact, or a capture")
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
@@ -141,6 +141,7 @@ def _synth(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--all", action="store_true", help="write every sample")
     parser.add_argument("--seed", type=count, default=0, metavar="N", help="the same seed, the same bytes")
+    forms(parser, "rcv.samples")
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
@@ -164,6 +165,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="captures at a time (default: as many as processors)",
     )
+    forms(parser, "rcv.report")
 
 
 def _export(parser: argparse.ArgumentParser) -> None:
@@ -190,6 +192,14 @@ def _export(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="Perfetto: write a cycle as one nanosecond, so that no time is rounded",
     )
+    parser.add_argument("--json", action="store_true", help="for programs: schema rcv.export")
+
+
+def _schema(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="a command, a schema such as rcv.info/1, or `envelope`"
+    )
+    forms(parser, "rcv.schemas")
 
 
 CAPTURE_COMMANDS = (
@@ -250,4 +260,10 @@ CAPTURE_COMMANDS = (
         "rcv export FOLDER --to perfetto --out trace.pftrace",
     ),
     Command("synth", "write made-up sample captures", _synth, "rcv synth --all --out samples"),
+    Command(
+        "schema",
+        "print the JSON Schema of what --json prints, or list all",
+        _schema,
+        "rcv schema hotspot > hotspot.schema.json",
+    ),
 )

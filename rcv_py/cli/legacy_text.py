@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,9 +17,9 @@ from rcv_py.analysis.legacy_analyzer import (
     choose_launch,
     legacy_report,
 )
-from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count
-from rcv_py.cli.report import json_text, plain
+from rcv_py.cli.about import about
+from rcv_py.cli.report import csv_text, json_text, plain
 from rcv_py.formats.run_files import launches
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
@@ -29,6 +30,8 @@ TOP = 15
 CONTEXT = 3
 _DETAILED = 5  # source lines
 _LISTED = 6  # instructions of each
+_SOURCE_HEAD = ("source", "stall", "latency", "rate", "dominant")
+_ROW_HEAD = ("line", "text", "class", "stall", "latency", "source")
 _RULE = "─" * 90
 _NAMES = {"gfx942": "CDNA3", "gfx950": "CDNA4"}
 _GRANULE = 8  # registers
@@ -37,16 +40,19 @@ _WAVE = 64  # threads
 
 def show_legacy(trace: Trace, arguments: Namespace) -> int:
     """Print the report of a capture by the rules of a generation."""
-    if arguments.csv:
-        raise UsageError("--like prints text or JSON.", hint="Leave out --csv, or --like.")
     generation = Generation(arguments.like)
     launch = Launch()
     if generation is Generation.NEW:
         launch = choose_launch(launches(trace.path), trace.path.name, arguments.kernel or "")
     report = legacy_report(trace.code, trace.sources, generation, launch)
     top = TOP if arguments.top is None else arguments.top or len(report.ranked)
-    if arguments.json:
-        print(json_text(SCHEMA, _document(trace, report, arguments, top)))
+    if arguments.csv:
+        shown = _document(trace, report, arguments, top)["sources" if arguments.mode == "src" else "rows"]
+        sys.stdout.write(
+            csv_text(_SOURCE_HEAD if arguments.mode == "src" else _ROW_HEAD, map(dict.values, shown))
+        )
+    elif arguments.json:
+        print(json_text(SCHEMA, _document(trace, report, arguments, top), about(arguments, trace)))
     else:
         for line in _lines(trace, report, arguments, top):
             print(plain(line))

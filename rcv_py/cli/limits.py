@@ -9,6 +9,7 @@ from typing import Any
 
 from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
 from rcv_py.base.text import count, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.trace import Trace
@@ -26,7 +27,7 @@ def show_limits(trace: Trace, arguments: Namespace) -> int:
     """Print the limits of the kernel with most traced cycles."""
     found = occupancy_limits(trace, run_facts(trace.path, trace.kernel_name, trace.target))
     if arguments.json:
-        print(json_text(SCHEMA, _document(trace, found)))
+        print(json_text(SCHEMA, _document(trace, found), about(arguments, trace)))
     elif arguments.csv:
         rows = [tuple(_limit(one).values()) for one in found.limits]
         sys.stdout.write(csv_text(_HEAD, rows))

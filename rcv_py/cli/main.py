@@ -6,46 +6,61 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
 from typing import TextIO
 
 from rcv_py.base.errors import RcvError
 from rcv_py.cli.arguments import parse
+from rcv_py.cli.exit_codes import ExitCode
 
-DONE, BUG, USAGE, STOPPED = 0, 1, 2, 130
+_FULL = (ENOSPC, EDQUOT, EIO)  # what writing anywhere can meet, on a full disk above all
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code: 0 done, 1 a bug, 2 the user can put it right.
-
-    A command may have codes of its own, such as 3 for a gate that tripped.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # names of files need not be text
+    """Run a command line and return its exit code, of which `rcv_py.cli.exit_codes` has the table."""
+    _prepare_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = _run(words)
-        sys.stdout.flush()
-        return code
+        return _run(words)
     except RcvError as error:
         _complain(error, sys.stderr)
-        return USAGE
+        return ExitCode.USAGE
     except KeyboardInterrupt:
-        return STOPPED
+        return ExitCode.STOPPED
     except BrokenPipeError:
         _silence(sys.stdout)
-        return DONE  # whoever reads, for example `head`, has had enough
-    except Exception:  # the last place that can say which words lead to the bug
+        return ExitCode.DONE  # whoever reads, for example `head`, has had enough
+    except Exception as error:  # the last place that can say which words lead to the bug
+        if isinstance(error, OSError) and error.errno in _FULL:
+            _silence(sys.stdout)
+            print(f"rcv: The output cannot be written: {error.strerror}.", file=sys.stderr)
+            return ExitCode.USAGE
         traceback.print_exc()
         print(f"rcv: this is a bug. Please report it with: rcv {' '.join(words)}", file=sys.stderr)
-        return BUG
+        return ExitCode.BUG
+
+
+def _prepare_streams() -> None:
+    """Make output that cannot fail for a letter, nor because the stream was closed before the start."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # started with `>&-`
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # names of files need not be text
 
 
 def _run(words: list[str]) -> int:
-    arguments = parse(words)
+    try:
+        arguments = parse(words)
+    except SystemExit:  # --help and --version were printed, or a mistake was named
+        sys.stdout.flush()
+        raise
     command = import_module(f"rcv_py.cli.commands.{arguments.command}")
-    return int(command.run(arguments) or DONE)
+    code = int(command.run(arguments) or ExitCode.DONE)
+    sys.stdout.flush()
+    return code
 
 
 def _complain(error: RcvError, stream: TextIO) -> None:

@@ -142,14 +142,17 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return target.getvalue()
 
 
-def json_text(schema: str, content: dict[str, Any]) -> str:
+def json_text(schema: str, content: dict[str, Any], about: dict[str, Any] | None = None) -> str:
     """Return a JSON document that names its schema, such as `rcv.info/1`, and the version of rcv.
+
+    `about` is what `rcv_py.cli.about` tells of the run; every command gives it, and the schemas demand it.
 
     The number grows when a reader of the old document could misread the new one; new keys do not count.
     """
     import orjson  # noqa: PLC0415 - text and CSV do not wait for it
 
-    document = {"schema": schema, "rcv": __version__, **content}
+    described = {} if about is None else {"about": about}
+    document = {"schema": schema, "rcv": __version__, **described, **content}
     try:
         data = orjson.dumps(document, option=orjson.OPT_INDENT_2)
     except TypeError:  # a name that is not valid text

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from pathlib import Path
 
@@ -148,12 +151,21 @@ def test_nothing_recorded_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> N
     assert "No instruction has any cycles." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "words", [["--detail"], ["--kernel", "x"], ["--mode", "asm"], ["--like", "new", "--csv"]]
-)
+@pytest.mark.parametrize("words", [["--detail"], ["--kernel", "x"], ["--mode", "asm"]])
 def test_options_that_do_not_fit(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hotspot", str(captures.trace_path("vec_add")), *words]) == 2
     assert "--like" in capsys.readouterr().err
+
+
+def test_csv_has_the_rows_of_json(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(captures.trace_path("vec_add"))
+    for mode, key in (("asm", "rows"), ("src", "sources")):
+        words = ["hotspot", folder, "--like", "new", "--mode", mode]
+        assert main([*words, "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)[key]
+        assert main([*words, "--csv"]) == 0
+        table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        assert table == [{name: str(value) for name, value in row.items()} for row in rows]
 
 
 CLASSES = {

@@ -68,12 +68,15 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
     if not len(claimed):
         return
     first_wait, newest, olds = found[0]
+    exposed = int(claimed.stake.sum())
+    cycles = min(exposed, inputs.exposure.silent)  # several waves wait in the same silent cycle
     yield Finding(
         name="redundant-wait",
         title="Waits for everything where a part would do",
-        cycles=int(claimed.stake.sum()),
+        cycles=cycles,
         is_upper_bound=True,
-        share=int(claimed.stake.sum()) / max(1, inputs.exposure.resident),
+        share=cycles / max(1, inputs.exposure.resident),
+        exposed=exposed,
         sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result "
         f"none of the next "
         f"{AHEAD} instructions reads: line {first_wait} waits for line {newest}, but what follows reads "

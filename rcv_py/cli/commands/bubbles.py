@@ -10,6 +10,7 @@ from rcv_py.analysis.bubbles import WAYS, Bubbles, bubbles
 from rcv_py.analysis.matrix_passes import matrix_use
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -37,7 +38,8 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [[row[name] for name in _HEAD] for row in rows]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, found, read, rule) | {"rows": rows}))
+        document = _document(trace, found, read, rule) | {"rows": rows}
+        print(json_text(SCHEMA, document, about(arguments, trace)))
     elif not rows:
         print(_why_none(trace, found))
     else:

@@ -13,6 +13,7 @@ from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -54,7 +55,7 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(_HEAD, printer.flat(arguments.top or None)))
     elif arguments.json:
         shown = list(printer.rows(arguments.top or None))
-        print(json_text(SCHEMA, printer.document() | {"rows": shown}))
+        print(json_text(SCHEMA, printer.document() | {"rows": shown}, about(arguments, trace)))
     else:
         printer.print(arguments.top or None)
     return 0

@@ -20,12 +20,13 @@ from rcv_py.analysis.capture_health import (
 from rcv_py.analysis.capture_health.twins import fingerprint
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
+from rcv_py.cli.about import about
+from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.report import bold, csv_text, json_text, plain, print_facts
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all
 
-SERIOUS = 4  # exit code
 _HEAD = ("note", "severity", "title", "evidence", "value", "text")
 NOTHING = "Nothing wrong with this capture."
 
@@ -37,12 +38,13 @@ def run(arguments: Namespace) -> int:
     if arguments.yaml:
         sys.stdout.write(input_yaml(trace, notes))
     elif arguments.json:
-        print(json_text("rcv.check/1", _document(trace, notes)))
+        print(json_text("rcv.check/1", _document(trace, notes), about(arguments, trace)))
     elif arguments.csv:
         sys.stdout.write(csv_text(_HEAD, _rows(notes)))
     else:
         _print(trace, notes)
-    return SERIOUS if arguments.strict and any(note.is_serious for note in notes) else 0
+    is_refused = arguments.strict and any(note.is_serious for note in notes)
+    return ExitCode.STRICT if is_refused else ExitCode.DONE
 
 
 def _twin(trace: Trace, arguments: Namespace) -> Trace | None:

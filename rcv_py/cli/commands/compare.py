@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.compare.changes import Change, changes
@@ -17,12 +16,14 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.compare_summary import junit, markdown
+from rcv_py.cli.about import about
+from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
 from rcv_py.work.load import batches as pooled
 
-TRIPPED = 3  # the exit status of a gate that a difference trips
 POOL_BYTES = 32_000_000  # more than this is read by several processes
 _TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
 _HEAD = (
@@ -48,22 +49,24 @@ _UNITS = {"line": "instruction", "source": "source line", "block": "block", "cla
 
 def run(arguments: Namespace) -> int:
     """Print the comparison as text, CSV, JSON, Markdown or JUnit; 3 if the gate trips."""
-    a, b = _costs(arguments.folder), _costs(arguments.other)
-    twin = None if arguments.twin is None else _costs(arguments.twin)
+    paths = [path for path in (arguments.folder, arguments.other, arguments.twin) if path is not None]
+    traces = [open_trace(path) for path in paths]
+    a, b, *more = map(_costs, traces)
     found = compare(
         a,
         b,
         arguments.seed,
         measure=arguments.measure,
         least=None if arguments.least is None else arguments.least / 100,
-        twin=twin,
+        twin=more[0] if more else None,
     )
     rows = changes(found, arguments.by) if found.kernel is not None else ()
     shown = rows[: arguments.top] if arguments.top else rows
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, map(_values, shown)))
     elif arguments.json:
-        print(json_text("rcv.compare/1", _document(arguments, found, rows, shown)))
+        document = _document(arguments, found, rows, shown)
+        print(json_text("rcv.compare/1", document, about(arguments, *traces)))
     elif arguments.markdown:
         print(markdown(found, rows, arguments.by, arguments.top))
     elif arguments.junit:
@@ -82,11 +85,10 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
             f"The gate cannot decide. {found.judgement.sentence}",
             hint="Record the same kernel with the same input for both sides.",
         )
-    return TRIPPED if found.verdict in _TRIPS[fail_on] else 0
+    return ExitCode.GATE if found.verdict in _TRIPS[fail_on] else ExitCode.DONE
 
 
-def _costs(folder: Path) -> CaptureCosts:
-    trace = open_trace(folder)
+def _costs(trace: Trace) -> CaptureCosts:
     is_large = int(trace.waves.size.sum()) > POOL_BYTES
     return capture_costs(trace, pooled(trace) if is_large else batches(trace))
 

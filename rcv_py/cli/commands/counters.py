@@ -18,6 +18,8 @@ from rcv_py.analysis.formula.definitions import MAX_TEXT, Definitions, read_defi
 from rcv_py.analysis.formula.errors import FormulaError
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count
+from rcv_py.cli.about import about
+from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -63,14 +65,14 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(("name", "time", "value", "unit"), _points(rows)))
     elif arguments.json:
-        print(json_text("rcv.counters/1", _document(trace, found, rows, errors)))
+        print(json_text("rcv.counters/1", _document(trace, found, rows, errors), about(arguments, trace)))
     else:
         print_table(_COLUMNS, [_cells(row) for row in rows])
         _print_notes(found, derived)
     for name, error in errors:
         text = texts.get(name, "")
         print(f"{name}:\n{error.picture(text)}" if text else f"{name}: {error}", file=sys.stderr)
-    return 2 if errors else 0
+    return ExitCode.USAGE if errors else ExitCode.DONE
 
 
 def _derived(
@@ -81,7 +83,7 @@ def _derived(
 
 def _say_none(arguments: Namespace, trace: Trace) -> int:
     if arguments.json:
-        print(json_text("rcv.counters/1", _document(trace, Counters(()), (), [])))
+        print(json_text("rcv.counters/1", _document(trace, Counters(()), (), []), about(arguments, trace)))
     elif arguments.csv:
         sys.stdout.write(csv_text(("name", "time", "value", "unit"), ()))
     else:
@@ -138,7 +140,7 @@ def _print_names(arguments: Namespace, trace: Trace, found: Counters) -> None:
     if arguments.json:
         names = ("name", "interval", "samples", "engines", "units", "simds")
         document = {"capture": trace.name, "counters": [dict(zip(names, row, strict=True)) for row in rows]}
-        print(json_text("rcv.counters.list/1", document))
+        print(json_text("rcv.counters.list/1", document, about(arguments, trace)))
     elif arguments.csv:
         sys.stdout.write(csv_text([column.title for column in _LIST], rows))
     else:

@@ -13,6 +13,7 @@ import numpy as np
 from rcv_py.analysis.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
 from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.text import count, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -49,7 +50,7 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [["" if cell is None else cell for cell in row] for row in cells]))
     elif arguments.json:
-        print(json_text("rcv.events/1", _document(trace, spans, kinds, cells)))
+        print(json_text("rcv.events/1", _document(trace, spans, kinds, cells), about(arguments, trace)))
     else:
         _print(trace, spans, table, cells)
     return 0

@@ -9,7 +9,9 @@ from pathlib import Path
 from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.progress import progress
+from rcv_py.cli.report import json_text
 from rcv_py.export.perfetto import TraceChoices, write_perfetto
 from rcv_py.export.speedscope import write_speedscope
 from rcv_py.export.table_files import write_tables
@@ -27,7 +29,12 @@ def run(arguments: Namespace) -> int:
     _check(arguments)
     trace = open_trace(arguments.folder)
     rows = wave_rows(trace, arguments.waves)
-    print(f"{arguments.out}: {_WRITERS[arguments.to](trace, rows, arguments)}")
+    text = _WRITERS[arguments.to](trace, rows, arguments)
+    if arguments.json:
+        content = {"capture": trace.name, "to": arguments.to, "file": str(arguments.out), "text": text}
+        print(json_text("rcv.export/1", content, about(arguments, trace)))
+    else:
+        print(f"{arguments.out}: {text}")
     return 0
 
 

@@ -12,6 +12,7 @@ from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.hotspot_header import header_document, header_facts
 from rcv_py.cli.legacy_text import show_legacy
 from rcv_py.cli.places import short_sources
@@ -66,7 +67,11 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_values(row) for row in shown]))
     elif arguments.json:
-        print(json_text("rcv.hotspot/1", _document(arguments, trace, costs, rows, shown)))
+        print(
+            json_text(
+                "rcv.hotspot/1", _document(arguments, trace, costs, rows, shown), about(arguments, trace)
+            )
+        )
     else:
         is_sampled = costs.label == SAMPLES
         columns = _COLUMNS[arguments.by]

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from rcv_py.analysis.library import FIELDS, ranked_rows, with_twins
 from rcv_py.base.errors import NotATrace, UsageError
+from rcv_py.cli.about import about
 from rcv_py.cli.library_tables import COLUMNS, Library, cells, markdown, page
 from rcv_py.cli.report import csv_text, json_text, print_table
 from rcv_py.formats.open import capture_paths
@@ -36,7 +37,10 @@ def run(arguments: Namespace) -> int:
 
 def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
     if arguments.json:
-        print(json_text("rcv.index/1", _document(library)), file=stream)
+        names = [row.name for row in library.rows]
+        problems = [f"{row.name}: {row.error}" for row in library.rows if row.error]
+        described = about(arguments, names=names, problems=problems)
+        print(json_text("rcv.index/1", _document(library), described), file=stream)
     elif arguments.csv:
         rows = ([value(row) for _, value in FIELDS] for row in library.rows)
         stream.write(csv_text([name for name, _ in FIELDS], rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 from rcv_py.analysis.check import check_waves
 from rcv_py.analysis.summary import info
 from rcv_py.base.text import byte_size, count, nanoseconds, percent, plural, short_kernel
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches, captures
-from rcv_py.cli.report import Column, bold, json_text, plain, print_facts, print_table
+from rcv_py.cli.report import Column, bold, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import CaptureEntry
 
@@ -37,7 +39,14 @@ def run(arguments: Namespace) -> int:
         if len(entries) == 1:
             return _one(entries[0].path, arguments)
         if arguments.json:
-            print(json_text("rcv.captures/1", {"captures": [_entry(entry) for entry in entries]}))
+            print(
+                json_text(
+                    "rcv.captures/1", {"captures": list(map(_entry, entries))}, _about(arguments, entries)
+                )
+            )
+        elif arguments.csv:
+            rows = [_entry(entry) for entry in entries]
+            sys.stdout.write(csv_text(rows[0], [list(row.values()) for row in rows]))
         else:
             print_table(_CAPTURES, [_row(path, entry) for entry in entries])
         return 0
@@ -50,7 +59,10 @@ def _one(path: Path, arguments: Namespace) -> int:
         trace = replace(trace, problems=(*trace.problems, *check_waves(trace, batches(trace))))
     facts = info(trace)
     if arguments.json:
-        print(json_text("rcv.info/1", facts))
+        print(json_text("rcv.info/1", facts, about(arguments, trace)))
+        return 0
+    if arguments.csv:
+        sys.stdout.write(csv_text(("name", "value"), _flat(facts)))
         return 0
     print(bold(plain(facts["name"]), sys.stdout))
     print_facts(_facts(facts))
@@ -58,7 +70,24 @@ def _one(path: Path, arguments: Namespace) -> int:
     return 0
 
 
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every number and text with its place, such as `waves.count` or `kernels.0`."""
+    below = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    )
+    if below is None:
+        yield name, value
+        return
+    for key, item in below:
+        yield from _flat(item, f"{name}.{key}" if name else str(key))
+
+
 # -- several captures -------------------------------------------------------------------------------
+
+
+def _about(arguments: Namespace, entries: Sequence[CaptureEntry]) -> dict[str, Any]:
+    said = [f"{entry.name}: {entry.note}" for entry in entries if entry.note]
+    return about(arguments, names=[entry.name for entry in entries], problems=said)
 
 
 def _entry(entry: CaptureEntry) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from rcv_py.analysis.cost_columns import SAMPLES
 from rcv_py.analysis.listing import listing
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import load_all
@@ -36,7 +37,7 @@ def run(arguments: Namespace) -> int:
             "of": len(found.rows),
             "rows": [dict(zip(found.names, row, strict=True)) for row in shown],
         }
-        print(json_text("rcv.isa/1", document))
+        print(json_text("rcv.isa/1", document, about(arguments, trace)))
     elif not found.rows:
         print("The program has no branches." if len(trace.code) else "The capture has no instructions.")
     else:

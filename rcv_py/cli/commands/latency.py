@@ -14,6 +14,7 @@ from rcv_py.analysis.latency_tables import hidden_table
 from rcv_py.analysis.matrix_passes import matrix_use
 from rcv_py.analysis.memory_latency import memory_latency
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
@@ -69,7 +70,7 @@ def run(arguments: Namespace) -> int:
         if report.reason:
             print(report.reason, file=sys.stderr)
     elif arguments.json:
-        print(json_text("rcv.latency/1", _document(arguments, trace, report, shown)))
+        print(json_text("rcv.latency/1", _document(arguments, trace, report, shown), about(arguments, trace)))
     elif report.reason:
         print(report.reason)
     else:

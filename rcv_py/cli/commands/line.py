@@ -14,6 +14,7 @@ from rcv_py.analysis.distribution_view import DistributionView, Wanted, distribu
 from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
@@ -40,7 +41,7 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_values(trace, hits, int(row)) for row in rows]))
     elif arguments.json:
-        print(json_text("rcv.line/1", _document(arguments, trace, view, rows)))
+        print(json_text("rcv.line/1", _document(arguments, trace, view, rows), about(arguments, trace)))
     else:
         _print(arguments, trace, view, rows)
     return 0
@@ -131,7 +132,7 @@ def _samples(arguments: Namespace, trace: Trace) -> int:
             "instruction": trace.code.text[arguments.line],
             "samples": {"issued": found.issued, "stalled": found.stalled, "reasons": named},
         }
-        print(json_text("rcv.line/1", document))
+        print(json_text("rcv.line/1", document, about(arguments, trace)))
     else:
         print(f"{arguments.line}  {trace.code.text[arguments.line]}")
         facts = [("issued", found.issued), ("stalled", found.stalled), *named.items()]

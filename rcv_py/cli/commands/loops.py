@@ -11,6 +11,7 @@ from rcv_py.analysis.loop_tables import loop_facts
 from rcv_py.analysis.phases import PHASES
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.loop_tables import SHOWN, Asked, Rows, Shown, names
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, wave_row
@@ -37,7 +38,8 @@ def run(arguments: Namespace) -> int:
         head = names(found)
         sys.stdout.write(csv_text(head, [[row[name] for name in head] for row in part]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(asked, arguments) | {"of": len(found), "rows": part}))
+        document = _document(asked, arguments) | {"of": len(found), "rows": part}
+        print(json_text(SCHEMA, document, about(arguments, trace)))
     else:
         _print(asked, shown, found, part)
     return 0

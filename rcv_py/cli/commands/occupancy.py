@@ -7,6 +7,7 @@ from argparse import Namespace
 from typing import Any
 
 from rcv_py.base.text import count, nanoseconds, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.limits import show_limits
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -32,7 +33,7 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text((arguments.by, "cycle", "waves"), _changes(rows)))
     elif arguments.json:
-        print(json_text("rcv.occupancy/1", _document(trace, arguments.by, rows)))
+        print(json_text("rcv.occupancy/1", _document(trace, arguments.by, rows), about(arguments, trace)))
     elif not rows:
         print(_NOTHING[arguments.by])
     else:

@@ -15,6 +15,7 @@ from rcv_py.analysis.pmc.text import ratio, share, span, traffic_facts
 from rcv_py.analysis.pmc.traffic import Traffic, traffic
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import byte_size, count, plural, short_count, short_kernel
+from rcv_py.cli.about import about
 from rcv_py.cli.original_pmc import NOTHING, original_lines
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table, print_wrapped
 from rcv_py.formats.pmc_files import pmc_table
@@ -60,7 +61,8 @@ def run(arguments: Namespace) -> int:
         head = list(_flat(shown[0]))
         sys.stdout.write(csv_text(head, [list(_flat(row).values()) for row in shown]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(arguments, table, rows, shown)))
+        document = _document(arguments, table, rows, shown)
+        print(json_text(SCHEMA, document, about(arguments, problems=table.notes)))
     else:
         _print(table, arguments, rows, shown)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,15 +14,18 @@ from pathlib import Path
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.progress import Report, Stage
+from rcv_py.cli.about import about
+from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import captures
 from rcv_py.cli.progress import progress
+from rcv_py.cli.report import csv_text, json_text
 from rcv_py.export.report_files import check_form, write_report
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.work.load import load_all
 
-FAILED = 2
+_HEAD = ("capture", "file", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +40,40 @@ def run(arguments: Namespace) -> int:
     """Write the reports and print the name of each; of what cannot be read it tells why, and goes on."""
     jobs = _jobs(arguments)
     at_once = min(len(jobs), arguments.jobs or os.cpu_count() or 1)
-    failed = 0
+    errors: dict[Job, RcvError] = {}
+    is_table = arguments.json or arguments.csv
     with progress() as report:
         for done, (job, error) in enumerate(_answers(jobs, at_once, report), 1):
             report(Stage("Reports", done, len(jobs)))
             if error is None:
-                print(job.target, flush=True)
+                if not is_table:
+                    print(job.target, flush=True)
             else:
-                failed += 1
+                errors[job] = error
                 print(f"rcv: {job.folder}: {error}", file=sys.stderr)
                 if error.hint:
                     print(f"     {error.hint}", file=sys.stderr)
-    return FAILED if failed else 0
+    if is_table:
+        _print_table(arguments, jobs, errors)
+    return ExitCode.USAGE if errors else ExitCode.DONE
+
+
+def _print_table(arguments: Namespace, jobs: Sequence[Job], errors: Mapping[Job, RcvError]) -> None:
+    """Print what became of each capture, for scripts."""
+    rows = [
+        (str(job.folder), None if job in errors else str(job.target), str(errors.get(job, "")))
+        for job in jobs
+    ]
+    if arguments.csv:
+        sys.stdout.write(csv_text(_HEAD, rows))
+        return
+    said = [f"{job.folder.name}: {error}" for job, error in errors.items()]
+    described = about(arguments, names=[job.folder.name for job in jobs], problems=said)
+    print(
+        json_text(
+            "rcv.report/1", {"reports": [dict(zip(_HEAD, row, strict=True)) for row in rows]}, described
+        )
+    )
 
 
 def _jobs(arguments: Namespace) -> list[Job]:

@@ -20,6 +20,7 @@ from rcv_py.analysis.source_lines import (
 )
 from rcv_py.base.paths import short_paths
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.cli.source_files import find_place
@@ -93,7 +94,7 @@ def run(arguments: Namespace) -> int:
             "of": len(rows),
             "rows": shown,
         }
-        print(json_text(SCHEMA, document))
+        print(json_text(SCHEMA, document, about(arguments, trace)))
     else:
         _print(asked, lines, kind, (file, line), (rows, shown))
     return 0

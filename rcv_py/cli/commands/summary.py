@@ -13,6 +13,7 @@ from rcv_py.analysis.pipe_use import PipeUse
 from rcv_py.analysis.summary_rows import NAMES, parts, pipe_rows, plain_number, summary_rows
 from rcv_py.analysis.unit_table import UnitTable
 from rcv_py.base.text import count, percent
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
@@ -27,7 +28,8 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(NAMES, summary_rows(found)))
     elif arguments.json:
-        print(json_text("rcv.summary/1", {"capture": trace.name, **_document(found)}))
+        document = {"capture": trace.name, **_document(found)}
+        print(json_text("rcv.summary/1", document, about(arguments, trace)))
     else:
         _print(trace.name, found)
     return 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
-from rcv_py.cli.report import Column, print_table
+from rcv_py.cli.about import about
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.synth.sample import Sample
 from rcv_py.synth.variants import SAMPLES
 
@@ -16,16 +18,28 @@ from rcv_py.synth.variants import SAMPLES
 def run(arguments: Namespace) -> int:
     """List the samples, or write the named ones, each into a folder of its name."""
     names = SAMPLES.ids() if arguments.all else tuple(arguments.names)
+    is_table = arguments.json or arguments.csv
     if not names:
-        print_table(_COLUMNS, [(sample.name, sample.text) for sample in SAMPLES])
-        return 0
-    for sample in _chosen(names):
-        folder = arguments.out / sample.name
-        size = _write(sample, folder, arguments.seed)
-        print(f"{folder}: {plural(size, 'file')}")
+        rows = [(sample.name, sample.text, None, 0) for sample in SAMPLES]
+        if not is_table:
+            print_table(_COLUMNS, [row[:2] for row in rows])
+    else:
+        rows = []
+        for sample in _chosen(names):
+            folder = arguments.out / sample.name
+            size = _write(sample, folder, arguments.seed)
+            rows.append((sample.name, sample.text, str(folder), size))
+            if not is_table:
+                print(f"{folder}: {plural(size, 'file')}")
+    if arguments.csv:
+        sys.stdout.write(csv_text(_HEAD, rows))
+    elif arguments.json:
+        content = {"samples": [dict(zip(_HEAD, row, strict=True)) for row in rows]}
+        print(json_text("rcv.samples/1", content, about(arguments)))
     return 0
 
 
+_HEAD = ("name", "text", "folder", "files")
 _COLUMNS = (Column("sample"), Column("what is in it", elastic="right"))
 
 

@@ -13,6 +13,7 @@ from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, 
 from rcv_py.analysis.findings.text import markdown
 from rcv_py.base.errors import RcvError
 from rcv_py.base.text import count, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import captures
 from rcv_py.cli.report import (
     Column,
@@ -68,7 +69,7 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_cells(one) for one in shown]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, found, shown)))
+        print(json_text(SCHEMA, _document(trace, found, shown), about(arguments, trace)))
     elif arguments.markdown:
         sys.stdout.write(markdown(trace.name, found, shown))
     else:
@@ -149,7 +150,8 @@ def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None
             "folder": str(arguments.folder),
             "captures": [dict(zip(_MANY_HEAD, _many_cells(*row), strict=True)) for row in rows],
         }
-        print(json_text(MANY_SCHEMA, content))
+        names = [entry.name for entry in entries]
+        print(json_text(MANY_SCHEMA, content, about(arguments, names=names)))
     elif arguments.csv:
         sys.stdout.write(csv_text(_MANY_HEAD, [_many_cells(*row) for row in rows]))
     elif arguments.markdown:

@@ -12,6 +12,7 @@ from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -67,7 +68,8 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(printer.head, printer.csv(shown)))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, summary, arguments) | {printer.name: shown}))
+        document = _document(trace, summary, arguments) | {printer.name: shown}
+        print(json_text(SCHEMA, document, about(arguments, trace)))
     else:
         printer.print(shown)
     return 0

@@ -1,0 +1,31 @@
+"""What the exit codes of `rcv` mean: one table, which help, documentation and commands share."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """How a command ended.  The numbers are stable: scripts branch on them."""
+
+    DONE = 0
+    BUG = 1
+    USAGE = 2
+    GATE = 3
+    STRICT = 4
+    STOPPED = 130
+
+
+EXIT_TEXT = {
+    ExitCode.DONE: "done",
+    ExitCode.BUG: "a bug in rcv; what is printed belongs into a report",
+    ExitCode.USAGE: "something to put right: the sentence on stderr says what",
+    ExitCode.GATE: "the gate of rcv compare --fail-on tripped",
+    ExitCode.STRICT: "rcv check --strict found a warning or an error",
+    ExitCode.STOPPED: "stopped with Ctrl+C",
+}
+
+
+def codes_text() -> str:
+    """Return the table as lines for help."""
+    return "\n".join(["exit codes:", *(f"  {code.value:<3}  {text}" for code, text in EXIT_TEXT.items())])

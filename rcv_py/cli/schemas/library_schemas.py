@@ -1,0 +1,186 @@
+"""Documents about several captures, about files that were written, and about schemas."""
+
+from __future__ import annotations
+
+from rcv_py.cli.schemas.common import SOURCE
+from rcv_py.cli.schemas.envelope import schema
+from rcv_py.cli.schemas.shape import (
+    Shape,
+    choice,
+    cycles,
+    flag,
+    listed,
+    maybe,
+    number,
+    parts_of_cycles,
+    ratio,
+    record,
+    rows,
+    share,
+    text,
+    times,
+    waves,
+    whole,
+)
+
+INDEX = schema(
+    "rcv.index",
+    "index",
+    "All captures below a folder, ranked.",
+    {
+        "folder": text("The folder, as it was given."),
+        "left_out": times("Captures left out because of --limit"),
+        "captures": rows(
+            "One row a capture.",
+            {
+                "capture": text("Name of the capture."),
+                "path": text("Path of its folder."),
+                "kernel": text("Name of the kernel."),
+                "waves": waves("Traced"),
+                "instructions": times("Instructions"),
+                "executed": times("Instructions that ran"),
+                "mapped": times("Instructions with a source place"),
+                "hits": times("Executions"),
+                "latency": cycles("Latency of all waves"),
+                "stall": cycles("Stall of all waves"),
+                "stall_share": maybe(share("Part of the latency that is stall")),
+                "top_line": maybe(whole("Row of the program with most stall, counted from 0.")),
+                "top_instruction": text("Its text."),
+                "top_stall_share": share("Part of all stall on it"),
+                "top_source": SOURCE,
+                "mean_waves": number("Mean of resident waves over time, in waves.", least=0),
+                "peak_waves": waves("Most resident at a time"),
+                "health": text("The worst note on its health."),
+                "verdict": text("Whether it can be trusted, in one sentence."),
+                "serious_notes": times("Notes that are a warning or an error"),
+                "twin": text("Another capture of the same instructions; empty if there is none."),
+                "twin_noise": maybe(
+                    number("By how much cycles per hit of the two differ, from 0; 0.1 being 10 percent.")
+                ),
+                "error": text("Why it cannot be opened; empty if it can."),
+            },
+        ),
+    },
+)
+
+_NOISY = {
+    "value": ratio("B divided by A"),
+    "noise": maybe(number("How far it may be off by noise; null if that is not known.")),
+}
+
+
+def _pair(meaning: str) -> Shape:
+    return {**listed(meaning, number("Of A, then of B.")), "minItems": 2, "maxItems": 2}
+
+
+COMPARE = schema(
+    "rcv.compare",
+    "compare",
+    "Whether B takes more or fewer cycles than A, beyond noise, and where.",
+    {
+        "a": text("Name of the capture before the change."),
+        "b": text("Name of the capture after the change."),
+        "verdict": text("The answer in a word."),
+        "per": text("What cycles were put against."),
+        "sentence": text("The answer."),
+        "notes": listed("What to bear in mind.", text("A sentence.")),
+        "measure": choice("Cycles of what.", "cost", "latency", "stall"),
+        "same_instructions": flag("Whether both ran the same program."),
+        "by": choice("What a row is.", "line", "source", "block", "class"),
+        "of": times("Rows, of which --top may have left some out"),
+        "beyond_noise": times("Rows whose difference is more than noise"),
+        "kernel": maybe(
+            record(
+                "The kernel as a whole; null if nothing can be compared.",
+                {
+                    "waves": _pair("Waves."),
+                    "hits_per_wave": _pair("Executions a wave."),
+                    "cycles_per_wave": _pair("Cycles a wave, without what waves drain under s_endpgm."),
+                    "cycles_per_hit": _pair("The same cycles an execution."),
+                    "covered": _pair("Part of the cycles on instructions that both have, from 0 to 1."),
+                    "ratio_at_equal_hits": record("Cycles at equal executions.", _NOISY),
+                    "ratio_per_wave": record("Cycles a wave.", _NOISY),
+                },
+            )
+        ),
+        "rows": rows(
+            "Differences, the largest first.",
+            {
+                "name": text("What the row is called."),
+                "text": text("Instruction or source text."),
+                "line_a": whole("Row of the program of A; -1 if there is none.", least=-1),
+                "line_b": whole("Row of the program of B; -1 if there is none.", least=-1),
+                "status": text("What became of it: same, changed, moved, inserted or removed."),
+                "hits_a": times("Executions in A"),
+                "hits_b": times("Executions in B"),
+                "cycles_a": parts_of_cycles("A wave of A"),
+                "cycles_b": parts_of_cycles("A wave of B at the executions of A"),
+                "share_a": share("Part of all cycles of A"),
+                "share_b": share("Part of all cycles of B"),
+                "delta": parts_of_cycles("B less A, a wave"),
+                "noise": maybe(parts_of_cycles("How far the difference may be off")),
+                "beyond_noise": flag("Whether it is more than noise."),
+            },
+        ),
+    },
+)
+
+REPORT = schema(
+    "rcv.report",
+    "report",
+    "Reports that were written.",
+    {
+        "reports": rows(
+            "One row a capture, in the order they were asked for.",
+            {
+                "capture": text("Path of the capture."),
+                "file": maybe(text("The file that was written; null if there is none.")),
+                "error": text("Why there is none; the exit code is then 2."),
+            },
+        )
+    },
+)
+EXPORT = schema(
+    "rcv.export",
+    "export",
+    "What was exported.",
+    {
+        "capture": text("Name of the capture."),
+        "to": choice("The kind of file.", "perfetto", "speedscope", "csv", "parquet"),
+        "file": text("The file or folder that was written."),
+        "text": text("What is in it, in a few words with counts."),
+    },
+)
+SYNTH = schema(
+    "rcv.samples",
+    "synth",
+    "Made-up samples: those there are, or those that were written.",
+    {
+        "samples": rows(
+            "One row a sample.",
+            {
+                "name": text("Its name."),
+                "text": text("What is in it."),
+                "folder": maybe(text("The folder that was written; null if it was only listed.")),
+                "files": times("Files that were written"),
+            },
+        )
+    },
+)
+SCHEMAS_LIST = schema(
+    "rcv.schemas",
+    "schema",
+    "The schemas there are.",
+    {
+        "schemas": rows(
+            "One row a schema.",
+            {
+                "schema": text("Name and version, as documents carry them."),
+                "command": text("The command that prints such documents."),
+                "text": text("What they tell."),
+            },
+        )
+    },
+)
+
+LIBRARY_SCHEMAS = (COMPARE, INDEX, REPORT, EXPORT, SYNTH, SCHEMAS_LIST)

@@ -1,0 +1,116 @@
+"""Words that schemas are written with: each returns a piece of JSON Schema with a description.
+
+A record has exactly its fields: what a schema does not name must not be printed.  Units are part of the
+description, since a number without one is of no use to a script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Shape = dict[str, Any]
+Fields = Mapping[str, Shape]
+
+
+def text(meaning: str) -> Shape:
+    """A text; what is not known is "" unless the meaning says otherwise."""
+    return {"type": "string", "description": meaning}
+
+
+def flag(meaning: str) -> Shape:
+    """True or false."""
+    return {"type": "boolean", "description": meaning}
+
+
+def whole(meaning: str, *, least: int | None = 0) -> Shape:
+    """A whole number of what the meaning says; `least` None: also negative ones."""
+    limit = {} if least is None else {"minimum": least}
+    return {"type": "integer", **limit, "description": meaning}
+
+
+def number(meaning: str, *, least: float | None = None) -> Shape:
+    """A number, whole or not."""
+    limit = {} if least is None else {"minimum": least}
+    return {"type": "number", **limit, "description": meaning}
+
+
+def cycles(meaning: str, *, least: int | None = 0) -> Shape:
+    """A whole number of shader clock cycles."""
+    return whole(f"{meaning}, in cycles.", least=least)
+
+
+def parts_of_cycles(meaning: str) -> Shape:
+    """A number of shader clock cycles that need not be whole."""
+    return number(f"{meaning}, in cycles.")
+
+
+def times(meaning: str) -> Shape:
+    """How often something happened."""
+    return whole(f"{meaning}, as a count.")
+
+
+def waves(meaning: str) -> Shape:
+    """A whole number of waves."""
+    return whole(f"{meaning}, in waves.")
+
+
+def share(meaning: str) -> Shape:
+    """A part of a whole, from 0 to 1."""
+    return {"type": "number", "minimum": 0, "maximum": 1, "description": f"{meaning}, from 0 to 1."}
+
+
+def ratio(meaning: str) -> Shape:
+    """A quotient or a share that may lie outside of 0 to 1."""
+    return number(f"{meaning}, 1 being the same or all.")
+
+
+def choice(meaning: str, *values: Any) -> Shape:
+    """One of some values."""
+    return {"enum": list(values), "description": meaning}
+
+
+def fixed(meaning: str, value: Any) -> Shape:
+    """Always this value: it tells variants of a document apart."""
+    return {"const": value, "description": meaning}
+
+
+def maybe(shape: Shape) -> Shape:
+    """The same, or null where it is not known or does not exist."""
+    meaning = shape["description"]
+    if "type" in shape:
+        return {**shape, "type": [shape["type"], "null"]}
+    if "enum" in shape:
+        return {**shape, "enum": [*shape["enum"], None]}
+    return {"oneOf": [shape, {"type": "null"}], "description": meaning}
+
+
+def either(meaning: str, *types: str) -> Shape:
+    """A plain value of one of some types."""
+    return {"type": list(types), "description": meaning}
+
+
+def listed(meaning: str, item: Shape) -> Shape:
+    """A list of things of one shape, in the order that the meaning says."""
+    return {"type": "array", "items": item, "description": meaning}
+
+
+def named(meaning: str, value: Shape) -> Shape:
+    """An object whose names are data, such as counters by name."""
+    return {"type": "object", "additionalProperties": value, "description": meaning}
+
+
+def record(meaning: str, fields: Fields, optional: Sequence[str] = ()) -> Shape:
+    """An object with exactly these fields; `optional` ones may be left out."""
+    return {
+        "type": "object",
+        "description": meaning,
+        "properties": dict(fields),
+        "required": [name for name in fields if name not in optional],
+        "additionalProperties": False,
+    }
+
+
+def rows(meaning: str, fields: Fields, optional: Sequence[str] = ()) -> Shape:
+    """A list of records."""
+    return listed(meaning, record("One row.", fields, optional))

@@ -1,0 +1,309 @@
+"""Documents of why cycles went by: triage, waits, causes, bubbles."""
+
+from __future__ import annotations
+
+from rcv_py.cli.schemas.common import (
+    CAPTURE,
+    INSTRUCTION,
+    LINE,
+    LINE_OR_NONE,
+    PLACE,
+    SOURCE,
+    WAVE_ASKED,
+    WAVE_NAME,
+    WAVES_READ,
+)
+from rcv_py.cli.schemas.envelope import Schema, Variant, schema
+from rcv_py.cli.schemas.shape import (
+    Fields,
+    Shape,
+    choice,
+    cycles,
+    fixed,
+    flag,
+    listed,
+    maybe,
+    number,
+    parts_of_cycles,
+    record,
+    rows,
+    share,
+    text,
+    times,
+    waves,
+    whole,
+)
+
+SAMPLED: Fields = {
+    "exact": times("Samples in which a wait stalled until the result was there"),
+    "bounds": times("Samples in which the result was there before, which only bounds the latency"),
+    "p10": maybe(parts_of_cycles("Value that a tenth of the exact samples does not exceed")),
+    "median": maybe(parts_of_cycles("Median of the exact samples")),
+    "p90": maybe(parts_of_cycles("Value that nine tenths of the exact samples do not exceed")),
+    "mean": maybe(parts_of_cycles("Mean of the exact samples")),
+}
+_WAITS: Fields = {
+    **CAPTURE,
+    "wave": WAVE_ASKED,
+    "waves": WAVES_READ,
+    "totals": record(
+        "Sums over all waits.",
+        {
+            "waits": times("Wait instructions that waited for something"),
+            "hits": times("Their executions"),
+            "stall": cycles("Their stall"),
+            "charged": cycles("Part of it that is charged to a producer"),
+        },
+    ),
+}
+WAITS = Schema(
+    "rcv.waits",
+    1,
+    "waits",
+    "What waits waited for, or the memory latency that waits tell.",
+    (
+        Variant(
+            {
+                **_WAITS,
+                "waits": rows(
+                    "Waits by stall, the largest first.",
+                    {
+                        **PLACE,
+                        "hits": times("Executions"),
+                        "stall": cycles("Stall"),
+                        "share": share("Part of the stall of all waits"),
+                        "exact": times("Executions that stalled for an operation"),
+                        "producers": rows(
+                            "What it waited for, by stall.",
+                            {
+                                **PLACE,
+                                "n": times("Executions of the wait that required it"),
+                                "stall": cycles(
+                                    "Stall that is charged to it, as the newest that was required"
+                                ),
+                                "share": share("Part of the stall of the wait"),
+                                "latency": record("From issue to result, in cycles.", SAMPLED),
+                            },
+                        ),
+                    },
+                ),
+            },
+            words="Waits and what they waited for.",
+        ),
+        Variant(
+            {
+                **_WAITS,
+                "latency": rows("Instructions by exact samples.", {**PLACE, **SAMPLED}),
+            },
+            words="Memory latency of instructions: --latency.",
+        ),
+    ),
+)
+
+_CAUSED: Fields = {
+    "stall": cycles("Stall"),
+    "share": share("Part of all stall"),
+    "idle": cycles("Gaps between instructions"),
+    "count": times("Executions"),
+}
+_PLACE_OR_NONE: Fields = {**PLACE, "line": maybe(LINE)}
+_PARTS = rows(
+    "What the row consists of.",
+    {
+        "cause": text("Stable name of the cause."),
+        "line": record("The instruction that stalled or idled.", _PLACE_OR_NONE),
+        "producer": maybe(record("The instruction to blame; null if there is none.", _PLACE_OR_NONE)),
+        **_CAUSED,
+    },
+)
+_CAUSES: Fields = {
+    **CAPTURE,
+    "waves": WAVES_READ,
+    "totals": record(
+        "Sums over all waves.",
+        {
+            "stall": cycles("Stall"),
+            "idle": cycles("Gaps between instructions"),
+            "explained": share("Part of the stall with a cause"),
+            "explained_idle": share("Part of the gaps with a cause"),
+        },
+    ),
+    "assumption": text("What the attribution takes for granted, as a sentence."),
+}
+_PLACED: Shape = rows("Instructions by stall and idle.", {**_PLACE_OR_NONE, **_CAUSED, "parts": _PARTS})
+CAUSES = Schema(
+    "rcv.causes",
+    1,
+    "causes",
+    "Why waves stalled and idled; cycles of waves, not elapsed time.",
+    (
+        Variant(
+            {
+                **_CAUSES,
+                "by": fixed("What a row is.", "cause"),
+                "rows": rows(
+                    "Causes by stall and idle.",
+                    {
+                        "cause": text("Stable name of the cause."),
+                        "name": text("The cause in a few words."),
+                        "because": text("Completes: stalled because."),
+                        "evidence": text("What has to be seen before a cycle is given this cause."),
+                        "is_certain": flag("Whether the instruction or a replay tells it."),
+                        **_CAUSED,
+                        "parts": _PARTS,
+                    },
+                ),
+            },
+            words="By cause.",
+        ),
+        Variant(
+            {**_CAUSES, "by": fixed("What a row is.", "line"), "rows": _PLACED},
+            words="By the instruction that stalled: --by line.",
+        ),
+        Variant(
+            {**_CAUSES, "by": fixed("What a row is.", "producer"), "rows": _PLACED},
+            words="By the instruction to blame: --by producer.",
+        ),
+    ),
+)
+
+_WAYS: Fields = {
+    "idle": parts_of_cycles("Charged to a line in front of which a wave was idle"),
+    "stall": parts_of_cycles("Charged to a line in which a wave stalled"),
+    "drain": parts_of_cycles("Charged to the last line of a wave that had nothing left to issue"),
+}
+_SIMD: Fields = {
+    "resident": cycles("Time with a traced wave"),
+    "issuing": cycles("Time in which a wave issued"),
+    "bubble": cycles("Time with a wave and none that issued"),
+}
+BUBBLES = schema(
+    "rcv.bubbles",
+    "bubbles",
+    "Instructions by the cycles in which they kept a SIMD from issuing.",
+    {
+        **CAPTURE,
+        "rule": choice("Our rules, or those of the reference.", "ours", "reference"),
+        "waves": WAVES_READ,
+        "of": waves("Traced waves"),
+        "totals": record(
+            "Sums over SIMDs.",
+            {**_SIMD, "busy_share": share("Part of the time with a wave in which one issued"), **_WAYS},
+        ),
+        "matrix": record(
+            "How busy matrix units were.",
+            {
+                "busy": cycles("Matrix instructions by the cycles each takes"),
+                "share": number("Part of the time with a traced wave, from 0.", least=0),
+                "assumption": text("What the number takes for granted, as a sentence."),
+            },
+        ),
+        "simds": rows(
+            "One row a SIMD.",
+            {"se": whole("Shader engine, a number."), "simd": whole("SIMD, a number."), **_SIMD},
+        ),
+        "rows": rows(
+            "Instructions by bubbles, the most first.",
+            {
+                "line": LINE_OR_NONE,
+                "text": INSTRUCTION,
+                "cycles": parts_of_cycles("Bubbles that are charged to it"),
+                "share": share("Part of all bubbles"),
+                **_WAYS,
+                "source": SOURCE,
+            },
+        ),
+    },
+)
+
+_EVIDENCE = record(
+    "A place where the finding can be seen.",
+    {
+        "kind": choice("Which of the other fields are there.", "line", "wave", "token", "window", "source"),
+        "text": text("What is seen there."),
+        "line": LINE,
+        "wave": WAVE_NAME,
+        "token": whole("Row among the wave's instructions, counted from 0.", least=-1),
+        "begin": cycles("Begin", least=None),
+        "end": cycles("End", least=None),
+        "source": record(
+            "A source place.",
+            {"file": whole("Number of the source file."), "line": whole("Line, counted from 1.")},
+        ),
+    },
+    optional=("line", "wave", "token", "begin", "end", "source"),
+)
+TRIAGE = schema(
+    "rcv.triage",
+    "triage",
+    "Findings with evidence and a remedy, the one with most cycles at stake first.",
+    {
+        **CAPTURE,
+        "kernel": text("Name of the kernel."),
+        "waves": record(
+            "How much was looked at.", {"read": waves("Waves that were read"), "of": waves("Traced waves")}
+        ),
+        "totals": record(
+            "What findings are measured against.",
+            {
+                "resident": cycles("Time in which a SIMD held a traced wave, summed over SIMDs"),
+                "silent": cycles("Part of it in which no wave issued"),
+            },
+        ),
+        "numbers": rows(
+            "Numbers that frame all findings.",
+            {
+                "id": text("Stable name."),
+                "name": text("What it is called."),
+                "text": text("The number with its unit."),
+                "of": text("What it is a part of."),
+            },
+        ),
+        "headline": text("The first finding in one line."),
+        "of": times("Findings, of which --top may have left some out"),
+        "below_threshold": times("Findings too small to be told"),
+        "findings": rows(
+            "The findings.",
+            {
+                "name": text("Stable name of the pattern."),
+                "title": text("The finding in one line."),
+                "rank": choice("How it is listed.", "ranked", "context", "caution"),
+                "cycles": whole("What is at stake, in cycles or, of PC samples, in samples."),
+                "is_upper_bound": flag("Whether no change of this alone can win more than that."),
+                "share": share("What is at stake, of the unit"),
+                "unit": text("What the share is a part of."),
+                "exposed": cycles("Part that no other wave covered, summed over waves"),
+                "attributed": cycles("Stalled and idle time of all waves, covered by others or not"),
+                "sentence": text("What is seen, with numbers."),
+                "remedy": text("What to do."),
+                "assumption": text("What is taken for granted."),
+                "evidence": listed("Where it can be seen.", _EVIDENCE),
+            },
+        ),
+        "assumption": text("What all findings take for granted."),
+        "note": text("Why there is nothing, or what is missing; empty if nothing is."),
+    },
+)
+TRIAGE_FOLDER = schema(
+    "rcv.triage.folder",
+    "triage",
+    "The first finding of every capture below a folder.",
+    {
+        "folder": text("The folder, as it was given."),
+        "captures": rows(
+            "One row a capture.",
+            {
+                "capture": text("Path of the capture."),
+                "kernel": text("Name of the kernel."),
+                "waves": waves("Traced waves"),
+                "name": maybe(text("Stable name of the first finding's pattern.")),
+                "headline": text("The first finding in one line."),
+                "cycles": maybe(whole("What is at stake, in cycles or, of PC samples, in samples.")),
+                "share": maybe(share("What is at stake, of its unit")),
+                "note": text("Why there is no finding."),
+            },
+        ),
+    },
+)
+
+WAIT_SCHEMAS = (TRIAGE, TRIAGE_FOLDER, WAITS, CAUSES, BUBBLES)

@@ -1,0 +1,244 @@
+"""Every command on bad input: a sentence on stderr and exit code 2, or a sound answer; never half of one."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rcv_py.cli.arguments import NAMES
+from rcv_py.cli.exit_codes import EXIT_TEXT, ExitCode, codes_text
+from rcv_py.synth.variants import SAMPLES
+from tests.formats.test_broken_corpus import FILES, SHAPES, rich
+from tests.formats.test_broken_corpus import damaged as corpus
+from tests.support import captures
+from tests.support.command_runs import ON_A_CAPTURE, Run, run
+from tests.support.whole_capture import write
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = "{out}"
+# What a command needs besides a folder; all commands that read a capture.
+WORDS: dict[str, tuple[str, ...]] = {
+    **{name: variants[0].split() for name, variants in ON_A_CAPTURE.items()},  # type: ignore[dict-item]
+    "line": ("1",),
+    "pmc": (),
+    "compare": ("{folder}",),
+    "index": ("--jobs", "0"),
+    "report": ("--out-dir", OUT, "--jobs", "1"),
+    "export": ("--to", "perfetto", "--out", f"{OUT}/trace.pftrace"),
+}
+BOTH_FORMS = {"no waves", "empty waves", "scattered tokens", "placeholder", "code.json cut in half"}
+DRAWN = ("view", "shot")  # through a window's code: tests/ui and tests/cli/test_commands.py have them
+
+
+def ask(command: str, folder: Path, out: Path, *forms: str) -> Run:
+    """Run a command on a folder."""
+    places = {"out": str(out), "folder": str(folder)}
+    return run(command, str(folder), *(word.format(**places) for word in WORDS[command]), *forms)
+
+
+def hold(done: Run, *, is_json: bool) -> None:
+    """It is done with a whole answer, or refused with a sentence and nothing else."""
+    assert done.code in (ExitCode.DONE, ExitCode.USAGE), done.err
+    assert "Traceback" not in done.err
+    assert "\x1b" not in done.out + done.err
+    if done.code == ExitCode.USAGE:
+        assert done.err.startswith("rcv: "), done.err
+        assert done.err.splitlines()[0].rstrip().endswith("."), done.err
+    if is_json and done.out:
+        assert json.loads(done.out)["schema"].startswith("rcv.")
+    if done.code == ExitCode.DONE:
+        assert done.out.strip()
+
+
+def refused(done: Run) -> None:
+    """It is refused."""
+    hold(done, is_json=True)
+    assert done.code == ExitCode.USAGE
+
+
+def test_every_command_that_reads_is_here() -> None:
+    assert set(NAMES) == {*WORDS, *DRAWN, "synth", "schema"}
+
+
+@pytest.mark.parametrize("command", WORDS)
+def test_what_is_no_capture_is_refused(command: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file.txt").write_text("no trace")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "code.json").write_text("[]")
+    for name in ("missing", "empty", "file.txt", "nul\0"):
+        for forms in ((), ("--json",)):
+            done = ask(command, tmp_path / name, tmp_path, *forms)
+            refused(done)
+            assert "report" in done.out or not done.out
+
+
+def rewritten(folder: Path, change: Callable[[list[list[int]]], None]) -> Path:
+    """Copy a small real capture and change the tokens of its waves."""
+    shutil.copytree(captures.trace_path("pa_mqa_small"), folder)
+    for path in folder.glob("se*_wv*.json"):
+        path.chmod(0o644)
+        document = json.loads(path.read_text())
+        change(document["wave"]["instructions"])
+        path.write_text(json.dumps(document))
+    return folder
+
+
+def scatter(tokens: list[list[int]]) -> None:
+    """Times that jump, durations below 0, lines that are not there."""
+    for at, token in enumerate(tokens):
+        token[0] += (0, -5000, 5000, 2**40)[at % 4]
+        token[2] *= (1, -1, 3)[at % 3]
+        token[4] = (token[4], -1, 10**6, 0)[at % 4]
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Captures with one thing wrong each, by what it is."""
+    place = tmp_path_factory.mktemp("broken")
+    made: dict[str, Path] = {}
+    for name in FILES:
+        for damage, data in {
+            "cut in half": None,
+            "another shape": json.dumps(SHAPES["an object of objects"]).encode(),
+        }.items():
+            made[f"{name} {damage}"] = write(place / str(len(made)), corpus(name, data))
+        files = rich()
+        del files[name]
+        if name not in ("code.json", "filenames.json"):
+            made[f"no {name}"] = write(place / str(len(made)), files)
+    waves = {name: b"" for name in rich() if "_wv" in name}
+    made["empty waves"] = write(place / "empty", rich() | waves)
+    made["no waves"] = write(place / "none", {k: v for k, v in rich().items() if k not in waves})
+    made["scattered tokens"] = rewritten(place / "scattered", scatter)
+    made["no tokens"] = rewritten(place / "bare", list.clear)
+    SAMPLES["placeholder"].write(place / "placeholder", 0)
+    return {**made, "placeholder": place / "placeholder"}
+
+
+@pytest.mark.parametrize("command", WORDS)
+def test_damage_is_told_or_survived(command: str, broken: dict[str, Path], tmp_path: Path) -> None:
+    for name, folder in broken.items():
+        for forms in ((), ("--json",)) if name in BOTH_FORMS else (("--json",),):
+            done = ask(command, folder, tmp_path / "out", *forms)
+            try:
+                hold(done, is_json=bool(forms))
+            except AssertionError as error:
+                raise AssertionError(f"{command} on {name}: {error}") from error
+
+
+def test_a_document_says_what_is_wrong_with_the_files(broken: dict[str, Path]) -> None:
+    done = run("hotspot", str(broken["occupancy.json cut in half"]), "--json")
+    assert any("occupancy.json" in problem for problem in json.loads(done.out)["about"]["problems"])
+
+
+def test_the_codes_of_gates() -> None:
+    a, b = (str(captures.trace_path(f"flash_attn_small_{name}")) for name in ("before", "after"))
+    assert run("compare", a, b, "--fail-on", "regression").code == ExitCode.DONE
+    small = str(captures.trace_path("pa_mqa_small"))
+    assert run("compare", a, small, "--fail-on", "regression").code == ExitCode.USAGE
+    codes = set()
+    for name in ("flash_attn_small_before", "pa_mqa_big", "pa_mqa_small", "vec_add"):
+        folder = str(captures.trace_path(name))
+        notes = json.loads(run("check", folder, "--json").out)["notes"]
+        is_refused = any(note["severity"] in ("error", "warning") for note in notes)
+        code = run("check", folder, "--strict", "--json").code
+        assert code == (ExitCode.STRICT if is_refused else ExitCode.DONE)
+        codes.add(code)
+    assert codes == {ExitCode.STRICT, ExitCode.DONE}
+
+
+def test_a_gate_trips(tmp_path: Path) -> None:
+    """A copy whose waves stall twice as long is a regression."""
+    source, slow = captures.trace_path("flash_attn_small_before"), tmp_path / "slow"
+    shutil.copytree(source, slow)
+    for path in slow.glob("se*_wv*.json"):
+        path.chmod(0o644)
+        document = json.loads(path.read_text())
+        wave, late = document["wave"], 0
+        for token in wave["instructions"]:
+            token[0] += late
+            late += token[2]
+            token[2:4] = [2 * token[2], token[3] + token[2]]
+        wave["end"] += late
+        path.write_text(json.dumps(document))
+    for gate in ("regression", "difference"):
+        assert run("compare", str(source), str(slow), "--fail-on", gate).code == ExitCode.GATE
+    assert run("compare", str(slow), str(source), "--fail-on", "regression").code == ExitCode.DONE
+    assert run("compare", str(slow), str(source), "--fail-on", "difference").code == ExitCode.GATE
+
+
+def test_the_codes_are_in_the_help() -> None:
+    text = run("--help").out
+    assert codes_text() in text
+    assert [code.value for code in EXIT_TEXT] == [0, 1, 2, 3, 4, 130]
+    assert set(EXIT_TEXT) == set(ExitCode)
+
+
+# -- through a real process -------------------------------------------------------------------------
+
+
+def shell(script: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a script of a shell in which `rcv` and `FOLDER` are known."""
+    rcv = f'rcv() {{ "{sys.executable}" -m rcv_py "$@"; }}'
+    folder = captures.trace_path("pa_mqa_small")
+    return subprocess.run(
+        ["bash", "-c", f"{rcv}; set -o pipefail; {script}"],
+        cwd=ROOT,
+        env={**os.environ, "FOLDER": str(folder), **more},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_closed_and_full_outputs() -> None:
+    for script in (
+        "rcv isa $FOLDER --json | head -n 2",
+        "rcv isa $FOLDER | head -n 1",
+        "rcv hotspot $FOLDER --json >&-",
+        "rcv isa $FOLDER --csv >&-",
+        "rcv --help | head -n 1",
+    ):
+        done = shell(script)
+        assert (done.returncode, done.stderr) == (0, ""), script
+    if Path("/dev/full").exists():
+        done = shell("rcv isa $FOLDER > /dev/full")
+        assert done.returncode == ExitCode.USAGE
+        assert done.stderr.startswith("rcv: The output cannot be written: ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_pipe_gets_the_same_text_everywhere() -> None:
+    script = "rcv hotspot $FOLDER --top 5; rcv triage $FOLDER"
+    first = shell(script).stdout
+    assert "\x1b" not in first
+    for more in ({"TERM": "xterm-256color", "FORCE_COLOR": "1"}, {"NO_COLOR": "1"}, {"LC_ALL": "C"}):
+        assert shell(script, **more).stdout == first, more
+
+
+def test_control_c_is_quiet_in_a_process() -> None:
+    code = (
+        "import sys, time\nfrom types import ModuleType\nfrom rcv_py.cli.main import main\n"
+        "info = ModuleType('info')\n"
+        "def run(arguments):\n    print('ready', flush=True)\n    time.sleep(30)\n"
+        "info.run = run\nsys.modules['rcv_py.cli.commands.info'] = info\n"
+        "sys.exit(main(['info', 'x']))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (ExitCode.STOPPED, "", "")

@@ -1,0 +1,41 @@
+"""What commands print on real captures stays what it is until someone records it again on purpose."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import pytest
+
+from tests.golden.record import FOLDER, NAMES, ROOT, expected, shortened, shortened_text
+from tests.support.command_runs import ON_A_CAPTURE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_output_is_what_was_recorded(name: str) -> None:
+    differences = []
+    for path, text in expected(name):
+        recorded = path.read_text(encoding="utf-8") if path.exists() else ""
+        if recorded != text:
+            lines = difflib.unified_diff(recorded.splitlines(), text.splitlines(), "recorded", "now", n=0)
+            differences.append(f"{path.relative_to(ROOT)}\n" + "\n".join(list(lines)[:12]))
+    assert not differences, "run tests/golden/record.py and read the difference:\n" + "\n".join(differences)
+
+
+def test_no_record_is_left_behind_and_none_names_a_machine() -> None:
+    files = [path for path in (FOLDER / "cli").rglob("*") if path.is_file()]
+    there = {(path.parent.name, path.stem) for path in files}
+    assert there == {(name, command) for name in NAMES for command in ON_A_CAPTURE}
+    assert sum(path.stat().st_size for path in files) < 1_500_000
+    home = str(Path.home())
+    assert not [path for path in files if home in path.read_text(encoding="utf-8")]
+
+
+def test_what_is_cut_still_counts() -> None:
+    rows = list(range(100))
+    assert shortened(rows)[:3] == [0, 1, 2]
+    assert len(shortened(rows)) == 4
+    assert shortened(rows) != shortened([*rows[:-1], -1])
+    text = "\n".join(map(str, rows))
+    assert shortened_text(text) != shortened_text(text.replace("99", "98"))
+    assert shortened_text("short\n") == "short\n"

@@ -1,0 +1,78 @@
+"""Printed numbers against the reference results that came with the captures."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support import captures
+from tests.support.command_runs import run
+
+every = pytest.mark.parametrize("name", captures.GOLDEN)
+
+
+def told(name: str, command: str, *words: str) -> dict[str, Any]:
+    """What a command prints about a capture, as a document."""
+    done = run(command, str(captures.trace_path(name)), *words, "--json")
+    assert (done.code, done.err) == (0, "")
+    document: dict[str, Any] = json.loads(done.out)
+    return document
+
+
+@every
+def test_bubbles(name: str) -> None:
+    golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
+    document = told(name, "bubbles", "--rule", "reference", "--top", "0")
+    totals = document["totals"]
+    assert totals["resident"] == golden["resident"]
+    assert totals["bubble"] == pytest.approx(golden["bubble"], abs=8)  # what issues behind the end of a wave
+    assert 100 * totals["busy_share"] == pytest.approx(golden["busy_pct"], abs=0.06)
+    for kind, cycles in golden["bubble_by_kind"].items():
+        assert totals[kind] == pytest.approx(cycles, rel=0.002, abs=8)
+    rows = {row["line"]: row["cycles"] for row in document["rows"]}
+    for row in golden["top_lines"]:
+        assert rows[row["line"]] == pytest.approx(row["bubble_cycles"], rel=0.002, abs=4)
+
+
+@every
+def test_barriers(name: str) -> None:
+    golden = captures.golden(f"beyond/{name}.json")["barriers"]
+    said = told(name, "loops")["barriers"]
+    assert said["instances"] == golden["instances"]
+    assert said["median"] == golden["arrival_skew_median"]
+    assert said["max"] == golden["arrival_skew_max"]
+    assert said["release_spread_max"] == golden["release_spread_max"]
+
+
+@every
+def test_matrix_units(name: str) -> None:
+    golden = captures.golden(f"beyond/{name}.json")["mfma_model"]
+    totals = told(name, "latency")["totals"]
+    assert totals["matrix_busy"] == golden["matrix_busy_cycles"]
+    share = 100 * totals["matrix_busy"] / totals["simd_resident"]
+    assert share == pytest.approx(golden["pct_of_resident_simd_cycles"], abs=0.01)
+
+
+@every
+@pytest.mark.parametrize("by", ["latency", "stall"])
+def test_the_costliest_instructions(name: str, by: str) -> None:
+    golden = captures.golden(f"rcv/{name}.json")[f"top20_by_{by}"]
+    rows = told(name, "hotspot", "--sort", by, "--top", "0")["rows"]
+    said = {row["line"]: row for row in rows}
+    assert [row[by] for row in rows[:20]] == [row[by] for row in golden]
+    for row in golden:
+        own = said[row["line"]]
+        assert (own["hits"], own["latency"], own["stall"], own["idle"]) == (
+            row["hit"],
+            row["latency"],
+            row["stall"],
+            row["idle"],
+        )
+
+
+@every
+def test_flame(name: str) -> None:
+    golden = captures.golden(f"rcv/{name}.json")["flame_total"]
+    assert told(name, "flame")["total"] == golden["allTotalLatency"]

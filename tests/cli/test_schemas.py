@@ -1,0 +1,207 @@
+"""Whatever is printed with --json is what the published schema says, no field more and none less."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from rcv_py.cli.arguments import COMMANDS
+from rcv_py.cli.schemas.table import BY_ID, SCHEMAS, of_command, schema_document
+from rcv_py.synth.variants import SAMPLES
+from tests.support import captures
+from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run
+from tests.support.schema_outline import outline
+
+WITHOUT_JSON = {"view", "shot"}  # they show and draw; there is no result that a script could read
+SMALL = tuple(name for name in captures.TRACES if name != "moe_reduce")
+OF_EACH_KIND = ("matmul_small", "gfx12", "counters", "markers", "events", "pc_sampling", "placeholder")
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "schemas.json"
+
+
+@cache
+def validator(schema: str) -> Draft202012Validator:
+    """The published schema of a document."""
+    return Draft202012Validator(BY_ID[schema].as_json())
+
+
+def checked(done: Run) -> dict[str, Any]:
+    """The document that was printed, after it was held against its schema."""
+    assert done.err == "" or done.code == 2
+    document: dict[str, Any] = json.loads(done.out)
+    errors = [
+        f"{error.json_path}: {error.message[:300]}"
+        for error in validator(document["schema"]).iter_errors(document)
+    ]
+    assert not errors, f"{document['schema']}: {errors[:3]}"
+    return document
+
+
+def hold_all(folder: Path, most: int | None = None) -> None:
+    """Every command and variant on one capture; of variants `most`."""
+    for command, variants in ON_A_CAPTURE.items():
+        for more in variants[:most]:
+            done = of_capture(command, folder, more, "--json")
+            if done.code == 2 and not done.out:
+                assert done.err.startswith("rcv: "), (command, more)
+                continue
+            document = checked(done)
+            assert document["about"]["command"] == command
+            assert document["about"]["captures"] == [folder.name], (command, more)
+            assert BY_ID[document["schema"]].command == command
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_real_captures(name: str) -> None:
+    hold_all(captures.trace_path(name))
+
+
+@pytest.mark.parametrize("name", captures.SYNTHETIC)
+def test_captures_with_counters_markers_and_other_generations(name: str) -> None:
+    hold_all(captures.synthetic_path(name))
+
+
+@pytest.mark.parametrize("name", SAMPLES.ids())
+def test_samples(name: str, tmp_path: Path) -> None:
+    SAMPLES[name].write(tmp_path / name, 0)
+    hold_all(tmp_path / name, None if name in OF_EACH_KIND else 1)
+
+
+def test_captures_below_a_folder_and_between_two(tmp_path: Path) -> None:
+    root = captures.SHARED / "traces"
+    captures.need_shared()
+    a, b = (str(captures.trace_path(f"flash_attn_small_{name}")) for name in ("before", "after"))
+    small = str(captures.trace_path("pa_mqa_small"))
+    names = [entry["name"] for entry in checked(run("info", str(root), "--json"))["captures"]]
+    assert len(names) == len(captures.TRACES)
+    assert checked(run("index", str(root), "--jobs", "0", "--json"))["about"]["captures"]
+    for by in ("line", "source", "block", "class"):
+        found = checked(run("compare", a, b, "--by", by, "--top", "5", "--json"))
+        assert len(found["about"]["captures"]) == 2
+    assert checked(run("compare", a, small, "--json"))["kernel"] is None
+    for name in ("one", "two"):
+        SAMPLES[SAMPLES.ids()[0]].write(tmp_path / name, 0)
+    assert len(checked(run("triage", str(tmp_path), "--json"))["captures"]) == 2
+
+
+def test_sources_and_counter_tables() -> None:
+    for name in ("flash_attn_small_before", "pcsampling", "vec_add"):
+        folder = str(captures.trace_path(name))
+        file = checked(run("source", folder, "--json"))["rows"][0]
+        path, line = file["file"], file["hottest_line"]
+        assert checked(run("source", folder, path, "--json"))["kind"] == "lines"
+        assert checked(run("source", folder, f"{path}:{line}", "--json"))["kind"] == "instructions"
+    tables = [
+        str(captures.SHARED / "golden" / "pmc_l2_analyzer" / f"synth_{name}.csv") for name in ("l2", "ea")
+    ]
+    for words in ((), ("--by", "dispatch"), ("--ideal-mb", "8590", "--kernel", "kern_a")):
+        assert checked(run("pmc", *tables, *words, "--json"))["rows"]
+        assert checked(run("pmc", tables[0], *words, "--json"))["rows"]
+
+
+def test_what_is_written_is_told(tmp_path: Path) -> None:
+    folder = str(captures.trace_path("pa_mqa_small"))
+    out = str(tmp_path / "report.md")
+    assert checked(run("report", folder, "--out", out, "--json"))["reports"][0]["file"] == out
+    done = run("report", folder, str(tmp_path / "none"), "--out-dir", str(tmp_path), "--jobs", "1", "--json")
+    assert done.code == 2
+    assert [bool(row["error"]) for row in checked(done)["reports"]] == [False, True]
+    out = str(tmp_path / "waves.csv")
+    words = ("export", folder, "--to", "csv", "--table", "waves", "--out", out, "--json")
+    assert checked(run(*words))["file"] == out
+    assert checked(run("synth", "--json"))["samples"][0]["folder"] is None
+    assert checked(run("synth", SAMPLES.ids()[0], "--out", str(tmp_path), "--json"))["samples"][0]["files"]
+    assert len(checked(run("schema", "--json"))["schemas"]) == len(SCHEMAS)
+
+
+def options_of(command: Any) -> set[str]:
+    """The options that a command takes."""
+    parser = argparse.ArgumentParser()
+    command.add(parser)
+    return {word for action in parser._actions for word in action.option_strings}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_no_json_without_a_schema(command: Any) -> None:
+    has_json = "--json" in options_of(command)
+    assert has_json == (command.name not in WITHOUT_JSON)
+    assert has_json == bool(of_command(command.name)), "add a schema to rcv_py/cli/schemas"
+
+
+def test_every_command_about_a_capture_is_held() -> None:
+    alone = {"view", "shot", "compare", "pmc", "index", "report", "export", "synth", "schema"}
+    about_a_capture = {command.name for command in COMMANDS} - alone
+    assert about_a_capture == set(ON_A_CAPTURE), "add the command to tests/support/command_runs.py"
+
+
+# -- the schemas themselves -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.id)
+def test_a_schema_is_one_and_explains_every_field(schema: Any) -> None:
+    document = schema.as_json()
+    Draft202012Validator.check_schema(document)
+    assert schema.meaning.endswith(".")
+    for place, shape in fields(document):
+        assert len(shape.get("description", "")) > 4, place
+        assert shape["description"].endswith("."), place
+
+
+def fields(shape: dict[str, Any], place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every field of a schema, at any depth."""
+    for name, below in shape.get("properties", {}).items():
+        yield f"{place}.{name}", below
+        yield from fields(below, f"{place}.{name}")
+    for below in (shape.get("items"), shape.get("additionalProperties"), *shape.get("oneOf", ())):
+        if isinstance(below, dict):
+            yield from fields(below, place)
+
+
+def test_a_document_with_a_strange_or_a_missing_field_is_noticed() -> None:
+    good = json.loads(of_capture("hotspot", captures.trace_path("pa_mqa_small"), "--top 4", "--json").out)
+    assert validator("rcv.hotspot/1").is_valid(good)
+    row, *rows = good["rows"]
+    for bad in (
+        {**good, "more": 1},
+        {name: value for name, value in good.items() if name != "about"},
+        {**good, "rows": [{**row, "more": 1}, *rows]},
+        {**good, "rows": [{**row, "hits": "7"}, *rows]},
+        {**good, "schema": "rcv.hotspot/2"},
+    ):
+        assert not validator("rcv.hotspot/1").is_valid(bad)
+
+
+def test_fields_do_not_change_without_a_new_version() -> None:
+    recorded = json.loads(GOLDEN.read_text())
+    now = {schema.id: outline(schema.as_json()) for schema in SCHEMAS}
+    for name in sorted(set(recorded) & set(now)):
+        lost = set(recorded[name].items()) - set(now[name].items())
+        assert not lost, f"{name} lost or changed fields: give it a new version"
+        assert now[name] == recorded[name], f"{name} has new fields: run tests/golden/record.py"
+    assert sorted(now) == sorted(recorded), "run tests/golden/record.py"
+
+
+def test_schemas_are_found_by_command_and_name() -> None:
+    assert schema_document("hotspot")["oneOf"][0]["title"] == "rcv.hotspot/1"
+    assert schema_document("waits")["title"] == "rcv.waits/1"
+    assert schema_document("rcv.hotspot_like/1") == schema_document("rcv.hotspot_like")
+    for name in ("envelope", *(schema.id for schema in SCHEMAS), *ON_A_CAPTURE):
+        done = run("schema", name)
+        assert done.code == 0
+        Draft202012Validator.check_schema(json.loads(done.out))
+    assert run("schema", "hotspt").err == (
+        "rcv: There is no schema called hotspt.\n     Did you mean `rcv schema hotspot`?\n"
+    )
+
+
+def test_every_document_has_the_envelope() -> None:
+    common = Draft202012Validator(schema_document("envelope"))
+    for command, variants in ON_A_CAPTURE.items():
+        done = of_capture(command, captures.trace_path("pa_mqa_small"), variants[0], "--json")
+        assert common.is_valid(json.loads(done.out)), command

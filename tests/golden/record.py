@@ -1,0 +1,104 @@
+"""Record again what every command prints on every small capture, and the fields of every schema.
+
+Usage: record.py [--check].  --check writes nothing and names what differs.  Run it only when a change of the
+output is wanted, and read the difference before committing it: these files prove no number right, they only
+show what changed.  Numbers are derived independently in tests/cli/test_numbers.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from rcv_py.cli.schemas.table import SCHEMAS  # noqa: E402
+from tests.support import captures  # noqa: E402
+from tests.support.command_runs import ON_A_CAPTURE, of_capture  # noqa: E402
+from tests.support.schema_outline import outline  # noqa: E402
+
+FOLDER = Path(__file__).resolve().parent
+NAMES = tuple(name for name in captures.TRACES if name != "moe_reduce")  # which takes as long as all others
+LONG_LIST, KEPT = 8, 3  # items of a list from which on it is cut, and what is kept
+LONG_TEXT = 60  # lines
+PLACEHOLDER = "TRACES"
+
+
+def expected(name: str) -> Iterator[tuple[Path, str]]:
+    """Yield the files of a capture and what they should hold: one text and one document a command."""
+    for command, variants in ON_A_CAPTURE.items():
+        place = FOLDER / "cli" / name / command
+        yield place.with_suffix(".txt"), shortened_text(_output(name, command, variants[0]))
+        document = json.loads(_output(name, command, variants[0], "--json"))
+        yield place.with_suffix(".json"), pretty(shortened(document))
+
+
+def _output(name: str, command: str, more: str, *forms: str) -> str:
+    """What is printed, without the place where captures lie."""
+    done = of_capture(command, captures.trace_path(name), more, *forms)
+    assert done.code == 0, (name, command, done.err)
+    return done.out.replace(str(captures.SHARED / "traces"), PLACEHOLDER)
+
+
+def shortened_text(text: str) -> str:
+    """Keep the first lines, and a digest of the rest."""
+    lines = text.splitlines()
+    if len(lines) <= LONG_TEXT:
+        return text
+    kept, rest = lines[: LONG_TEXT // 2], "\n".join(lines[LONG_TEXT // 2 :])
+    return "\n".join([*kept, f"[{len(lines) - len(kept)} more lines, {digest(rest)}]", ""])
+
+
+def shortened(value: Any) -> Any:
+    """Keep the first items of long lists, and a digest of the rest."""
+    if isinstance(value, dict):
+        return {key: shortened(item) for key, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    if len(value) <= LONG_LIST:
+        return [shortened(item) for item in value]
+    rest = json.dumps(value[KEPT:])
+    return [*map(shortened, value[:KEPT]), f"[{len(value) - KEPT} more items, {digest(rest)}]"]
+
+
+def digest(text: str) -> str:
+    """A few letters that change with the text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def pretty(value: Any) -> str:
+    """JSON as people compare it: a line a value."""
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def schema_outlines() -> tuple[Path, str]:
+    """The file of the fields of all schemas, and what it should hold."""
+    return FOLDER / "schemas.json", pretty({one.id: outline(one.as_json()) for one in SCHEMAS})
+
+
+def main() -> int:
+    """Write what differs, or only name it."""
+    files = [schema_outlines(), *(pair for name in NAMES for pair in expected(name))]
+    differing = [
+        (path, text) for path, text in files if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    lost = set((FOLDER / "cli").glob("*/*")) - {path for path, _ in files}
+    for path in sorted({path for path, _ in differing} | lost):
+        print(path.relative_to(ROOT))
+    if "--check" in sys.argv:
+        return 1 if differing or lost else 0
+    for path, text in differing:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for path in lost:
+        path.unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
