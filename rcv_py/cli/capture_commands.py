@@ -189,6 +189,22 @@ def _export(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _mcp(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--root",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="captures are read below it only (default: the current folder)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="reports and exports are written into it; without it, none are",
+    )
+
+
 CAPTURE_COMMANDS = (
     Command("view", "open the window (what `rcv FOLDER` does)", _view, "rcv ui_output_agent_1_dispatch_2"),
     Command(
@@ -247,4 +263,10 @@ CAPTURE_COMMANDS = (
         "rcv export FOLDER --to perfetto --out trace.pftrace",
     ),
     Command("synth", "write made-up sample captures", _synth, "rcv synth --all --out samples"),
+    Command(
+        "mcp",
+        "serve these commands to an agent, by the Model Context Protocol on standard input and output",
+        _mcp,
+        "rcv mcp --root captures",
+    ),
 )
