@@ -25,9 +25,9 @@ exit codes:
 """
 
 ORDER = (
-    "view", "triage", "info", "check", "summary", "hotspot", "isa", "line", "waits", "causes", "loops",
-    "bubbles", "latency", "flame", "occupancy", "counters", "events", "compare", "index", "report",
-    "export", "shot", "synth", "mcp",
+    "view", "triage", "info", "check", "summary", "hotspot", "isa", "source", "line", "waits", "causes",
+    "loops", "bubbles", "latency", "flame", "occupancy", "counters", "pmc", "events", "compare", "index",
+    "report", "export", "shot", "synth", "mcp",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.paths import short_paths
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 
@@ -14,6 +15,11 @@ def source_of(trace: Trace, line: int) -> str:
         return ""
     file, number = chain[0]
     return f"{trace.sources[file].path}:{number}"
+
+
+def short_sources(trace: Trace) -> dict[str, str]:
+    """Return how tables show the paths of the sources; documents and CSV have them in full."""
+    return short_paths(source.path for source in trace.sources)
 
 
 def wave_row(trace: Trace, name: str) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.blocks import Blocks, block_costs, blocks
 from rcv_py.analysis.branches import Branches, branch_table, branches
-from rcv_py.analysis.cost_columns import CostColumns, cost_columns
+from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.flow import Flow, flow
 from rcv_py.analysis.loops import loops
 from rcv_py.base.text import count, percent, plural
@@ -20,6 +20,9 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all
+
+_UNSAMPLED = {True: ("hits", "idle"), False: ()}  # columns that say nothing where costs are samples
+_NAMES = ("row", "block", "first", "last", "target")  # numbers that name something are not grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,15 @@ def run(arguments: Namespace) -> int:
             "rows": [dict(zip(head, row, strict=True)) for row in shown],
         }
         print(json_text("rcv.isa/1", document))
+    elif not table.rows:
+        print("The program has no branches." if len(trace.code) else "The capture has no instructions.")
     else:
-        print_table(table.columns, [_cells(table.columns, row) for row in shown])
+        columns = [_shown(column, costs.label == SAMPLES) for column in table.columns]
+        kept = [
+            i for i, column in enumerate(columns) if column.title not in _UNSAMPLED[costs.label == SAMPLES]
+        ]
+        rows = [_cells(table.columns, row) for row in shown]
+        print_table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
         print(f"\n{count(len(shown))} of {plural(len(table.rows), *table.unit)}.")
     return 0
 
@@ -130,13 +140,22 @@ def _top(table: _Table, top: int) -> list[tuple[Any, ...]]:
     return [table.rows[row] for row in order]
 
 
+def _shown(column: Column, is_sampled: bool) -> Column:
+    """The heading as people read it; of PC samples there are no executions and no cycles."""
+    sampled = {"latency": "samples", "stall": "stalled"} if is_sampled else {}
+    return replace(column, title=sampled.get(column.title, column.title.replace("_", " ")))
+
+
 def _cells(columns: tuple[Column, ...], row: tuple[Any, ...]) -> list[str]:
     cells = []
     for column, value in zip(columns, row, strict=True):
-        if isinstance(value, float):
+        if column.title == "taken_share":
+            ran = any(row[[one.title for one in columns].index(name)] for name in ("taken", "not_taken"))
+            cells.append(percent(value, 1) if ran else "")
+        elif isinstance(value, float):
             cells.append(percent(value, 1) if value else "")
-        elif column.title == "target" and value < 0:
-            cells.append("unknown")
+        elif column.title in _NAMES and isinstance(value, int):
+            cells.append(str(value) if value >= 0 else "unknown")
         else:
             cells.append(count(value) if isinstance(value, int) else value)
     return cells

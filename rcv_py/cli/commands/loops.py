@@ -9,10 +9,11 @@ from typing import Any
 from rcv_py.analysis.barrier_skew import barrier_skew
 from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.phases import PHASES
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, plural
 from rcv_py.cli.loop_tables import SHOWN, Asked, Rows, Shown, names
 from rcv_py.cli.opening import batches
-from rcv_py.cli.places import wave_row
+from rcv_py.cli.places import short_sources, wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -81,6 +82,10 @@ def _print(asked: Asked, shown: Shown, found: Rows, part: Rows) -> None:
         print(shown.nothing)
     else:
         columns = [Column(_title(name), name not in _WORDS, _ELASTIC.get(name, "")) for name in shown.columns]
+        short = short_sources(trace)
+        part = [
+            row | {"source": short_place(row["source"], short)} for row in part if "source" in row
+        ] or part
         print_table(columns, [[_cell(row, name) for name in shown.columns] for row in part])
         print(
             f"\n{len(part):,} of {plural(len(found), 'row')} in {plural(loops.waves, 'wave')}. {shown.note}"

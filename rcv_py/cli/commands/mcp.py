@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from importlib.util import find_spec
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.mcp.fence import Fence
+
+NEEDED = "mcp>=2.3,<3"  # as in pyproject.toml
 
 
 def run(arguments: Namespace) -> int:
     """Serve until standard input closes."""
     fence = Fence.around(arguments.root, arguments.out)
-    if find_spec("mcp") is None:
+    try:
+        from rcv_py.cli.mcp.server import run_server  # noqa: PLC0415 - the package is optional
+    except ImportError as error:
         raise UsageError(
-            "The Model Context Protocol needs the Python package mcp, which is not installed.",
-            hint="Install it with: pip install 'rcv-py[mcp]'",
-        )
+            "rcv mcp needs the Python package mcp, which is not installed, or not in a fitting version.",
+            hint=f"Install it with: pip install '{NEEDED}'",
+            detail=repr(error),
+        ) from error
     if sys.stdin.isatty():
         print("rcv: waiting for an agent on standard input; Ctrl+D ends it.", file=sys.stderr)
-    from rcv_py.cli.mcp.server import run_server  # noqa: PLC0415 - the package is optional
-
     run_server(fence)
     return 0
