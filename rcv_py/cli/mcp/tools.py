@@ -41,6 +41,7 @@ _TYPES: Mapping[Any, dict[str, Any]] = {
     size: {"type": "string", "pattern": r"^\d{2,5}x\d{2,5}$"},
     cycles: {"type": "string", "pattern": r"^-?\d{1,18}:-?\d{1,18}$"},
 }
+_ANY = {"type": ["string", "number"]}  # the command itself says what it accepts
 _MANY = ("+", "*")
 _MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are cut, and `shortened` tells which"
 
@@ -96,9 +97,9 @@ class Tool:
         default = _DEFAULTS.get((self.name, name), action.default)
         if _is_flag(action):
             return {"type": "boolean", "default": False, **described}
-        if default not in (None, [], argparse.SUPPRESS):
+        if default not in (None, "", [], argparse.SUPPRESS):
             described["default"] = str(default) if isinstance(default, Path) else default
-        item = dict(_TYPES.get(action.type, _TYPES[None]))
+        item = dict(_TYPES.get(action.type, _ANY))
         if action.choices is not None:
             item["enum"] = list(action.choices)
         return {"type": "array", "items": item, **described} if _is_list(action) else {**item, **described}
@@ -177,7 +178,8 @@ def _is_flag(action: argparse.Action) -> bool:
 
 
 def _is_list(action: argparse.Action) -> bool:
-    return action.nargs in _MANY or isinstance(action.default, list)
+    repeated = isinstance(action, argparse._AppendAction)  # its class is all that tells
+    return action.nargs in _MANY or repeated
 
 
 def _help(action: argparse.Action) -> str:
