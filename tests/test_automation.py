@@ -61,6 +61,7 @@ def shell(place: Path, script: str) -> subprocess.CompletedProcess[str]:
 def test_an_example_works(place: Path, block: str) -> None:
     done = shell(place, block)
     assert (done.returncode, done.stderr) == (0, "")
+    assert "null" not in done.stdout
 
 
 def test_the_workflow_runs_what_exists(place: Path) -> None:
@@ -70,6 +71,7 @@ def test_the_workflow_runs_what_exists(place: Path) -> None:
     assert len(lines) >= 5
     done = shell(place, "\n".join(lines))
     assert (done.returncode, done.stderr) == (0, "")
+    assert "null" not in done.stdout
     assert len(list((place / "reports").iterdir())) == 3
 
 
