@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ CAPTURES = 8
 WAVE_BYTES = 192 << 20  # of columns, over all captures that are kept
 FILE_BYTES = 512 << 20  # of files other than waves, over all captures that are kept
 Mark = tuple[Any, ...]
+Key = tuple[Hashable, ...]
 
 
 @dataclass
@@ -27,27 +28,33 @@ class WaveMemory:
 
     limit: int = WAVE_BYTES
     bytes: int = 0
-    batches: OrderedDict[tuple[int, tuple[int, ...]], WaveBatch] = field(default_factory=OrderedDict)
+    batches: OrderedDict[tuple[int, Key], tuple[WaveBatch, ...]] = field(default_factory=OrderedDict)
 
-    def get(self, reader: WaveReader, rows: list[int]) -> WaveBatch:
-        """Return the batch of these rows, read only if it is not there."""
-        key = (id(reader), tuple(rows))
-        found = self.batches.get(key)
-        if found is None:
-            found = reader.read(rows)
-            if found.nbytes > self.limit // 2:
-                return found
-            self.batches[key] = found
-            self.bytes += found.nbytes
-        self.batches.move_to_end(key)
-        while self.bytes > self.limit:
-            self.bytes -= self.batches.popitem(last=False)[1].nbytes
+    def get(self, reader: WaveReader, key: Key) -> tuple[WaveBatch, ...] | None:
+        """Return what was put there, None if it is not there, or no longer."""
+        found = self.batches.get((id(reader), key))
+        if found is not None:
+            self.batches.move_to_end((id(reader), key))
         return found
+
+    def put(self, reader: WaveReader, key: Key, read: tuple[WaveBatch, ...]) -> None:
+        """Keep batches, unless they are so large that little else could be kept."""
+        size = _size(read)
+        if size > self.limit // 2 or (id(reader), key) in self.batches:
+            return
+        self.batches[id(reader), key] = read
+        self.bytes += size
+        while self.bytes > self.limit:
+            self.bytes -= _size(self.batches.popitem(last=False)[1])
 
     def forget(self, reader: WaveReader) -> None:
         """Drop what was read by a reader that nobody will ask again."""
         for key in [key for key in self.batches if key[0] == id(reader)]:
-            self.bytes -= self.batches.pop(key).nbytes
+            self.bytes -= _size(self.batches.pop(key))
+
+
+def _size(batches: tuple[WaveBatch, ...]) -> int:
+    return sum(batch.nbytes for batch in batches)
 
 
 class KeptReader:
@@ -59,7 +66,26 @@ class KeptReader:
 
     def read(self, rows: list[int]) -> WaveBatch:
         """Return the waves at these rows of the index."""
-        return self._memory.get(self.plain, rows)
+        (batch,) = self.remembered(("read", *rows), lambda: iter((self.plain.read(rows),)))
+        return batch
+
+    def remembered(self, key: Key, read: Callable[[], Iterator[WaveBatch]]) -> Iterator[WaveBatch]:
+        """Yield the batches kept under a key, or read and keep them; they are kept once all were taken."""
+        found = self._memory.get(self.plain, key)
+        if found is not None:
+            yield from found
+            return
+        fresh: list[WaveBatch] = []
+        size = 0
+        for batch in read():
+            size += batch.nbytes
+            if size <= self._memory.limit // 2:  # else they would not be kept, and whoever asks may drop them
+                fresh.append(batch)
+            else:
+                fresh.clear()
+            yield batch
+        if size <= self._memory.limit // 2:
+            self._memory.put(self.plain, key, tuple(fresh))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.plain, name)  # such as `base_clock`

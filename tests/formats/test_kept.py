@@ -15,6 +15,8 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.work.load import batches, load_all
 from tests.support.captures import ROOT
 
 
@@ -75,10 +77,10 @@ def test_waves_are_read_once_and_within_bounds(folder: Path) -> None:
     assert first.rows.tolist() == [0]
     for row in rows[1:]:
         reader.read([row])
-        assert memory.bytes == sum(batch.nbytes for batch in memory.batches.values()) <= memory.limit
+        assert memory.bytes == sum(one.nbytes for (one,) in memory.batches.values()) <= memory.limit
     assert 1 < len(memory.batches) < len(rows)
     reader.read(list(range(64)))  # more than half of what fits is not kept
-    assert all(len(rows) == 1 for _, rows in memory.batches)
+    assert all(len(key) == 2 for _, key in memory.batches)
     memory.forget(trace.reader)
     assert (memory.bytes, len(memory.batches)) == (0, 0)
 
@@ -88,3 +90,25 @@ def test_other_processes_get_the_plain_reader(folder: Path) -> None:
     reader = KeptReader(trace.reader, WaveMemory())
     assert type(pickle.loads(pickle.dumps(reader))) is type(trace.reader)
     assert reader.base_clock == trace.reader.base_clock
+
+
+def test_all_waves_are_read_once_whoever_reads_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    plain_read = WaveFiles.read
+
+    def counted(self: WaveFiles, rows: list[int]) -> WaveBatch:
+        read.extend(rows)
+        return plain_read(self, rows)
+
+    monkeypatch.setattr(WaveFiles, "read", counted)
+    KEPT.start()
+    try:
+        trace = open_trace(folder)
+        first, second = load_all(trace), load_all(open_trace(folder))
+        assert sorted(read) == list(range(len(trace.waves)))
+        assert [id(batch) for batch in first] == [id(batch) for batch in second]
+        next(batches(trace, [0, 1, 2], lod=True))  # left early: nothing is kept
+        assert [len(batch.waves) for batch in batches(trace, [0, 1, 2], lod=True)] == [3]
+        assert len(read) == len(trace.waves) + 6
+    finally:
+        KEPT.start(0)
