@@ -29,7 +29,7 @@ SAMPLE = "matmul_tiled"
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of captures: a sample, one that is cut off, and links that lead out."""
-    place = tmp_path_factory.mktemp("mcp")
+    place = tmp_path_factory.mktemp("mcp").resolve()
     shutil.copytree(ROOT / "sample_traces" / SAMPLE, place / "captures" / SAMPLE)
     broken = place / "captures" / "broken"
     broken.mkdir()
@@ -99,7 +99,7 @@ def test_numbers_are_those_of_the_command_line(
 
 
 def test_a_real_capture_gives_the_same_too(capsys: pytest.CaptureFixture[str]) -> None:
-    before, after = trace_path("flash_attn_small_before"), trace_path("flash_attn_small_after")
+    before, after = (trace_path(f"flash_attn_small_{name}").resolve() for name in ("before", "after"))
     with McpClient("--root", before.parents[1]) as agent:
         result = agent.call("compare", folder=str(before), other=str(after), top=3, max_kb=0)
         assert result["structuredContent"] == printed(capsys, "compare", before, after, "--top=3")

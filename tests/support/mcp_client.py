@@ -59,7 +59,9 @@ class McpClient:
     def wait(self, number: int) -> dict[str, Any]:
         """Return the answer to a request: its `result` or its `error`."""
         while number not in self._answers:
-            message = json.loads(self._lines.get(timeout=PATIENCE_S))
+            line = self._lines.get(timeout=PATIENCE_S)
+            assert line, f"the server ended: {self.close()}"
+            message = json.loads(line)
             if "id" in message:
                 self._answers[message["id"]] = message
         return self._answers.pop(number)
@@ -109,3 +111,4 @@ class McpClient:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self._lines.put(line)
+        self._lines.put("")
