@@ -19,7 +19,7 @@ _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders).
 ORDER = (
     "view", "triage", "info", "check", "summary", "hotspot", "isa", "source", "line", "waits", "causes",
     "loops", "bubbles", "latency", "flame", "occupancy", "counters", "pmc", "events", "compare", "index",
-    "report", "export", "shot", "synth", "schema",
+    "report", "export", "shot", "synth", "schema", "mcp",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)

@@ -202,6 +202,22 @@ def _schema(parser: argparse.ArgumentParser) -> None:
     forms(parser, "rcv.schemas")
 
 
+def _mcp(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--root",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="captures are read below it only (default: the current folder)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="reports and exports are written into it; without it, none are",
+    )
+
+
 CAPTURE_COMMANDS = (
     Command("view", "open the window (what `rcv FOLDER` does)", _view, "rcv ui_output_agent_1_dispatch_2"),
     Command(
@@ -265,5 +281,11 @@ CAPTURE_COMMANDS = (
         "print the JSON Schema of what --json prints, or list all",
         _schema,
         "rcv schema hotspot > hotspot.schema.json",
+    ),
+    Command(
+        "mcp",
+        "serve these commands to an agent, by the Model Context Protocol on standard input and output",
+        _mcp,
+        "rcv mcp --root captures",
     ),
 )

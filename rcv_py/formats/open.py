@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.progress import Report, silent
 from rcv_py.formats import summary
+from rcv_py.formats.kept import KEPT
 from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import CaptureEntry, Trace
@@ -53,7 +55,7 @@ def open_trace(path: Path, report: Report = silent) -> Trace:
     folder = _folder(Path(path))
     for kind in FORMATS:
         if kind.is_one(folder):
-            return kind.open(folder, report)
+            return KEPT.trace(folder, partial(kind.open, folder, report))
     below = list(_below(folder, MAX_DEPTH))
     if len(below) == 1:
         return open_trace(below[0], report)

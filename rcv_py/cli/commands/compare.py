@@ -15,8 +15,8 @@ from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.compare_summary import junit, markdown
 from rcv_py.cli.about import about
+from rcv_py.cli.compare_summary import junit, markdown
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table

@@ -1,0 +1,28 @@
+"""`rcv mcp`: the other commands as tools of an agent."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from rcv_py.base.errors import UsageError
+from rcv_py.cli.mcp.fence import Fence
+
+NEEDED = "mcp>=2.3,<3"  # as in pyproject.toml
+
+
+def run(arguments: Namespace) -> int:
+    """Serve until standard input closes."""
+    fence = Fence.around(arguments.root, arguments.out)
+    try:
+        from rcv_py.cli.mcp.server import run_server  # noqa: PLC0415 - the package is optional
+    except ImportError as error:
+        raise UsageError(
+            "rcv mcp needs the Python package mcp, which is not installed, or not in a fitting version.",
+            hint=f"Install it with: pip install '{NEEDED}'",
+            detail=repr(error),
+        ) from error
+    if sys.stdin.isatty():
+        print("rcv: waiting for an agent on standard input; Ctrl+D ends it.", file=sys.stderr)
+    run_server(fence)
+    return 0

@@ -1,0 +1,99 @@
+"""Short workflows for agents: which tools to use in which order, and how to word what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rcv_py.base.errors import UsageError
+
+WORDING = (
+    "Cycles at stake are upper bounds: call them so, and do not promise that much time. Attributed cycles "
+    "are summed "
+    "over waves and are not elapsed time. Where executions differ between two builds, say that an "
+    "instruction "
+    "takes fewer or more cycles per hit, not that it is faster or slower. What a tool leaves unexplained is "
+    "unexplained; do not invent a cause."
+)
+INSTRUCTIONS = (
+    "Tools to analyse AMD GPU thread traces (ui_output_* folders that rocprofv3 --att leaves behind). Paths "
+    "are relative "
+    "to the folder this server was started for. Start with index to see which captures there are, check "
+    "whether one "
+    "can be trusted, and triage for what costs most; then causes, waits, loops, bubbles, line and isa for "
+    "details, "
+    "and compare after a change. Answers are the documents of `rcv COMMAND --json`; a key `shortened` names "
+    f"lists that were cut, and top or max_kb asks for more. {WORDING}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A workflow: its text has a {name} for each argument, of which (name, meaning, required) tell."""
+
+    name: str
+    title: str
+    text: str
+    arguments: tuple[tuple[str, str, bool], ...]
+
+    def filled(self, given: Mapping[str, str]) -> str:
+        """Return the text with the arguments; raise UsageError if a required one is missing."""
+        missing = [name for name, _, required in self.arguments if required and not given.get(name)]
+        if missing:
+            raise UsageError(f"{self.name} needs {' and '.join(missing)}.", hint=f"It is: {self.title}")
+        values = {name: given.get(name, "") or "(not given)" for name, _, _ in self.arguments}
+        return f"{self.text.format(**values)}\n\n{WORDING}"
+
+
+_CAPTURE = "a ui_output_* folder below the root"
+PROMPTS = (
+    Prompt(
+        "triage-capture",
+        "Triage this capture",
+        "Find out what costs most in the capture {capture}, and what to try first.\n"
+        "1. check: stop here, and say what to record again, if its verdict is serious.\n"
+        "2. triage: take the first three findings, with their evidence.\n"
+        "3. For each: causes by line, or waits, to see which instruction waits for which; line for how its "
+        "hits differ.\n"
+        "4. Report per finding: the instruction and its source line, the cycles at stake as an upper bound, "
+        "the evidence, "
+        "and one concrete change.  Name what remains unexplained.",
+        (("capture", _CAPTURE, True),),
+    ),
+    Prompt(
+        "compare-builds",
+        "Compare two builds",
+        "Tell whether {after} takes more or fewer cycles than {before}, beyond noise. Another capture of the "
+        "first "
+        "build, for the noise: {twin}.\n"
+        "1. check both: a truncated or unrepresentative capture cannot be judged.\n"
+        "2. compare folder={before} other={after}, with twin if one is given: quote its sentence and its "
+        "notes.\n"
+        "3. compare by source or by block for where the difference is; only rows beyond noise count.\n"
+        "4. triage the second capture for what is worth doing next.",
+        (
+            ("before", f"{_CAPTURE}, before the change", True),
+            ("after", f"{_CAPTURE}, after the change", True),
+            ("twin", "another capture of the build before the change", False),
+        ),
+    ),
+    Prompt(
+        "explain-line",
+        "Explain this line",
+        "Explain what instruction {line} of the capture {capture} costs, and why.\n"
+        "1. line: how long its hits took, and whether all of them or only some are slow.\n"
+        "2. causes by line: what it stalled for, and which instruction is to blame.\n"
+        "3. If it is a wait: waits for what it waited for. If it is memory: latency kind=memory.\n"
+        "4. bubbles: whether other waves cover these cycles; covered cycles are not worth much.\n"
+        "5. Say it in three sentences: what it does, what it waits for, what would help.",
+        (("capture", _CAPTURE, True), ("line", "row of the program, as hotspot and isa name it", True)),
+    ),
+)
+BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
+
+
+def prompt_text(name: str, given: Mapping[str, str]) -> str:
+    """Return the text of a prompt; raise UsageError for an unknown one or a missing argument."""
+    if name not in BY_NAME:
+        raise UsageError(f"There is no prompt {name}.", hint=f"There are {', '.join(BY_NAME)}.")
+    return BY_NAME[name].filled(given)

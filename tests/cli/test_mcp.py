@@ -1,0 +1,276 @@
+"""`rcv mcp` as an agent meets it: a child process, spoken to on its standard input and output."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import ClientSession, StdioServerParameters, stdio_client
+
+from rcv_py.cli.commands.mcp import NEEDED
+from rcv_py.cli.main import main
+from tests.support.captures import ROOT, trace_path
+from tests.support.mcp_client import McpClient
+
+SAMPLE = "matmul_tiled"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of captures: a sample, one that is cut off, and links that lead out."""
+    place = tmp_path_factory.mktemp("mcp").resolve()
+    shutil.copytree(ROOT / "sample_traces" / SAMPLE, place / "captures" / SAMPLE)
+    broken = place / "captures" / "broken"
+    broken.mkdir()
+    (broken / "filenames.json").write_text('{"wave_filenames": {')
+    (broken / "code.json").write_text("")
+    shutil.copytree(ROOT / "sample_traces" / "placeholder", place / "outside")
+    (place / "captures" / "link").symlink_to(place / "outside", target_is_directory=True)
+    (place / "out").mkdir()
+    (place / "out" / "link").symlink_to(place / "outside", target_is_directory=True)
+    return place
+
+
+@pytest.fixture(scope="module")
+def agent(place: Path) -> Iterator[McpClient]:
+    """A client of a server that may read the captures and write into one folder."""
+    with McpClient("--root", place / "captures", "--out", place / "out") as client:
+        yield client
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
+    """What the command line prints with --json."""
+    assert main([*(str(word) for word in words), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_it_says_what_it_offers(agent: McpClient) -> None:
+    assert agent.hello["serverInfo"]["name"] == "rcv"
+    assert agent.hello["protocolVersion"] == "2025-06-18"
+    assert "upper bound" in agent.hello["instructions"]
+    tools = {tool["name"]: tool for tool in agent.ask("tools/list")["tools"]}
+    assert {"triage", "hotspot", "waits", "compare", "causes", "report", "shot"} <= set(tools)
+    assert not {"view", "synth", "mcp"} & set(tools)
+    hotspot = tools["hotspot"]["inputSchema"]
+    assert hotspot["required"] == ["folder"]
+    assert hotspot["properties"]["by"]["enum"] == ["line", "source", "kind", "class"]
+    assert tools["hotspot"]["annotations"]["readOnlyHint"] is True
+    assert tools["export"]["annotations"]["readOnlyHint"] is False
+
+
+@pytest.mark.parametrize(
+    ("tool", "more"),
+    [
+        ("triage", {"top": 2}),
+        ("hotspot", {"by": "source", "sort": "stall", "top": 5}),
+        ("waits", {}),
+        ("causes", {"by": "producer", "top": 3}),
+        ("info", {"check": True}),
+        ("line", {"line": 113}),
+    ],
+)
+def test_numbers_are_those_of_the_command_line(
+    agent: McpClient, place: Path, capsys: pytest.CaptureFixture[str], tool: str, more: dict[str, Any]
+) -> None:
+    result = agent.call(tool, folder=SAMPLE, max_kb=0, **more)
+    front = [str(more["line"])] if "line" in more else []
+    options = [
+        f"--{name}" if value is True else f"--{name}={value}"
+        for name, value in more.items()
+        if name != "line"
+    ]
+    expected = printed(capsys, tool, place / "captures" / SAMPLE, *front, *options)
+    assert result["structuredContent"] == expected
+    assert json.loads(result["content"][0]["text"]) == expected
+    assert not result["isError"]
+    words = result["_meta"]["rcv/command"].split()
+    assert words[:2] == ["rcv", tool]
+
+
+def test_a_real_capture_gives_the_same_too(capsys: pytest.CaptureFixture[str]) -> None:
+    before, after = (trace_path(f"flash_attn_small_{name}").resolve() for name in ("before", "after"))
+    with McpClient("--root", before.parents[1]) as agent:
+        result = agent.call("compare", folder=str(before), other=str(after), top=3, max_kb=0)
+        assert result["structuredContent"] == printed(capsys, "compare", before, after, "--top=3")
+        result = agent.call("triage", folder=str(before), max_kb=0)
+        assert result["structuredContent"] == printed(capsys, "triage", before)
+        short = agent.call("causes", folder=str(before), max_kb=20)
+        whole = printed(capsys, "causes", before)
+        assert len(short["content"][0]["text"]) <= 20_000
+        assert "max_kb 0 for all" in short["content"][1]["text"]
+        assert short["structuredContent"]["shortened"]
+        assert short["structuredContent"]["totals"] == whole["totals"]
+        first = short["structuredContent"]["rows"][0]
+        assert first["parts"] == whole["rows"][0]["parts"][: len(first["parts"])]
+        assert agent.close() == ""
+
+
+@pytest.mark.parametrize("name", ["../outside", "link", "/etc", "matmul_tiled/../../outside", "~root", "\0"])
+def test_nothing_outside_of_the_root_is_read(agent: McpClient, name: str) -> None:
+    text = agent.complaint("info", folder=name)
+    refused = "lies outside of" in text or "cannot be a path" in text
+    assert refused or "there is no such file or folder" in text
+    assert "resident" not in text
+
+
+def test_other_arguments_that_are_paths_stay_inside_too(agent: McpClient) -> None:
+    assert "lies outside of" in agent.complaint("compare", folder=SAMPLE, other="../outside")
+    assert "lies outside of" in agent.complaint("check", folder=SAMPLE, twin="link")
+    assert "lies outside of" in agent.complaint("counters", folder=SAMPLE, file=["/etc/passwd"])
+    assert "lies outside of" in agent.complaint("report", folders=[SAMPLE, "../outside"])
+    assert "lies outside of" in agent.refusal("resources/read", {"uri": "rcv://capture/..%2Foutside"})
+
+
+@pytest.mark.parametrize("name", ["../x.json", "/tmp/x.json", "link/x.json", "link/../../x.json"])
+def test_nothing_outside_of_the_folder_for_files_is_written(agent: McpClient, place: Path, name: str) -> None:
+    before = sorted(place.rglob("*"))
+    assert "lies outside of" in agent.complaint("export", folder=SAMPLE, to="speedscope", out=name)
+    assert sorted(place.rglob("*")) == before
+
+
+def test_files_are_written_into_their_folder(agent: McpClient, place: Path) -> None:
+    agent.call("export", folder=SAMPLE, to="speedscope", out="profile.json")
+    assert json.loads((place / "out" / "profile.json").read_text())["profiles"]
+    result = agent.call("report", folders=[SAMPLE], format="md")
+    assert not result["isError"]
+    assert (place / "out" / f"{SAMPLE}.md").read_text().startswith("#")
+
+
+def test_a_picture_is_sent(agent: McpClient) -> None:
+    result = agent.call("shot", folder=SAMPLE, panel="hotspot", size="400x300")
+    assert [block["type"] for block in result["content"]] == ["image"]
+    assert base64.b64decode(result["content"][0]["data"]).startswith(b"\x89PNG")
+
+
+def test_without_a_folder_for_files_none_is_written(place: Path) -> None:
+    with McpClient("--root", place / "captures") as agent:
+        names = {tool["name"] for tool in agent.ask("tools/list")["tools"]}
+        assert not {"report", "export"} & names
+        assert "There is no tool export" in agent.complaint("export", folder=SAMPLE)
+        assert "writes no files" in agent.complaint("shot", folder=SAMPLE, panel="isa", out="x.png")
+
+
+def test_mistakes_are_told_in_a_sentence(agent: McpClient) -> None:
+    assert "There is no tool hotspots" in agent.complaint("hotspots", folder=SAMPLE)
+    assert "Did you mean sort?" in agent.complaint("hotspot", folder=SAMPLE, sorts="stall")
+    assert "hotspot needs folder." in agent.complaint("hotspot")
+    assert "invalid choice: 'weight'" in agent.complaint("hotspot", folder=SAMPLE, sort="weight")
+    assert "not a whole number" in agent.complaint("hotspot", folder=SAMPLE, top=-1)
+    assert "is true or false" in agent.complaint("triage", folder=SAMPLE, all="yes")
+    assert "cannot be {'a': 1}" in agent.complaint("waits", folder=SAMPLE, wave={"a": 1})
+    assert "is one value" in agent.complaint("triage", folder=[SAMPLE])
+    assert "max_kb is a whole number" in agent.complaint("triage", folder=SAMPLE, max_kb="all")
+    assert "no wave" in agent.complaint("waits", folder=SAMPLE, wave="se9/simd9/slot9/wv9")
+
+
+def test_a_damaged_capture_is_told_in_a_sentence_and_the_server_goes_on(agent: McpClient) -> None:
+    assert "broken is not a decoded thread trace" in agent.complaint("triage", folder="broken")
+    assert not agent.call("info", folder=SAMPLE)["isError"]
+
+
+def test_a_capture_that_changed_is_read_again(agent: McpClient, place: Path) -> None:
+    copy = place / "captures" / "changing"
+    shutil.copytree(place / "captures" / SAMPLE, copy)
+    first = agent.call("hotspot", folder="changing", top=1)["structuredContent"]
+    code = json.loads((copy / "code.json").read_text())
+    for row in code["code"]:
+        row[6] *= 2
+    (copy / "code.json").write_text(json.dumps(code))
+    second = agent.call("hotspot", folder="changing", top=1)["structuredContent"]
+    shutil.rmtree(copy)
+    assert second["totals"]["hits"] == 2 * first["totals"]["hits"]
+    assert agent.call("hotspot", folder="changing")["isError"]
+
+
+def test_two_calls_are_under_way_at_a_time_and_either_can_be_cancelled(place: Path) -> None:
+    with McpClient("--root", place / "captures") as agent:
+        slow = agent.send("tools/call", {"name": "shot", "arguments": {"folder": SAMPLE, "panel": "isa"}})
+        other = agent.send("tools/call", {"name": "hotspot", "arguments": {"folder": SAMPLE}})
+        assert agent.wait(other)["result"]["structuredContent"]["capture"] == SAMPLE
+        agent.tell("notifications/cancelled", {"requestId": slow})
+        begin = time.monotonic()
+        assert agent.ask("ping") == {}
+        assert time.monotonic() - begin < 5
+        assert not agent.call("hotspot", folder=SAMPLE)["isError"]
+
+
+def test_it_ends_with_its_input_even_in_the_middle_of_a_call(place: Path) -> None:
+    agent = McpClient("--root", place / "captures")
+    agent.send("tools/call", {"name": "shot", "arguments": {"folder": SAMPLE, "panel": "isa"}})
+    time.sleep(0.2)
+    assert "Traceback" not in agent.close()
+    assert agent.process.returncode == 0
+
+
+def test_resources_are_captures(agent: McpClient, capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    resources = {one["uri"]: one for one in agent.ask("resources/list")["resources"]}
+    assert "rcv://captures" in resources
+    assert f"rcv://capture/{SAMPLE}" in resources
+    assert not [uri for uri in resources if "link" in uri]
+    contents = agent.ask("resources/read", {"uri": f"rcv://capture/{SAMPLE}"})["contents"]
+    assert json.loads(contents[0]["text"]) == printed(capsys, "info", place / "captures" / SAMPLE)
+    assert "There is no resource" in agent.refusal("resources/read", {"uri": "rcv://nothing"})
+
+
+def test_prompts_are_workflows(agent: McpClient) -> None:
+    prompts = {prompt["name"]: prompt for prompt in agent.ask("prompts/list")["prompts"]}
+    assert set(prompts) == {"triage-capture", "compare-builds", "explain-line"}
+    given = {"capture": SAMPLE, "line": "62"}
+    message = agent.ask("prompts/get", {"name": "explain-line", "arguments": given})["messages"][0]
+    assert "instruction 62 of the capture matmul_tiled" in message["content"]["text"]
+    assert "not elapsed time" in message["content"]["text"]
+    assert "needs capture and line" in agent.refusal("prompts/get", {"name": "explain-line"})
+    assert "There is no prompt x" in agent.refusal("prompts/get", {"name": "x"})
+
+
+def test_the_client_of_the_official_package_understands_it(place: Path) -> None:
+    async def talk() -> tuple[int, Any]:
+        start = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "rcv_py.cli.main", "mcp", "--root", str(place / "captures")],
+            cwd=ROOT,
+        )
+        async with stdio_client(start) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            listed = await session.list_tools()
+            result = await session.call_tool("hotspot", {"folder": SAMPLE, "top": 1})
+            return len(listed.tools), result
+
+    count, result = anyio.run(talk)
+    assert count > 15
+    assert result.structured_content["rows"][0]["line"] == 113
+
+
+def test_without_the_package_a_sentence_says_how_to_get_it(tmp_path: Path) -> None:
+    (tmp_path / "mcp.py").write_text("raise ImportError('none')")
+    done = subprocess.run(
+        [sys.executable, "-m", "rcv_py.cli.main", "mcp"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert f"pip install '{NEEDED}'" in done.stderr
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert extras["mcp"] == [NEEDED]
+
+
+def test_a_root_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["mcp", "--root", str(tmp_path / "nothing")]) == 2
+    assert "is not a folder" in capsys.readouterr().err
+    (tmp_path / "file").write_text("")
+    assert main(["mcp", "--root", str(tmp_path), "--out", str(tmp_path / "file")]) == 2
+    assert "cannot be a folder for written files" in capsys.readouterr().err

@@ -1,0 +1,114 @@
+"""A small client of `rcv mcp`: lines of JSON-RPC to a child process, several requests under way at a time."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 60
+
+
+class McpClient:
+    """Starts the server and shakes hands with it; use it with `with`."""
+
+    def __init__(self, *words: object) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "rcv_py.cli.main", "mcp", *(str(word) for word in words)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._last = 0
+        self._said: str | None = None
+        self._answers: dict[int, dict[str, Any]] = {}
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        hello = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        }
+        self.hello = self.ask("initialize", hello)
+        self.tell("notifications/initialized", {})
+
+    def __enter__(self) -> McpClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def send(self, method: str, params: dict[str, Any]) -> int:
+        """Send a request and return its number."""
+        self._last += 1
+        self._write({"jsonrpc": "2.0", "id": self._last, "method": method, "params": params})
+        return self._last
+
+    def tell(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification."""
+        self._write({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def wait(self, number: int) -> dict[str, Any]:
+        """Return the answer to a request: its `result` or its `error`."""
+        while number not in self._answers:
+            line = self._lines.get(timeout=PATIENCE_S)
+            assert line, f"the server ended: {self.close()}"
+            message = json.loads(line)
+            if "id" in message:
+                self._answers[message["id"]] = message
+        return self._answers.pop(number)
+
+    def ask(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Send a request and return its result."""
+        answer = self.wait(self.send(method, params or {}))
+        assert "result" in answer, answer
+        return answer["result"]
+
+    def refusal(self, method: str, params: dict[str, Any]) -> str:
+        """Send a request and return the text of its error."""
+        return self.wait(self.send(method, params))["error"]["message"]
+
+    def call(self, tool: str, **arguments: object) -> dict[str, Any]:
+        """Call a tool and return its result."""
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def complaint(self, tool: str, **arguments: object) -> str:
+        """Call a tool that must fail, and return its sentence."""
+        result = self.call(tool, **arguments)
+        assert result["isError"], result
+        text = " ".join(block["text"] for block in result["content"])
+        assert "Traceback" not in text
+        return text
+
+    def close(self) -> str:
+        """Close standard input, wait until the server has gone, and return what it wrote to stderr."""
+        if self._said is None:
+            assert self.process.stdin
+            assert self.process.stdout
+            assert self.process.stderr
+            self.process.stdin.close()
+            self.process.wait(PATIENCE_S)
+            self._reader.join()
+            self._said = self.process.stderr.read()
+            self.process.stdout.close()
+            self.process.stderr.close()
+        return self._said
+
+    def _write(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line)
+        self._lines.put("")

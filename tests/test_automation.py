@@ -1,0 +1,102 @@
+"""The examples of docs/automation.md work: its shell blocks, and the commands of its workflow."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rcv_py.cli.arguments import NAMES, parse
+from rcv_py.cli.commands.mcp import NEEDED
+from rcv_py.synth.variants import SAMPLES
+from tests.support.captures import ROOT
+
+PAGE = (ROOT / "docs" / "automation.md").read_text()
+BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+WORKFLOW = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+# Where jq is missing its input is read and nothing is said: the commands before it are tested all the same.
+NO_JQ = "#!/bin/sh\ncat >/dev/null 2>&1 </dev/stdin || :\n"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the captures that the page speaks of, and `rcv` on the path."""
+    place = tmp_path_factory.mktemp("automation")
+    SAMPLES["matmul_small"].write(place / "before", seed=0)
+    SAMPLES["matmul_small"].write(place / "after", seed=1)
+    SAMPLES["matmul_small"].write(place / "twin", seed=2)
+    shutil.copytree(place / "before", place / "captures" / "one")
+    shutil.copytree(ROOT / "sample_traces" / "placeholder", place / "captures" / "two")
+    tools = place / "bin"
+    tools.mkdir()
+    programs = {"rcv": f'#!/bin/sh\nexec "{sys.executable}" -m rcv_py.cli.main "$@"\n'}
+    if shutil.which("jq") is None:
+        programs["jq"] = NO_JQ
+    for name, text in programs.items():
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    return place
+
+
+def shell(place: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a script as a careful person would: it ends at the first command that fails."""
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=place,
+        env={**os.environ, "PATH": f"{place / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.split("\n")[0][:40])
+def test_an_example_works(place: Path, block: str) -> None:
+    done = shell(place, block)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "null" not in done.stdout
+
+
+def test_the_workflow_runs_what_exists(place: Path) -> None:
+    (workflow,) = WORKFLOW
+    (place / "reports").mkdir(exist_ok=True)
+    lines = [line.strip() for line in workflow.split("\n") if line.strip().startswith("rcv ")]
+    assert len(lines) >= 5
+    done = shell(place, "\n".join(lines))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "null" not in done.stdout
+    assert len(list((place / "reports").iterdir())) == 3
+
+
+def test_the_gate_trips_on_more_cycles(place: Path) -> None:
+    """The example of the gate lets 0 and 3 pass; that 3 is reached is shown with a capture made slower."""
+    slow = place / "slow"
+    shutil.copytree(place / "before", slow)
+    for path in slow.glob("se*_wv*.json"):
+        document = json.loads(path.read_text())
+        late = 0
+        for token in document["wave"]["instructions"]:
+            token[0] += late
+            more = 3 * token[3]
+            token[2], token[3], late = token[2] + more, token[3] + more, late + more
+        document["wave"]["end"] += late
+        path.write_text(json.dumps(document))
+    done = shell(place, "rcv compare before slow --twin twin --fail-on regression")
+    assert done.returncode == 3, done.stdout + done.stderr
+
+
+def test_commands_and_packages_that_the_page_names_exist() -> None:
+    named = set(re.findall(r"`rcv ([a-z]+)", PAGE))
+    assert named <= set(NAMES), named - set(NAMES)
+    assert NEEDED in PAGE
+    (settings,) = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    server = json.loads(settings)["mcpServers"]["rcv"]
+    assert server["command"] == "rcv"
+    assert parse(server["args"]).command == "mcp"
