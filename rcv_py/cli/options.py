@@ -87,3 +87,52 @@ def forms(parser: argparse.ArgumentParser, schema: str, csv: str = "for spreadsh
     form.add_argument("--json", action="store_true", help=f"for programs: schema {schema}")
     form.add_argument("--csv", action="store_true", help=csv)
     return form
+
+
+# -- what panels choose, as options ---------------------------------------------------------------------
+
+
+def clock(
+    parser: argparse.ArgumentParser, what: str = "only waves that touch the cycles from A to B"
+) -> None:
+    """Add `--clock A:B`, the clock range of the window."""
+    parser.add_argument("--clock", type=cycles, metavar="A:B", help=what)
+
+
+def within(parser: argparse.ArgumentParser) -> None:
+    """Add `--within A:B`, what the timelines have in view."""
+    parser.add_argument("--within", type=cycles, metavar="A:B", help="count only the cycles from A to B")
+
+
+def matching(parser: argparse.ArgumentParser, help: str = "only rows that hold this text") -> None:
+    """Add `--match TEXT` with how it is meant."""
+    parser.add_argument("--match", metavar="TEXT", help=help)
+    parser.add_argument("--regex", action="store_true", help="the text is a regular expression")
+    parser.add_argument("--case", action="store_true", help="tell upper from lower case in it")
+
+
+def ordered(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add `--sort COLUMN`, by any column of the JSON document, and `--ascending`."""
+    parser.add_argument(
+        "--sort",
+        metavar="COLUMN",
+        help=f"by a column of the JSON document, largest first (default {default})",
+    )
+    ascending(parser)
+
+
+def ascending(parser: argparse.ArgumentParser) -> None:
+    """Add `--ascending`."""
+    parser.add_argument("--ascending", action="store_true", help="smallest first")
+
+
+def no_idle(parser: argparse.ArgumentParser) -> None:
+    """Add `--no-idle`."""
+    parser.add_argument(
+        "--no-idle", action="store_true", help="do not charge the idle time in front of an instruction"
+    )
+
+
+def of_line(parser: argparse.ArgumentParser, help: str) -> None:
+    """Add `--line N`."""
+    parser.add_argument("--line", type=count, metavar="N", help=help)

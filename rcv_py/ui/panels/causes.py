@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.place_text import place_text
 from rcv_py.base.text import count, plural
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit.cause_tree import CauseNode, cause_nodes
@@ -19,7 +20,6 @@ from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.places import place_text
 
 NO_WAVES = (
     "This capture has no traced waves, so nothing is known about stalls. "

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from rcv_py.analysis.events import NOT_ON_UNITS
 from rcv_py.analysis.raster import Segment
+from rcv_py.analysis.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.waves import Wave
@@ -29,7 +30,7 @@ from rcv_py.ui.kit.timeline_plot import Timeline
 from rcv_py.ui.kit.token_rows import TokenRows
 from rcv_py.ui.kit.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.kit.unit_markers import UnitMarkers
-from rcv_py.ui.kit.wave_rows import WaveRows, kernel_choices, wave_rows, waves_of_kernels, waves_of_unit
+from rcv_py.ui.kit.wave_rows import WaveRows, kernel_choices, wave_rows
 
 NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit. "

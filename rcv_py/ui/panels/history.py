@@ -8,6 +8,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QVBoxLayout
 
+from rcv_py.analysis.place_text import place_text
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.kit.coalesce import Coalesce
@@ -16,7 +17,6 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.icons import pixmap
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.table_model import Column
 

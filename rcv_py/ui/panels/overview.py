@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy
 
 from rcv_py.analysis.occupancy import steps
 from rcv_py.analysis.raster import Pixels, raster
+from rcv_py.analysis.wave_places import waves_of_unit
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -21,7 +22,7 @@ from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import reason
 from rcv_py.ui.kit.panel import Panel, panel
-from rcv_py.ui.kit.wave_rows import wave_rows, waves_of_unit
+from rcv_py.ui.kit.wave_rows import wave_rows
 
 HEIGHT = 44
 BAND_PX = 3  # the clock range, at the bottom

@@ -10,6 +10,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from rcv_py.analysis.place_text import place_text
 from rcv_py.analysis.search import find
 from rcv_py.analysis.source_costs import SourceCosts, source_costs
 from rcv_py.base.errors import UsageError
@@ -26,7 +27,7 @@ from rcv_py.ui.kit.heat_strip import HeatStrip
 from rcv_py.ui.kit.highlight import Span, spans
 from rcv_py.ui.kit.icons import icon
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.places import place_text, short_names
+from rcv_py.ui.kit.places import short_names
 from rcv_py.ui.kit.source_rows import expanded_lines, source_rows
 from rcv_py.ui.kit.source_view import SourceView
 

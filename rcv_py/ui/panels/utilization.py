@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from rcv_py.analysis.raster import Segment, TokenRow
 from rcv_py.analysis.union import Union, union
 from rcv_py.analysis.utilization import Track, utilization
+from rcv_py.analysis.wave_places import place_name, waves_of_unit
 from rcv_py.base.text import percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -25,7 +26,7 @@ from rcv_py.ui.kit.rows_item import RowShape
 from rcv_py.ui.kit.timeline_plot import Timeline
 from rcv_py.ui.kit.token_rows import RowName, TokenRows
 from rcv_py.ui.kit.token_tip import token_at, token_tip
-from rcv_py.ui.kit.wave_rows import place_name, span_segment, waves_of_unit
+from rcv_py.ui.kit.wave_rows import span_segment
 
 NO_WAVES = "No instruction detail: no wave ran on the traced compute unit, so nothing kept its units busy."
 READING = "The waves of this compute unit are still being read."

@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.hotspot import counted_rows
+from rcv_py.analysis.place_text import place_text
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_TEXT
@@ -20,7 +21,6 @@ from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.wait_tree import WaitNode, kinds_of, only_about, wait_nodes
 from rcv_py.ui.kit.wait_view import WaitTree
 
