@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rcv_py.cli import view_options
 from rcv_py.cli.options import Command, count, folder, forms, percent, top
 
-RANKED_BY = ("line", "source", "kind", "class")
+RANKED_BY = ("line", "source", "kind", "class", "tree")
 KNOWN_WRONG = (
     "--like repeats the originals, also where they are wrong: the old rules divide 256 registers where "
     "gfx942 has 512; a program is taken for gfx942, with 64 KB of LDS, unless it names one of three "
@@ -23,12 +24,12 @@ LATENCY_KINDS = ("hidden", "memory")
 RULES = ("ours", "reference")
 CAUSES_BY = ("cause", "line", "producer")
 LOOPS_SHOWN = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
-COMPARED_BY = ("line", "source", "block", "class")
+COMPARED_BY = ("line", "source", "block", "class", "listing", "flame")
 COMPARED = ("cost", "latency", "stall")
 GATES = ("regression", "difference")
 FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
 FLAME_ORDERS = ("heavy", "execution", "name")
-FLAME_CONTENTS = ("source", "kernel", "markers", "both")
+FLAME_CONTENTS = ("source", "kernel", "markers", "both", "sandwich")
 
 
 def _hotspot(parser: argparse.ArgumentParser) -> None:
@@ -36,8 +37,12 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top", type=count, metavar="N", help="rows; 0 for all (default 20, of --like 15)")
     parser.add_argument("--by", choices=RANKED_BY, default="line", help="what a row is (default line)")
     parser.add_argument(
-        "--sort", choices=SORTED_BY, default="latency", help="largest first (default latency)"
+        "--sort",
+        choices=(*SORTED_BY, *view_options.CHARGED_SORT),
+        default="latency",
+        help="largest first (default latency; what only --charge knows: its own, default cost)",
     )
+    view_options.hotspot(parser)
     forms(parser, "rcv.hotspot")
     like = parser.add_argument_group("as hotspot_analyzer.py", KNOWN_WRONG)
     like.add_argument(
@@ -59,6 +64,7 @@ def _isa(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top", type=count, default=0, metavar="N", help="only the N that cost most (default 0: all)"
     )
+    view_options.isa(parser, what)
     forms(parser, "rcv.isa")
 
 
@@ -69,6 +75,7 @@ def _waits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--latency", action="store_true", help="the memory latency of each instruction instead"
     )
+    view_options.waits(parser)
     forms(parser, "rcv.waits")
 
 
@@ -81,6 +88,7 @@ def _causes(parser: argparse.ArgumentParser) -> None:
         help="what a row is; producer: who is to blame (default cause)",
     )
     top(parser, 12)
+    view_options.causes(parser)
     forms(parser, "rcv.causes", "for spreadsheets: a row a line, cause and producer")
 
 
@@ -95,12 +103,14 @@ def _loops(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
     top(parser, 20)
+    view_options.loops(parser)
     forms(parser, "rcv.loops")
 
 
 def _bubbles(parser: argparse.ArgumentParser) -> None:
     folder(parser)
     top(parser, 20, "lines")
+    view_options.bubbles(parser)
     forms(parser, "rcv.bubbles")
 
 
@@ -114,6 +124,7 @@ def _line(parser: argparse.ArgumentParser) -> None:
     )
     top(parser, 10, "hits")
     parser.add_argument("--log", action="store_true", help="bars that grow by a constant factor")
+    view_options.line(parser)
     forms(parser, "rcv.line", "for spreadsheets: the slowest hits")
 
 
@@ -129,6 +140,7 @@ def _latency(parser: argparse.ArgumentParser) -> None:
         "--rule", choices=RULES, default="ours", help="our estimate or the reference viewer's (default ours)"
     )
     top(parser, 20)
+    view_options.latency(parser)
     forms(parser, "rcv.latency")
 
 
@@ -148,6 +160,7 @@ def _counters(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--se", type=count, action="append", metavar="N", help="only this shader engine")
     parser.add_argument("--cu", type=count, action="append", metavar="N", help="only this compute unit")
+    view_options.counters(parser)
     forms(parser, "rcv.counters", "the curves: name, time, value")
 
 
@@ -173,6 +186,7 @@ def _flame(parser: argparse.ArgumentParser) -> None:
         metavar="PERCENT",
         help="leave out frames below this share of all in the tree (default 1)",
     )
+    view_options.flame(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--folded", action="store_true", help="stack lines for flamegraph.pl and speedscope")
     form.add_argument("--json", action="store_true", help="for programs: schema rcv.flame")
@@ -209,6 +223,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=count, default=0, metavar="N", help="of the draws that tell the noise (default 0)"
     )
+    view_options.compare(parser)
     forms(parser, "rcv.compare")
 
 

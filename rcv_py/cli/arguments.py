@@ -13,6 +13,7 @@ from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.analysis_commands import ANALYSIS_COMMANDS
 from rcv_py.cli.capture_commands import CAPTURE_COMMANDS
+from rcv_py.cli.wave_commands import WAVE_COMMANDS
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
 _CODES = """\
@@ -26,10 +27,11 @@ exit codes:
 
 ORDER = (
     "view", "triage", "info", "check", "summary", "hotspot", "isa", "line", "waits", "causes", "loops",
-    "bubbles", "latency", "flame", "occupancy", "counters", "events", "compare", "index", "report",
+    "bubbles", "latency", "flame", "occupancy", "waves", "wave", "units", "place",
+    "search", "counters", "events", "compare", "index", "report",
     "export", "shot", "synth",
 )  # fmt: skip
-_ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
+_ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS, *WAVE_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)
 NAMES = tuple(command.name for command in COMMANDS)
 

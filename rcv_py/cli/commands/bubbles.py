@@ -9,6 +9,7 @@ from typing import Any
 from rcv_py.analysis.bubbles import WAYS, Bubbles, bubbles
 from rcv_py.analysis.matrix_passes import matrix_use
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.chosen import in_order
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -30,7 +31,7 @@ def run(arguments: Namespace) -> int:
     trace = open_trace(arguments.folder)
     read = list(batches(trace))
     found = bubbles(trace, read)
-    rows = [_row(trace, found, i) for i in range(len(found))[: arguments.top or None]]
+    rows = in_order([_row(trace, found, i) for i in range(len(found))], arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [[row[name] for name in _HEAD] for row in rows]))
     elif arguments.json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.compare.changes import Change, changes
@@ -15,9 +14,12 @@ from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.chosen import in_order
+from rcv_py.cli.compare_views import VIEWS
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
 from rcv_py.work.load import batches as pooled
 
 TRIPPED = 3  # the exit status of a gate that a difference trips
@@ -46,8 +48,9 @@ _UNITS = {"line": "instruction", "source": "source line", "block": "block", "cla
 
 def run(arguments: Namespace) -> int:
     """Print the comparison as text, CSV or JSON; 3 if the gate trips."""
-    a, b = _costs(arguments.folder), _costs(arguments.other)
-    twin = None if arguments.twin is None else _costs(arguments.twin)
+    b_trace = open_trace(arguments.other)
+    a, b = _costs(open_trace(arguments.folder)), _costs(b_trace)
+    twin = None if arguments.twin is None else _costs(open_trace(arguments.twin))
     found = compare(
         a,
         b,
@@ -56,8 +59,12 @@ def run(arguments: Namespace) -> int:
         least=None if arguments.least is None else arguments.least / 100,
         twin=twin,
     )
+    if arguments.by in VIEWS:
+        VIEWS[arguments.by](found, b_trace, arguments)
+        return _gate(arguments.fail_on, found)
     rows = changes(found, arguments.by) if found.kernel is not None else ()
-    shown = rows[: arguments.top] if arguments.top else rows
+    kept = [row for row in rows if row.is_real or not arguments.beyond_noise]
+    shown = _sorted(kept, arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, map(_values, shown)))
     elif arguments.json:
@@ -65,6 +72,12 @@ def run(arguments: Namespace) -> int:
     else:
         _print(arguments, found, rows, shown)
     return _gate(arguments.fail_on, found)
+
+
+def _sorted(rows: Sequence[Change], arguments: Namespace) -> list[Change]:
+    named = [dict(zip(_HEAD, _values(row), strict=True)) | {"at": at} for at, row in enumerate(rows)]
+    named = [one | {"ratio": rows[one["at"]].ratio} for one in named]
+    return [rows[one["at"]] for one in in_order(named, arguments)]
 
 
 def _gate(fail_on: str | None, found: Comparison) -> int:
@@ -78,8 +91,7 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
     return TRIPPED if found.verdict in _TRIPS[fail_on] else 0
 
 
-def _costs(folder: Path) -> CaptureCosts:
-    trace = open_trace(folder)
+def _costs(trace: Trace) -> CaptureCosts:
     is_large = int(trace.waves.size.sum()) > POOL_BYTES
     return capture_costs(trace, pooled(trace) if is_large else batches(trace))
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.blocks import Blocks, block_costs, blocks
 from rcv_py.analysis.branches import Branches, branch_table, branches
-from rcv_py.analysis.cost_columns import CostColumns, cost_columns
+from rcv_py.analysis.cost_columns import CostColumns
 from rcv_py.analysis.flow import Flow, flow
+from rcv_py.analysis.labels import labels
 from rcv_py.analysis.loops import loops
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.chosen import MODES, asked_costs, charged, matched, tuples_in_order
+from rcv_py.cli.isa_bars import bar_lengths
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all
 
@@ -36,17 +38,20 @@ class _Table:
 def run(arguments: Namespace) -> int:
     """Print the listing, the blocks or the branches of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    costs = asked_costs(trace, arguments.clock, MODES[arguments.mode], arguments.wave, arguments.hit)
     how = flow(trace.code)
     found = _jumps(trace, how, arguments.branches)
     if arguments.branches:
         table = _branches(trace, how, found)
+    elif arguments.labels:
+        table = _labels(trace, costs)
     elif arguments.blocks:
         table = _blocks(trace, blocks(trace.code, found), costs)
     else:
-        table = _lines(trace, blocks(trace.code, found), costs)
-    shown = _top(table, arguments.top)
+        table = _lines(trace, blocks(trace.code, found), costs, arguments)
     head = [column.title for column in table.columns]
+    table = _matching(trace, table, arguments)
+    shown = tuples_in_order(head, _top(table, arguments.top), arguments)
     if arguments.csv:
         sys.stdout.write(csv_text(head, shown))
     elif arguments.json:
@@ -72,10 +77,30 @@ def _jumps(trace: Trace, how: Flow, is_needed: bool) -> Branches | None:
     return branches(load_all(trace), trace.code)
 
 
-def _lines(trace: Trace, table: Blocks, costs: CostColumns) -> _Table:
-    code, whole = trace.code, max(1, costs.total)
-    cost = np.where(code.is_label, 0, costs.cost)
-    names = ("row", "hits", "latency", "stall", "idle", "share")
+def _matching(trace: Trace, table: _Table, arguments: Namespace) -> _Table:
+    """Keep the rows whose instruction matches; in the other tables the last column is looked at."""
+    texts = [str(row[-1]) for row in table.rows]
+    kept = matched(texts, arguments)
+    if kept is None:
+        return table
+    rows = [row for at, row in enumerate(table.rows) if at in kept]
+    return replace(table, rows=rows, weight=[one for at, one in enumerate(table.weight) if at in kept])
+
+
+def _labels(trace: Trace, costs: CostColumns) -> _Table:
+    names = ("row", "latency", "share", "codeobj", "address")
+    columns = (*(Column(name, True) for name in names), Column("name", elastic="right"))
+    found = labels(trace.code, costs.latency)
+    rows = [(one.row, one.cost, round(one.share, 6), one.codeobj, one.address, one.name) for one in found]
+    return _Table("labels", ("label", "labels"), columns, rows, [one.cost for one in found])
+
+
+def _lines(trace: Trace, table: Blocks, costs: CostColumns, arguments: Namespace) -> _Table:
+    code = trace.code
+    cost = np.where(code.is_label, 0, charged(costs, arguments))
+    whole = max(1, int(cost.sum()))
+    bars = () if arguments.bars is None else (bar_lengths(trace, costs, arguments),)
+    names = ("row", "hits", "latency", "stall", "idle", "share", *("bar" for _ in bars))
     columns = (
         *(Column(name, True) for name in names),
         Column("block"),
@@ -83,7 +108,14 @@ def _lines(trace: Trace, table: Blocks, costs: CostColumns) -> _Table:
     )
     numbers = (costs.hits, costs.latency, costs.stall, costs.idle)
     rows = [
-        (row, *values, round(int(cost[row]) / whole, 6), table.name[block], code.text[row])
+        (
+            row,
+            *values,
+            round(int(cost[row]) / whole, 6),
+            *(bar[row] for bar in bars),
+            table.name[block],
+            code.text[row],
+        )
         for row, (block, *values) in enumerate(
             zip(table.of_row.tolist(), *(column.tolist() for column in numbers), strict=True)
         )

@@ -12,6 +12,7 @@ from rcv_py.analysis.dispatch_curves import dispatch_curves
 from rcv_py.analysis.occupancy import Steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
 from rcv_py.analysis.wave_states import LIVING, wave_states
+from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.limits import show_limits
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -21,12 +22,19 @@ from rcv_py.model.trace import Trace
 
 ALL = "all"
 AT_ONCE = 64  # waves read in one go
-_TITLES = {"se": "shader engine", "kernel": "kernel", "state": "state"}
+_TITLES = {
+    "se": "shader engine",
+    "all": "group",
+    "cu": "compute unit",
+    "simd": "SIMD",
+    "kernel": "kernel",
+    "state": "state",
+}
+_NO_TIMES = "The capture does not say when waves began and ended."
 _NUMBERS = tuple(Column(name, True) for name in ("mean", "peak", "tail", "ramp", "begin", "end", "share"))
 _HEAD = ("begin", "end", "area", "mean", "peak", "tail", "ramp", "drain")
 _NOTHING = {
-    "se": "The capture does not say when waves began and ended.",
-    "kernel": "The capture does not say when waves began and ended.",
+    **dict.fromkeys(("se", "all", "cu", "simd", "kernel"), _NO_TIMES),
     "state": "The capture holds no waves with instructions, so their states are not known.",
 }
 
@@ -44,7 +52,7 @@ def run(arguments: Namespace) -> int:
     trace = open_trace(arguments.folder)
     if arguments.limits:
         return show_limits(trace, arguments)
-    rows = _READERS[arguments.by](trace)
+    rows = _only(_READERS[arguments.by](trace, arguments), arguments.only)
     if arguments.csv:
         sys.stdout.write(csv_text((arguments.by, "cycle", "waves"), _changes(rows)))
     elif arguments.json:
@@ -60,13 +68,23 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _of_engines(trace: Trace) -> list[_Row]:
-    found = [*occupancy_curves(trace, "all"), *occupancy_curves(trace, "se")]
+def _only(rows: list[_Row], names: list[str] | None) -> list[_Row]:
+    """The row of all, and those that are asked for."""
+    missing = [name for name in names or () if name not in [row.name for row in rows]]
+    if missing:
+        there = ", ".join(row.name for row in rows) or "none"
+        raise UsageError(f"There is no row {missing[0]!r}.", hint=f"Rows: {there}.")
+    return [row for at, row in enumerate(rows) if not names or not at or row.name in names]
+
+
+def _of_places(trace: Trace, arguments: Namespace) -> list[_Row]:
+    by = arguments.by
+    found = [*occupancy_curves(trace, "all"), *(occupancy_curves(trace, by) if by != "all" else ())]
     names = [ALL, *(one.name for one in found[1:])]
     return [_row(name, one.steps) for name, one in zip(names, found, strict=False)]
 
 
-def _of_kernels(trace: Trace) -> list[_Row]:
+def _of_kernels(trace: Trace, arguments: Namespace) -> list[_Row]:
     every = [_row(ALL, one.steps) for one in occupancy_curves(trace, "all")]
     return every + [
         _row(demangled(one.name) or f"kernel {one.ids[0]} (no name)", one.steps, one.ids)
@@ -74,17 +92,21 @@ def _of_kernels(trace: Trace) -> list[_Row]:
     ]
 
 
-def _of_states(trace: Trace) -> list[_Row]:
+def _of_states(trace: Trace, arguments: Namespace) -> list[_Row]:
     index = list(range(len(trace.waves)))
     batches = [trace.reader.read(index[i : i + AT_ONCE]) for i in range(0, len(index), AT_ONCE)]
-    made = wave_states(batches)
+    made = wave_states(batches, arguments.se)
     if not made.waves:
         return []
     every = _row(ALL, Steps(made.time, made.count.sum(axis=0)))
     return [every, *(_row(state.name, Steps(made.time, made.count[state])) for state in LIVING)]
 
 
-_READERS = {"se": _of_engines, "kernel": _of_kernels, "state": _of_states}
+_READERS = {
+    **dict.fromkeys(("se", "all", "cu", "simd"), _of_places),
+    "kernel": _of_kernels,
+    "state": _of_states,
+}
 
 
 def _row(name: str, steps: Steps, ids: tuple[int, ...] = ()) -> _Row:

@@ -26,7 +26,7 @@ def run(arguments: Namespace) -> int:
     if has_display():
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-        return app.run(folder, baseline)
+        return app.run(folder, baseline, arguments.panel)
     return _draw_instead(folder, baseline)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.opening import batches
+from rcv_py.cli.chosen import counted, counted_batches, in_order
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
@@ -56,12 +56,12 @@ _STATISTICS = ("p10", "median", "p90", "mean")
 def run(arguments: Namespace) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    rows = None if arguments.wave is None else {_row(trace, arguments.wave)}
-    read = batches(trace) if rows is None else iter([trace.reader.read(sorted(rows))])
-    summary = wait_summary(trace, read, rows)
+    rows = counted(trace, arguments.clock) if arguments.wave is None else {_row(trace, arguments.wave)}
+    summary = wait_summary(trace, counted_batches(trace, rows), rows)
     make = _Latencies if arguments.latency else _Waits
     printer = make(trace, summary, len(trace.waves) if rows is None else len(rows))
-    shown = list(printer.rows(arguments.top or None))
+    found = [row for row in printer.rows(None) if _is_about(row, arguments.line)]
+    shown = in_order(found, arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(printer.head, printer.csv(shown)))
     elif arguments.json:
@@ -69,6 +69,11 @@ def run(arguments: Namespace) -> int:
     else:
         printer.print(shown)
     return 0
+
+
+def _is_about(row: dict[str, Any], line: int | None) -> bool:
+    """Whether a row is of a line, or waited for it."""
+    return line is None or line in (row["line"], *(one["line"] for one in row.get("producers", ())))
 
 
 def _row(trace: Trace, name: str) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from rcv_py.base.errors import ExportError, RcvError
+from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
 from rcv_py.ui.kit import export
@@ -36,6 +36,11 @@ class Exporter:
         return {WINDOW: "Whole window"} | {
             name: dock.info.title for name, dock in self.workspace.docks.items()
         }
+
+    def check_name(self, name: str) -> None:
+        """Raise UsageError if there is no panel of that id."""
+        if name not in self.names():
+            raise UsageError(f"There is no panel {name!r}.", hint=f"Panels: {', '.join(self.names())}.")
 
     def current(self) -> str:
         """The panel that has the focus, else the window."""
