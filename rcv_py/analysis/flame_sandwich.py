@@ -90,7 +90,7 @@ def _cut(stacks: Stacks, rows: np.ndarray, at: np.ndarray, length: np.ndarray, s
 
 
 def sandwich_frames(
-    trace: Trace, own: np.ndarray, like: FlameTree, element: int, metric: Metric, order: Order
+    trace: Trace, own: np.ndarray, like: FlameTree, element: int, *, metric: Metric, order: Order
 ) -> tuple[FlameTree, FlameLayout, tuple[str, ...]] | None:
     """Return both trees as one with its boxes and texts, None if nothing that counts leads through a place.
 

@@ -1,4 +1,4 @@
-"""`rcv compare --by listing` and `--by flame`: both programs side by side, and the differential flamegraph."""
+"""`rcv compare --by listing` and `--by flame`: both programs side by side, and the differences as frames."""
 
 from __future__ import annotations
 

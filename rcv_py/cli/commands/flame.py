@@ -72,7 +72,8 @@ def _show_sandwich(trace: Trace, like: FlameTree, arguments: Namespace) -> int:
     metric, order = _METRICS[arguments.metric], Order(arguments.order)
     costs = asked_costs(trace, arguments.clock)
     own = code_costs(costs, not arguments.no_idle, _hidden(trace, arguments, metric))
-    made = sandwich_frames(trace, own, like, _element(trace, arguments.around), metric, order)
+    element = _element(trace, arguments.around)
+    made = sandwich_frames(trace, own, like, element, metric=metric, order=order)
     if made is None:
         raise UsageError(
             "Nothing that has a cost leads through this place.", hint="Name a line that was executed."

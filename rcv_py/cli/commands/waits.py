@@ -179,7 +179,7 @@ class _Waits(_Printer):
     def print(self, shown: list[dict[str, Any]]) -> None:
         """Print a table, producers below their wait."""
         if not shown:
-            print(_why_none(self.trace, self.summary))
+            print(_why_none(self.trace, self.summary, self.asked))
             return
         print_table(_WAITS, [cells for wait in shown for cells in self._cells(wait)])
         table = self.summary.blocking
@@ -244,7 +244,7 @@ class _Latencies(_Printer):
     def print(self, shown: list[dict[str, Any]]) -> None:
         """Print a table."""
         if not shown:
-            print(_why_none(self.trace, self.summary))
+            print(_why_none(self.trace, self.summary, self.asked))
             return
         rows = []
         for row in shown:
@@ -257,9 +257,11 @@ class _Latencies(_Printer):
         print("Exact: a wait stalled until the result was there.  Bounds: it had come back before.")
 
 
-def _why_none(trace: Trace, summary: WaitSummary) -> str:
+def _why_none(trace: Trace, summary: WaitSummary, asked: int) -> str:
     if not len(trace.waves):
         return "The capture has no traced waves, so nothing is known about waits."
+    if not asked:
+        return "No wave touches this range."
     if not summary.waves:
         return "No wave could be read; `rcv info --check` says why."
     return "No wave waited for an operation of memory, LDS or messages."

@@ -343,7 +343,7 @@ class DistributionPanel(Panel):
         view, trace = self.view, self.session.trace.value
         if view is None or trace is None:
             return None
-        columns = hit_columns(trace.waves, view.hits, view.order[::-1], view.wanted.measure)
+        columns = hit_columns(trace.waves, view.hits, view.ranked, view.wanted.measure)
         rows = zip(*(np.asarray(column.values).tolist() for column in columns), strict=True)
         return Sheet("Distribution", tuple(column.title for column in columns), rows)
 
