@@ -16,6 +16,7 @@ from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
@@ -235,6 +236,13 @@ class ComputeUnitPanel(Panel):
 
     def _theme_changed(self) -> None:
         self._legend.set_items([(self.ui.theme.kind(kind), name, KIND_TEXT[kind]) for name, kind in LEGEND])
+
+    def command_line(self) -> command_text.Words | None:
+        """The waves that are shown, with what they did in the view."""
+        unit = command_text.wave(self.session, "unit-of") if self._which.currentIndex() == 0 else ()
+        kernels = sorted(id.removeprefix(KERNEL) for id in self.filter.hidden if id.startswith(KERNEL))
+        hidden = command_text.each("without-kernel", kernels)
+        return command_text.rcv(self.session, "waves", *unit, *hidden, *command_text.within(self.session))
 
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows."""

@@ -14,6 +14,7 @@ from rcv_py.analysis.distribution_view import GROUPS, LISTED, DistributionView, 
 from rcv_py.base.text import count, plural
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
@@ -337,6 +338,19 @@ class DistributionPanel(Panel):
         if self.view is None:
             return ""
         return f"line {self._line()}, {MEASURE_NAMES[self.view.wanted.measure].lower()}, {self.note.text()}"
+
+    def command_line(self) -> command_text.Words | None:
+        """The bars, and the hits that are listed."""
+        line, view = self._line(), self.view
+        if line is None or view is None:
+            return None
+        shape = (
+            f"--by={view.wanted.measure}",
+            f"--bars={view.wanted.bins}",
+            *(("--log",) if view.wanted.is_log else ()),
+        )
+        listed = (f"--bar={self._bin}",) if self._bin >= 0 else ()
+        return command_text.rcv(self.session, "line", str(line), *shape, *listed, f"--top={LISTED}")
 
     def sheet(self) -> Sheet | None:
         """All hits, the slowest first."""

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 from rcv_py.analysis.hotspot import Bins, counted_rows, hotspot, static_bins
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.bins_plot import BinsPlot
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
@@ -166,6 +167,14 @@ class HotspotPanel(Panel):
     def caption(self) -> str:
         """What is counted."""
         return self.note.text() or self.scope.currentText()
+
+    def command_line(self) -> command_text.Words | None:
+        """The histogram."""
+        se, bins = self._engine(), self.ui.settings["hotspot.bins"]
+        engine = () if se is None else (f"--se={se}",)
+        return command_text.rcv(
+            self.session, "hotspot", f"--bins={bins}", *engine, *command_text.clock(self.session)
+        )
 
     def sheet(self) -> Sheet | None:
         """One row a bar, one column a kind that occurs."""

@@ -16,6 +16,7 @@ from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.brush import Brush
 from rcv_py.ui.kit.brush_strip import BrushStrip
 from rcv_py.ui.kit.coalesce import Coalesce
@@ -87,6 +88,10 @@ class OverviewPanel(BrushStrip, Panel):
     def sizeHint(self) -> QSize:
         """A thin strip."""
         return QSize(600, HEIGHT)
+
+    def command_line(self) -> command_text.Words | None:
+        """Traced waves by state; what lies behind them is what the panel Occupancy shows."""
+        return command_text.rcv(self.session, "occupancy", "--by=state")
 
     # -- picture ----------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rcv_py.analysis.text_hits import Hits, text_hits
 from rcv_py.state.commands import Command
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.column_widths import Elastic
 from rcv_py.ui.kit.context import UiContext
@@ -181,6 +182,11 @@ class SearchPanel(Panel):
         count = len(self.hits.lines)
         text = f"{row + 1:,} of {count:,}" if row >= 0 else f"{count:,} found"
         self.bar.say(text if self.session.query.value.text else "", count, self.hits.problem)
+
+    def command_line(self) -> command_text.Words | None:
+        """The hits."""
+        words = command_text.matching(self.session.query.value)
+        return command_text.rcv(self.session, "search", *words) if words else None
 
     def sheet(self) -> Sheet | None:
         """The hits."""

@@ -18,6 +18,7 @@ from rcv_py.base.text import percent
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover, SearchQuery
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import charged, cost_job, only_for
@@ -36,6 +37,7 @@ NO_SOURCE = (
     "record again, and keep the source files where they were built."
 )
 STREAM_MS = 500
+SORTED = command_text.same("share", "cost", bar="cost", line="place", text="text")
 
 Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...]]
 
@@ -361,6 +363,16 @@ class SourcePanel(Panel):
     def _toggle_inclusive(self) -> None:
         is_self = self.session.source_cost.value is SourceCost.SELF
         self.session.source_cost.set(SourceCost.INCLUSIVE if is_self else SourceCost.SELF)
+
+    def command_line(self) -> command_text.Words | None:
+        """The lines of the file that code came from."""
+        trace = self.session.trace.value
+        if trace is None or self.view.lines is None:
+            return None
+        of = f"--file={trace.sources[self._file].path}"
+        order = command_text.sorting(self.view.table, SORTED)
+        how = command_text.charge(self.ui)
+        return command_text.rcv(self.session, "hotspot", "--by=source", *how, of, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
         """The lines of the file with their costs."""

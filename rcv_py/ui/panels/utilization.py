@@ -17,6 +17,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
@@ -186,6 +187,13 @@ class UtilizationPanel(Panel):
     def caption(self) -> str:
         """What the bars are."""
         return self._note.text()
+
+    def command_line(self) -> command_text.Words | None:
+        """How long each unit was busy in the view."""
+        if not self.units.units:
+            return None
+        where = (*command_text.wave(self.session, "of"), *command_text.within(self.session))
+        return command_text.rcv(self.session, "units", *where)
 
     def sheet(self) -> Sheet:
         """Busy cycles of each unit in the view."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,9 @@ class MainWindow(QMainWindow):
         self.workspace.panels_changed.connect(soon.ask)
         for panel in self.panels:
             panel.wants.connect(self.workspace.show_panel)
+        for name, dock in self.workspace.docks.items():
+            copy = partial(self.exporter.copy_command, name)
+            dock.panel.copy_asked.connect(partial(self.exporter.guarded, copy))
         session.trace.watch(self._trace_changed)
         self.opener.failed.connect(self.errors.show)
         self.opener.choose.connect(self._choose)
