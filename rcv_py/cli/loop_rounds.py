@@ -21,7 +21,7 @@ class Rounds:
 
 
 def rounds(asked: Asked, choice: Rounds) -> Rows:
-    """Return the rounds of a loop by time; `note` tells what they are; UsageError if there is no such loop."""
+    """Return the rounds of a loop by time; `note` says what they are; UsageError for no such loop."""
     found = asked.loops.found
     table, one = found.table, found.iterations
     chosen = np.flatnonzero((table.head == choice.head) & (table.branch == choice.branch))

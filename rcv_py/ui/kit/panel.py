@@ -92,6 +92,11 @@ class Panel(QWidget):
         action = menu.addAction(COPY_AS_COMMAND, self.copy_asked.emit)
         action.setEnabled(self.command_line() is not None)
 
+    @property
+    def copy_action(self) -> tuple[str, Callable[[], None]]:
+        """The same as a title and what it does, for menus that timelines make."""
+        return COPY_AS_COMMAND, self.copy_asked.emit
+
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer the command where nothing inside of the panel has a menu of its own."""
         menu = QMenu(self)

@@ -349,7 +349,7 @@ class ComputeUnitPanel(Panel):
         return self.markers.at(row, plot.band_y, time, plot.pixel_at(time))
 
     def _menu(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        return self.markers.actions(self._span_at(row, time))
+        return [*self.markers.actions(self._span_at(row, time)), self.copy_action]
 
     def _segment(self, row: int, time: int, pixel: TimeWindow) -> Segment | None:
         if not 0 <= row < len(self.source.rows):

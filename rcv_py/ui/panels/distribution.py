@@ -24,8 +24,8 @@ from rcv_py.ui.kit.hit_table import hit_columns
 from rcv_py.ui.kit.icons import icon
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.rows_view import RowsView
+from rcv_py.ui.kit.spread_colors import bar_colors
 from rcv_py.ui.kit.spread_plot import SpreadPlot
-from rcv_py.ui.kit.theme import Theme
 
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
 NO_HIT = "No wave that has been read ran this instruction."
@@ -218,7 +218,7 @@ class DistributionPanel(Panel):
         has = view is not None and view.spread is not None
         self.view = view if has else None
         self.empty.say("" if has else self._why_empty(view))
-        self.plot.show_view(self.view, () if view is None else self._colors(view))
+        self.plot.show_view(self.view, () if view is None else bar_colors(view))
         self.plot.select(self._bin)
         self._say()
         self._list()
@@ -266,11 +266,6 @@ class DistributionPanel(Panel):
         more = f", {LISTED} of them listed" if len(rows) > LISTED else ""
         self.listed.setText(f"{what}{more}, largest {MEASURE_NAMES[view.wanted.measure].lower()} first")
         self.table.show_columns(hit_columns(trace.waves, view.hits, self.shown, view.wanted.measure))
-
-    def _colors(self, view: DistributionView) -> tuple[Any, ...]:
-        if view.wanted.group == "engine":
-            return tuple(_kernel_color(number) for number in range(len(view.groups)))
-        return (_role("accent"), _role("idle"))[: len(view.groups)]
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -396,14 +391,3 @@ def _choice(name: str, entries: dict[str, str]) -> QComboBox:
     box.setMinimumContentsLength(6)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     return box
-
-
-def _role(name: str) -> Any:
-    return lambda theme: theme.role(name)
-
-
-def _kernel_color(number: int) -> Any:
-    def color(theme: Theme) -> Any:
-        return theme.kernel(number)
-
-    return color

@@ -195,8 +195,8 @@ class GlobalTimelinePanel(Panel):
     def _menu(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
         box, made = self._box(row, time), self.all
         if made is None or made.spans is None or box < 0 or made.span[box] < 0:
-            return []
-        return span_actions(self.session, made.spans, int(made.span[box]))
+            return [self.copy_action]
+        return [*span_actions(self.session, made.spans, int(made.span[box])), self.copy_action]
 
     def _name_of(self, box: int) -> tuple[QColor, str]:
         made = self.all

@@ -335,9 +335,9 @@ class IsaPanel(Panel):
     def _open_menu(self, position: QPoint) -> None:
         row = self.view.table.data_row(self.view.view_row_at(position.y()))
         if row >= 0:
-            popup(
-                row_menu(self.view, self.session, row, self.search.filter_to), self.view.viewport(), position
-            )
+            menu = row_menu(self.view, self.session, row, self.search.filter_to)
+            self.add_copy(menu)
+            popup(menu, self.view.viewport(), position)
 
     # -- what the shell asks ------------------------------------------------------------------------
 

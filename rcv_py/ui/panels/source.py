@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.analysis.place_text import place_text
 from rcv_py.analysis.search import find
@@ -29,6 +28,7 @@ from rcv_py.ui.kit.highlight import Span, spans
 from rcv_py.ui.kit.icons import icon
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.places import short_names
+from rcv_py.ui.kit.source_parts import chain_html, stretched_row
 from rcv_py.ui.kit.source_rows import expanded_lines, source_rows
 from rcv_py.ui.kit.source_view import SourceView
 
@@ -92,10 +92,10 @@ class SourcePanel(Panel):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(_row(self.files, self.how, self.hotter, self.cooler))
+        column.addLayout(stretched_row(self.files, self.how, self.hotter, self.cooler))
         for widget in (self.find, self.chain, self.note):
             column.addWidget(widget)
-        rows = _row(self.view, self.strip)
+        rows = stretched_row(self.view, self.strip)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(0)
         column.addLayout(rows, 1)
@@ -270,13 +270,7 @@ class SourcePanel(Panel):
         self.chain.setVisible(len(chain) > 1 and trace is not None)
         if trace is None or len(chain) < 2:
             return
-        color = self.ui.theme.role("accent").name()
-        names = [escape(place_text(trace.sources, *place)) for place in chain]
-        links = [
-            f'<a style="color:{color}" href="{file}:{line}">{name}</a>'
-            for name, (file, line) in zip(names, chain, strict=True)
-        ]
-        self.chain.setText("Inlined: " + " › ".join(reversed(links)))
+        self.chain.setText(chain_html(trace.sources, chain, self.ui.theme.role("accent").name()))
         self.chain.setToolTip(
             "\n".join(place_text(trace.sources, *place, full=True) for place in chain[::-1])
         )
@@ -396,16 +390,6 @@ class SourcePanel(Panel):
         self.hotter.setIcon(icon(self.ui.theme, "up"))
         self.cooler.setIcon(icon(self.ui.theme, "down"))
         self._show_chain()
-
-
-def _row(stretched: QWidget, *others: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setContentsMargins(8, 4, 8, 4)
-    row.setSpacing(4)
-    row.addWidget(stretched, 1)
-    for widget in others:
-        row.addWidget(widget)
-    return row
 
 
 def _command(name: str, title: str, run: Callable[[], None], *shortcuts: str) -> Command:

@@ -78,6 +78,7 @@ class UtilizationPanel(Panel):
         self.source = TokenRows(ui.theme, RowShape(16, strip=0, gap=4))
         self.timeline = Timeline(ui, self.source, self)
         self.timeline.plot.setAccessibleName("Timeline of the units of a compute unit")
+        self.timeline.plot.menu = lambda row, time: [self.copy_action]
         self.units = Units((), "", 0, 0)
         self._unit: tuple[int, ...] | None = None
         self._is_stale = False
