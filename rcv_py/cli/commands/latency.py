@@ -138,7 +138,7 @@ def _memory_and_waits(trace: Trace, rule: ReferenceRule) -> _Report:
     columns = [entries(getattr(found, name), by_counter) for name in _FIELDS]
     columns += [entries(getattr(waits, name), by_wait) for name in _BY_WAITS]
     units = [found.unit[at] if at >= 0 else "" for at in by_counter.tolist()]
-    plain = [[None if np.isnan(value) else round(value, 3) for value in column] for column in columns]
+    plain = [[None if np.isnan(one) else round(one, 3) for one in column.tolist()] for column in columns]
     texts = [trace.code.text[row] for row in line.tolist()]
     rows = list(zip(line.tolist(), units, *plain, texts, strict=True))
     totals = {"samples": int(found.samples.sum()), "in_flight": int(found.censored.sum())}

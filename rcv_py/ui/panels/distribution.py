@@ -272,7 +272,8 @@ class DistributionPanel(Panel):
     def _follow(self) -> None:
         known = self._hits.line if self._hits is not None else None
         is_other_wave = self.view is not None and self.view.wanted != self._want()
-        if self._line() != known or is_other_wave:
+        is_back = self.view is None and self._line() is not None
+        if self._line() != known or is_other_wave or is_back:
             if self._line() != known:
                 self._bin = -1
             self._wanted.ask()
