@@ -9,6 +9,9 @@ A stall that another wave covers costs nothing here, which plain sums of stall d
 the union of [start + stall, end) of the tokens of its waves; every other cycle with a wave is split equally
 among the waves that are there: each charges its share to the line it stalls in, to the line in front of which
 it is idle, or, behind its last token, as drain to that last line.  Only waves that were recorded count.
+
+A wave under s_endpgm waits for its last operations: behind its issue that is drain as well.  The reference
+counts it as issue, which hides most bubbles of kernels that end with stores.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ import numpy as np
 
 from rcv_py.analysis.busy_intervals import inside, merged
 from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.program_ends import ends_of, under_end
 from rcv_py.analysis.union import Union
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -84,7 +89,12 @@ class _Axis:
         return np.searchsorted(self.place, _places(piece)) * self.stride - self.origin
 
 
-def bubbles(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Bubbles:
+def bubbles(
+    trace: Trace,
+    batches: Iterable[WaveBatch],
+    rows: Collection[int] | None = None,
+    rule: ReferenceRule = ReferenceRule.OURS,
+) -> Bubbles:
     """Return the bubbles of the waves whose index row is in `rows` (None: all), each wave once.
 
     With waves left out, cycles that those covered count as bubbles too.
@@ -95,11 +105,13 @@ def bubbles(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | 
         line = none.astype(np.int32)
         return Bubbles(line, none, none, none, line, whole, whole, whole, 0)
     axis = _axis(found)
-    busy = _issuing(found, axis)
+    ends = ends_of(trace.code) if rule is ReferenceRule.OURS else np.zeros(0, dtype=bool)
+    rests = [under_end(piece, ends) for piece in found]
+    busy = _issuing(found, axis, rests)
     sweep = _Sweep(*_lives(found, axis), busy)
     charged = np.zeros((len(WAYS), len(trace.code) + 1), dtype=np.int64 if sweep.is_exact else np.float64)
-    for piece in found:
-        for way, (line, begin, end) in enumerate(_waiting(piece, axis.shift(piece))):
+    for piece, rest in zip(found, rests, strict=True):
+        for way, (line, begin, end) in enumerate(_waiting(piece, axis.shift(piece), rest)):
             row = np.where((line >= 0) & (line < len(trace.code)), line, len(trace.code))
             np.add.at(charged[way], row, sweep.until(end) - sweep.until(begin))
     cycles = charged / sweep.parts
@@ -110,7 +122,8 @@ def bubbles(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | 
     sums = [inside(covered, begin, begin + axis.stride) for covered in (sweep.resident, busy)]
     sums.append(sweep.silent(begin, begin + axis.stride))
     named = np.where(line == len(trace.code), -1, line).astype(np.int32)
-    return Bubbles(named, *cycles[:, line], axis.place, *sums, sum(len(one.waves) for one in found))
+    waves = sum(len(one.waves) for one in found)
+    return Bubbles(named, *cycles[:, line], axis.place, *sums, waves)
 
 
 def _places(piece: Piece) -> np.ndarray:
@@ -135,14 +148,16 @@ def _lives(found: list[Piece], axis: _Axis) -> tuple[np.ndarray, np.ndarray]:
     return begin + shift, np.maximum(begin, end) + shift
 
 
-def _issuing(found: list[Piece], axis: _Axis) -> Union:
-    """When each SIMD issues: joined inside each wave first, so that little is left to sort."""
+def _issuing(found: list[Piece], axis: _Axis, rests: list[np.ndarray]) -> Union:
+    """When each SIMD issues, without the `rests` of tokens: joined inside each wave first, so that little is
+    left to sort.
+    """
     begins, ends = [], []
-    for piece in found:
+    for piece, rest in zip(found, rests, strict=True):
         if not len(piece):
             continue
         shift = np.repeat(axis.shift(piece), np.diff(piece.first))
-        begin, end = piece.start + piece.stall + shift, piece.start + piece.duration + shift
+        begin, end = piece.start + piece.stall + shift, piece.start + piece.duration - rest + shift
         first = np.append(True, (begin[1:] > end[:-1]) | (begin[1:] < begin[:-1]) | piece.is_last[:-1])
         at = np.flatnonzero(first)
         begins.append(begin[at])
@@ -152,7 +167,9 @@ def _issuing(found: list[Piece], axis: _Axis) -> Union:
     return merged(np.concatenate(begins), np.concatenate(ends))
 
 
-def _waiting(piece: Piece, shift: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _waiting(
+    piece: Piece, shift: np.ndarray, rest: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield (line, begin, end) of what waves wait for, in the order of WAYS: parts of their lives.
 
     What a token does while an earlier one of its wave is not done is the earlier one's, so that nothing is
@@ -174,7 +191,9 @@ def _waiting(piece: Piece, shift: np.ndarray) -> Iterator[tuple[np.ndarray, np.n
     ran = np.flatnonzero(count)
     last = low.copy()
     if len(ran):
-        last[ran] = np.maximum(last[ran], np.maximum.reduceat(start + piece.duration, piece.first[ran]))
+        last[ran] = np.maximum(
+            last[ran], np.maximum.reduceat(start + piece.duration - rest, piece.first[ran])
+        )
     line = np.full(len(count), -1, dtype=np.int64)
     line[ran] = piece.line[piece.first[ran + 1] - 1]
     yield line, np.minimum(last, high), high

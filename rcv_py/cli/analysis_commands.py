@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from rcv_py.cli import view_options
-from rcv_py.cli.options import Command, count, folder, forms, percent, top
+from rcv_py.cli.options import Command, count, folder, forms, percent, positive, top
 
 RANKED_BY = ("line", "source", "kind", "class", "tree")
 KNOWN_WRONG = (
@@ -27,6 +27,7 @@ LOOPS_SHOWN = ("loops", "iterations", "phases", "first", "distance", "chains", "
 COMPARED_BY = ("line", "source", "block", "class", "listing", "flame")
 COMPARED = ("cost", "latency", "stall")
 GATES = ("regression", "difference")
+COUNTED_BY = ("kernel", "dispatch")
 FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
 FLAME_ORDERS = ("heavy", "execution", "name")
 FLAME_CONTENTS = ("source", "kernel", "markers", "both", "sandwich")
@@ -110,6 +111,12 @@ def _loops(parser: argparse.ArgumentParser) -> None:
 def _bubbles(parser: argparse.ArgumentParser) -> None:
     folder(parser)
     top(parser, 20, "lines")
+    parser.add_argument(
+        "--rule",
+        choices=RULES,
+        default="ours",
+        help="whether time under s_endpgm is drain (ours, default) or issue, as the reference counts it",
+    )
     view_options.bubbles(parser)
     forms(parser, "rcv.bubbles")
 
@@ -126,6 +133,27 @@ def _line(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--log", action="store_true", help="bars that grow by a constant factor")
     view_options.line(parser)
     forms(parser, "rcv.line", "for spreadsheets: the slowest hits")
+
+
+def _source(parser: argparse.ArgumentParser) -> None:
+    folder(parser)
+    parser.add_argument(
+        "place",
+        nargs="?",
+        metavar="FILE[:LINE]",
+        help="a source file by the end of its path, or one of its lines (default: rank the files)",
+    )
+    parser.add_argument(
+        "--top", type=count, metavar="N", help="rows; 0 for all (default 20 files, 10 lines, 20 instructions)"
+    )
+    parser.add_argument("--context", type=count, metavar="N", help="lines above and below (default 3)")
+    parser.add_argument(
+        "--inlined", action="store_true", help="charge callers too with what was inlined into them"
+    )
+    parser.add_argument(
+        "--no-causes", action="store_true", help="do not read the waves, which the top cause takes"
+    )
+    forms(parser, "rcv.source")
 
 
 def _latency(parser: argparse.ArgumentParser) -> None:
@@ -162,6 +190,39 @@ def _counters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cu", type=count, action="append", metavar="N", help="only this compute unit")
     view_options.counters(parser)
     forms(parser, "rcv.counters", "the curves: name, time, value")
+
+
+def _pmc(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="CSV files of rocprofv3 --pmc, folders with such files, or a capture beside which they lie",
+    )
+    parser.add_argument(
+        "--kernel", default="", metavar="NAME", help="only kernels with this in their name (default: all)"
+    )
+    parser.add_argument("--by", choices=COUNTED_BY, default="kernel", help="what a row is (default kernel)")
+    parser.add_argument(
+        "--ideal-mb",
+        type=positive,
+        metavar="MB",
+        help="megabytes (10^6) that a dispatch has to read at least: tells how much too much is read",
+    )
+    parser.add_argument(
+        "--channels",
+        type=count,
+        metavar="N",
+        help="factor on bytes, for counters that see a part of the channels (default 1, of --like 2)",
+    )
+    top(parser, 10)
+    forms(parser, "rcv.pmc")
+    parser.add_argument(
+        "--like",
+        action="store_true",
+        help="the text of pmc_l2_analyzer.py, which adds up everything and takes reads for 64 bytes",
+    )
 
 
 def _flame(parser: argparse.ArgumentParser) -> None:
@@ -271,6 +332,12 @@ ANALYSIS_COMMANDS = (
         "rcv line FOLDER 62 --by stall --top 5",
     ),
     Command(
+        "source",
+        "show what source files and lines cost, and the instructions of a line",
+        _source,
+        "rcv source FOLDER kernel.py:62 --context 5",
+    ),
+    Command(
         "latency",
         "tell what of the latency other waves hide, or how long memory takes",
         _latency,
@@ -281,6 +348,12 @@ ANALYSIS_COMMANDS = (
         "summarise hardware counters and formulas over them",
         _counters,
         "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
+    ),
+    Command(
+        "pmc",
+        "tell how L2 and memory were used, from the CSV files of rocprofv3 --pmc",
+        _pmc,
+        "rcv pmc FOLDER --kernel attn --ideal-mb 8590",
     ),
     Command(
         "compare",

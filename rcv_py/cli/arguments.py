@@ -26,10 +26,9 @@ exit codes:
 """
 
 ORDER = (
-    "view", "triage", "info", "check", "summary", "hotspot", "isa", "line", "waits", "causes", "loops",
-    "bubbles", "latency", "flame", "occupancy", "waves", "wave", "units", "place",
-    "search", "counters", "events", "compare", "index", "report",
-    "export", "shot", "synth",
+    "view", "triage", "info", "check", "summary", "hotspot", "isa", "source", "line", "waits", "causes",
+    "loops", "bubbles", "latency", "flame", "occupancy", "waves", "wave", "units", "place", "search",
+    "counters", "pmc", "events", "compare", "index", "report", "export", "shot", "synth",
 )  # fmt: skip
 _ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS, *WAVE_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)

@@ -29,10 +29,14 @@ def header_facts(trace: Trace, costs: CostColumns) -> list[tuple[str, str]]:
         ("kernel", short_kernel(trace.kernel_name) or "unknown"),
         ("instructions", f"{count(instructions)}, {count(executed)} of them {verb}"),
         _totals(costs),
+    ]
+    if not len(code):
+        return facts
+    return [
+        *facts,
         *((one.name, _limit(one)) for one in found.limits),
         ("occupancy", _occupancy(found)),
     ]
-    return facts
 
 
 def header_document(trace: Trace) -> dict[str, Any]:

@@ -30,6 +30,9 @@ CONTEXT = 3
 _DETAILED = 5  # source lines
 _LISTED = 6  # instructions of each
 _RULE = "─" * 90
+_NAMES = {"gfx942": "CDNA3", "gfx950": "CDNA4"}
+_GRANULE = 8  # registers
+_WAVE = 64  # threads
 
 
 def show_legacy(trace: Trace, arguments: Namespace) -> int:
@@ -60,7 +63,7 @@ def short(value: int) -> str:
 def bar(share: float) -> str:
     """Return 30 cells, as many filled as whole ones fit into a share of 0 to 100, and the share."""
     filled = int(share * 0.3)
-    return f"[{'█' * filled}{'░' * (CELLS - filled)}]  {share:.1f}%"
+    return f"[{'█' * filled}{'░' * (CELLS - filled)}]  {share:>5.1f}%"
 
 
 def _lines(trace: Trace, report: LegacyReport, arguments: Namespace, top: int) -> Iterator[str]:
@@ -68,7 +71,7 @@ def _lines(trace: Trace, report: LegacyReport, arguments: Namespace, top: int) -
     if not report.total:
         yield "No instruction has any cycles."
         return
-    yield from _occupancy(report, Generation(arguments.like), bool(arguments.kernel))
+    yield from _occupancy(report, Generation(arguments.like), bool(arguments.kernel), trace.target)
     yield from _classes(report)
     mode = arguments.mode or "both"
     if mode in ("src", "both"):
@@ -99,20 +102,23 @@ def _header(trace: Trace, report: LegacyReport) -> list[str]:
     ]
 
 
-def _occupancy(report: LegacyReport, generation: Generation, is_named: bool) -> Iterator[str]:
+def _occupancy(report: LegacyReport, generation: Generation, is_named: bool, target: str) -> Iterator[str]:
     yield from _title(f"Registers and waves, as the {generation.value} generation counts them")
     found = report.occupancy
-    yield f"  Architecture:   {report.target} (guess)"
+    yield f"  Architecture:   {report.target} ({_NAMES[report.target]}, by the forms of matrix instructions)"
+    if target.startswith("gfx9") and len(target) > len("gfx9") and target != report.target:
+        yield f"  Note: the capture is of {target}; the scripts would not know."
     if report.launch.warning:
         yield f"  Note: {report.launch.warning}"
     if generation is Generation.NEW and report.launch.resources is None:
         hint = "no launch in the kernel trace fits" if is_named else "--kernel NAME looks for the launch"
         yield f"  Note: from the instructions alone; {hint}."
-    yield f"  arch_vgpr:      {found.arch}"
-    yield f"  accum_vgpr:     {found.accum}"
+    yield f"  arch_vgpr:      {found.arch}{_given(found.arch)}"
+    yield f"  accum_vgpr:     {found.accum}{_given(found.accum)}"
     yield f"  VGPR:           {found.given} / {found.pool}  -> {found.limits[0][2]} waves/SIMD"
     for name, used, waves in found.limits[1:]:
-        yield f"  {name + ':':<15} {used}  -> {waves} waves/SIMD"
+        of = f" bytes ({_group(report)} waves a workgroup)" if name == "LDS" else ""
+        yield f"  {name + ':':<15} {used}{of}  -> {waves} waves/SIMD"
     yield f"  occupancy:      {found.waves} waves/SIMD  (bound by {found.bound})"
     if found.next_registers >= 0 and found.waves < MOST_WAVES:
         yield f"  -> {found.waves + 1} waves take VGPR <= {found.next_registers}"
@@ -120,20 +126,31 @@ def _occupancy(report: LegacyReport, generation: Generation, is_named: bool) -> 
     yield "  In the program: " + ", ".join(f"{name}: {number}" for name, number in report.mix)
 
 
+def _given(registers: int) -> str:
+    return f" ({-(-registers // _GRANULE) * _GRANULE} as given out)" if registers else " (not used)"
+
+
+def _group(report: LegacyReport) -> int:
+    launch = report.launch.resources
+    return -(-launch.threads // _WAVE) or 1 if launch is not None else 1
+
+
 def _classes(report: LegacyReport) -> Iterator[str]:
     yield from _title("Stall by class")
+    yield f"  {'class':<14}  {'stall':>8}  share of all stall"
     for name, stall in report.classes:
         yield f"  {name:<14}  {short(stall):>8}  {bar(_share(stall, report.stall))}"
 
 
 def _source_table(report: LegacyReport, top: int) -> Iterator[str]:
     yield from _title("Source lines by stall; the bar is the line's own stall rate")
+    yield f"  {'#':>3}  {'stall':>8}  {'of all':>7}  {'own stall rate':<40}  {'class':<13}  source"
     for rank, line in enumerate(report.sources[:top], 1):
         if not line.stall:
             return
         yield (
             f"  {rank:>3}  {short(line.stall):>8}  {_share(line.stall, report.stall):>6.2f}%"
-            f"  {bar(line.rate)}  {line.dominant:<13} {line.source[-48:]}"
+            f"  {bar(line.rate)}  {line.dominant:<13}  {line.source[-48:]}"
         )
 
 
@@ -158,12 +175,13 @@ def _excerpt(sources: Sequence[SourceFile], place: str, context: int) -> list[tu
 
 def _instruction_table(report: LegacyReport, top: int) -> Iterator[str]:
     yield from _title("Instructions by stall")
+    yield f"  {'#':>3}  {'stall':>8}  {'of all':>7}  {'class':<13}  {'instruction':<48}  source"
     for rank, one in enumerate(report.ranked[:top], 1):
         if not one.stall:
             return
         yield (
             f"  {rank:>3}  {short(one.stall):>8}  {_share(one.stall, report.stall):>6.2f}%"
-            f"  {one.name:<13} {_cut(one.text):<48}  {one.source[-38:]}"
+            f"  {one.name:<13}  {_cut(one.text):<48}  {one.source[-38:]}"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
 from rcv_py.base.text import count, plural
-from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.trace import Trace
 
@@ -31,9 +31,17 @@ def show_limits(trace: Trace, arguments: Namespace) -> int:
         rows = [tuple(_limit(one).values()) for one in found.limits]
         sys.stdout.write(csv_text(_HEAD, rows))
     else:
-        print_table(_COLUMNS, [_cells(found, i) for i in range(len(found.limits))])
-        print("\n" + "\n".join(_sentences(trace, found)))
+        if code_is_known(trace):
+            print_table(_COLUMNS, [_cells(found, i) for i in range(len(found.limits))])
+            print()
+        for sentence in _sentences(trace, found):
+            print_wrapped(sentence)
     return 0
+
+
+def code_is_known(trace: Trace) -> bool:
+    """Whether there are instructions; without any, it is not known which registers are used."""
+    return len(trace.code) > 0
 
 
 def _limit(one: Any) -> dict[str, Any]:
@@ -66,7 +74,9 @@ def _cells(found: OccupancyLimits, row: int) -> list[str]:
 def _sentences(trace: Trace, found: OccupancyLimits) -> list[str]:
     binding = found.binding
     room = plural(found.waves, "wave")
-    if binding is None:
+    if not code_is_known(trace):
+        lines = ["The capture has no instructions, so what its kernel takes is not known."]
+    elif binding is None:
         lines = [f"A SIMD of {trace.target} can hold {room}, as many as it has room for; nothing else binds."]
     else:
         lines = [f"A SIMD of {trace.target} can hold {room} of this kernel, bound by {binding.name}."]

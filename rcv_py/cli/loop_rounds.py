@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.loop_tables import Asked, Rows, iteration
 from rcv_py.base.errors import UsageError
-from rcv_py.cli.loop_tables import Asked, Rows, iteration
 
 
 @dataclass(frozen=True, slots=True)

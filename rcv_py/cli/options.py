@@ -57,6 +57,17 @@ def percent(text: str) -> float:
     return value
 
 
+def positive(text: str) -> float:
+    """Return a number above 0, such as `8590` or `0.5`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value
+
+
 def size(text: str) -> tuple[int, int]:
     """Return width and height of `1200x800`."""
     match = re.fullmatch(r"(\d{2,5})x(\d{2,5})", text)

@@ -86,10 +86,21 @@ def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int]) 
 def print_table(
     columns: Sequence[Column], rows: Iterable[Sequence[object]], stream: TextIO | None = None
 ) -> None:
-    """Print an aligned table that fits the screen."""
+    """Print an aligned table that fits the screen; a column of paths that has none is left out."""
     stream = stream or sys.stdout
-    head, *body = table(columns, rows, width_of(stream))
+    head, *body = table(*_without_empty(columns, list(rows)), width_of(stream))
     print(bold(head, stream), *body, sep="\n", file=stream)
+
+
+def _without_empty(
+    columns: Sequence[Column], rows: list[Sequence[object]]
+) -> tuple[list[Column], list[list[object]]]:
+    kept = [
+        i
+        for i, column in enumerate(columns)
+        if not rows or column.elastic != "left" or any(str(row[i]) for row in rows)
+    ]
+    return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
 def print_facts(facts: Sequence[tuple[str, str]], stream: TextIO | None = None) -> None:

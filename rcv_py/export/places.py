@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
+from rcv_py.base.paths import short_paths, short_place
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.ids import WaveId
 
@@ -22,17 +22,9 @@ def leaf_texts(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[str, ...
 
 
 def short_places(places: Sequence[str]) -> tuple[str, ...]:
-    """Return `name:line` for each `path:line`, with the folder in front where two names are equal."""
-    paths = {place.rpartition(":")[0].replace("\\", "/") for place in places if place}
-    often = Counter(path.rpartition("/")[2] for path in paths)
-    return tuple(_short(place.replace("\\", "/"), often) for place in places)
-
-
-def _short(place: str, often: Counter[str]) -> str:
-    path, _, line = place.rpartition(":")
-    name = path.rpartition("/")[2]
-    shown = "/".join(path.split("/")[-2:]) if often[name] > 1 else name
-    return f"{shown}:{line}" if place else ""
+    """Return `name:line` for each `path:line`, with as many folders as tell equal names apart."""
+    short = short_paths(place.rpartition(":")[0] for place in places if place)
+    return tuple(short_place(place, short) for place in places)
 
 
 def place_text(wave: WaveId | None = None, line: int | None = None, hit: int | None = None) -> str:

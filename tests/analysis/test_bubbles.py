@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.bubbles import Bubbles, bubbles
 from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import Wave
 from tests.analysis import build
 from tests.support import captures
@@ -31,7 +32,8 @@ def charges(found: Bubbles) -> dict[int, tuple[float, float, float]]:
 def test_bubbles_are_the_reference_numbers(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
     trace = open_trace(captures.trace_path(name))
-    found = bubbles(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    found = bubbles(trace, batches, rule=ReferenceRule.REFERENCE)
     assert (found.resident, found.issuing, found.bubble) == (
         golden["resident"],
         golden["issue"],
@@ -65,6 +67,44 @@ def test_a_stall_that_another_wave_covers_costs_nothing() -> None:
     assert charges(found)[2][0] == 0.5, "idle in front of line 2 in cycle 1"
     assert found.bubble == 3
     assert charges(found)[2][2] == 0.5 + 1.0, "behind its last token in cycles 6 and 8"
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(name: str) -> None:
+    """Cycle by cycle, with a set of cycles for each SIMD."""
+    trace = open_trace(captures.trace_path(name))
+    rows = list(range(min(24, len(trace.waves))))
+    batch = trace.reader.read(rows)
+    found = bubbles(trace, [batch])
+    issued: dict[tuple[int, int], set[int]] = {}
+    alive: dict[tuple[int, int], set[int]] = {}
+    for wave in batch.waves:
+        place = (wave.id.se, wave.id.simd)
+        alive.setdefault(place, set()).update(range(wave.begin, wave.end))
+        tokens = wave.tokens
+        for start, stall, busy, line in zip(
+            tokens.start.tolist(),
+            tokens.stall.tolist(),
+            tokens.busy.tolist(),
+            tokens.line.tolist(),
+            strict=True,
+        ):
+            is_end = line >= 0 and trace.code.text[line].startswith("s_endpgm")
+            end = start + stall + (min(busy, 4) if is_end else busy)
+            issued.setdefault(place, set()).update(range(start + stall, end))
+    silent = sum(len(cycles - issued.get(place, set())) for place, cycles in alive.items())
+    assert found.bubble == silent
+    assert found.total.sum() == pytest.approx(silent, abs=1e-6)
+
+
+def test_only_the_rest_of_an_end_drains() -> None:
+    texts = ["v_mov_b32 v0, 0", "s_endpgm"]
+    wave = build.wave("VVSSSSSSSS", [0, 1])
+    trace = build.trace(build.code(texts), [wave])
+    ours = bubbles(trace, [build.batch(wave)])
+    theirs = bubbles(trace, [build.batch(wave)], rule=ReferenceRule.REFERENCE)
+    assert charges(ours) == {1: (0, 0, 4.0)}, "the end lasts 8 cycles, of which it issues in 4"
+    assert (theirs.bubble, theirs.issuing) == (0, 10)
 
 
 def test_waves_on_other_simds_do_not_cover() -> None:

@@ -24,6 +24,19 @@ def rows_of(name: str) -> list[list]:
     return json.loads((captures.trace_path(name) / "code.json").read_text())["code"]
 
 
+def test_numbers_that_name_are_not_grouped_and_samples_are_no_cycles(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = run(capsys, "isa", captures.trace_path("flash_attn_small_after"), "--top", 2).splitlines()
+    assert [line.split()[:3] for line in lines[1:3]] == [["3", "8", "11,608"], ["2069", "8", "9,548"]]
+    jumps = run(capsys, "isa", captures.trace_path("pa_mqa_small"), "--branches", "--top", 1).splitlines()
+    assert jumps[0].split()[:5] == ["row", "target", "taken", "not", "taken"]
+    assert jumps[1].split()[:6] == ["143", "149", "0", "4", "0.0", "%"]
+    sampled = run(capsys, "isa", captures.trace_path("pcsampling"), "--top", 1).splitlines()[0].split()
+    assert sampled == ["row", "samples", "stalled", "share", "block", "instruction"]
+    assert "has no branches" in run(capsys, "isa", captures.trace_path("vec_add"), "--branches")
+
+
 @pytest.mark.parametrize("name", captures.TRACES)
 def test_blocks_hold_all_costs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(run(capsys, "isa", captures.trace_path(name), "--blocks", "--json"))

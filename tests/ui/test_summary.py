@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
@@ -16,6 +18,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.panels.summary import SummaryPanel
 from tests.analysis import build
 from tests.support import captures
+from tests.support.pmc import write_long
 from tests.ui.window import SAMPLE
 
 Settled = Callable[[], None]
@@ -38,6 +41,23 @@ def sample(summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: ob
     qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
     settled()
     return summary
+
+
+def test_counters_of_the_profiler_beside_the_capture(
+    summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object, tmp_path: Path
+) -> None:
+    folder = tmp_path / "ui_output_agent_1_dispatch_3"
+    shutil.copytree(SAMPLE, folder)
+    trace = open_trace(folder)
+    counters = {"TCC_HIT_sum": 45, "TCC_MISS_sum": 55, "TCC_EA0_RDREQ_sum": 50, "TCC_EA0_RDREQ_32B_sum": 0}
+    write_long(tmp_path / "counters.csv", [(trace.kernel_name, 3, counters), ("another", 4, counters)])
+    open_in(trace)
+    qtbot.waitUntil(summary.memory_card.isVisible)  # type: ignore[attr-defined]
+    assert "L2 hit rate\t45.0 %: 45 of 100 lookups" in summary.memory.text()
+    assert "branch\treusing" in summary.memory.text()
+    open_in(open_trace(SAMPLE))
+    settled()
+    assert not summary.memory_card.isVisible()
 
 
 def test_nothing_is_open(summary: SummaryPanel) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from rcv_py.analysis.batch_times import batch_starts
 from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.base.text import count
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import Wave, WaveBatch
 
 LINES = 3  # that a finding names
 
@@ -45,18 +46,49 @@ def producers_of(inputs: FindingInputs, rows: np.ndarray, most: int = 2) -> list
 
 
 def worst_of(inputs: FindingInputs, line: int) -> list[Evidence]:
-    """The execution of a line that stalled longest, or was idle longest in front of it."""
+    """The execution of a line that stalled longest; if none did, the one with most idle time before it."""
+    for column, text in ((_stalls, "the longest, stalls"), (_gaps, "the latest, idle before it for")):
+        best: tuple[int, Wave | None, int] = (0, None, -1)
+        for batch in inputs.batches:
+            at = np.flatnonzero(batch.line == line)
+            cycles = column(batch, at)
+            if int(cycles.max(initial=0)) > best[0]:
+                token = int(at[np.argmax(cycles)])
+                owner = int(np.searchsorted(batch.first, token, side="right")) - 1
+                best = (int(cycles.max()), batch.waves[owner], token - int(batch.first[owner]))
+        most, wave, row = best
+        if wave is not None:
+            return [token_of(wave, row, f"{text} {count(most)} cycles")]
+    return []
+
+
+def _stalls(batch: WaveBatch, at: np.ndarray) -> np.ndarray:
+    return batch.stall[at]
+
+
+def _gaps(batch: WaveBatch, at: np.ndarray) -> np.ndarray:
+    """Cycles between the end of the instruction before, or the begin of the wave, and these; int64."""
+    start = batch_starts(batch)
+    owner = np.searchsorted(batch.first, at, side="right") - 1
+    before = np.maximum(at - 1, 0)
+    end = start[before] + batch.stall[before] + batch.busy[before]
+    begin = np.array([wave.begin for wave in batch.waves], dtype=np.int64)[owner]
+    return np.maximum(0, start[at] - np.where(at == batch.first[owner], begin, end))
+
+
+def worst_end_of(inputs: FindingInputs, ends: Sequence[int]) -> list[Evidence]:
+    """The end of a program that took longest."""
     best: tuple[int, Wave | None, int] = (0, None, -1)
     for batch in inputs.batches:
-        at = np.flatnonzero(batch.line == line)
+        at = np.flatnonzero(np.isin(batch.line, ends))
         if not len(at):
             continue
-        token = int(at[np.argmax(batch.stall[at])])
-        if int(batch.stall[token]) > best[0] or best[1] is None:
+        token = int(at[np.argmax(batch.busy[at])])
+        if int(batch.busy[token]) > best[0]:
             owner = int(np.searchsorted(batch.first, token, side="right")) - 1
-            best = (int(batch.stall[token]), batch.waves[owner], token - int(batch.first[owner]))
-    stall, wave, row = best
-    return [] if wave is None else [token_of(wave, row, f"the longest, stalls {count(stall)} cycles")]
+            best = (int(batch.busy[token]), batch.waves[owner], token - int(batch.first[owner]))
+    busy, wave, row = best
+    return [] if wave is None else [token_of(wave, row, f"the longest, {count(busy)} cycles")]
 
 
 def token_of(wave: Wave, row: int, text: str) -> Evidence:

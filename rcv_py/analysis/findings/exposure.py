@@ -7,7 +7,8 @@ SIMD     ████xx██xx██      wave 0 stalls for 6 cycles, 4 of them
 ```
 A stall that another wave covers costs nothing.  Unlike bubbles, which share a silent cycle among the waves
 that wait, every wave counts here with all of it: no change to one line can win more cycles than its waits
-are exposed, and none more than there are silent cycles.
+are exposed, and none more than there are silent cycles.  Time under s_endpgm is no issue: a wave waits there
+for its last operations.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from rcv_py.analysis.busy_intervals import inside, merged
 from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.program_ends import ends_of, under_end
 from rcv_py.analysis.union import Union
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -34,6 +36,8 @@ class Exposure:
     silent: int  # of them, cycles in which none of its waves issued
     lives: int  # cycles that waves lived, summed over waves
     waves: int
+    ending: int = 0  # cycles under s_endpgm, summed over waves
+    exposed_ending: int = 0  # of them, cycles in which none of the SIMD's waves issued
 
     @property
     def issuing(self) -> int:
@@ -49,16 +53,21 @@ def exposure(trace: Trace, batches: Iterable[WaveBatch]) -> Exposure:
     shifts = _shifts(found)
     if not found:
         return Exposure(stall, idle, 0, 0, 0, 0)
-    issued = [_issuing(piece, shift) for piece, shift in zip(found, shifts, strict=True)]
+    ends = ends_of(trace.code)
+    rests = [under_end(piece, ends) for piece in found]
+    issued = [_issuing(*each) for each in zip(found, shifts, rests, strict=True)]
     busy = merged(*(np.concatenate([part[i] for part in issued]) for i in (0, 1)))
     lives = [_lives(piece, shift) for piece, shift in zip(found, shifts, strict=True)]
     resident = merged(*(np.concatenate([life[i] for life in lives]) for i in (0, 1)))
-    for piece, shift in zip(found, shifts, strict=True):
+    exposed_ending = 0
+    for piece, shift, rest in zip(found, shifts, rests, strict=True):
         _add(stall, idle, piece, shift, busy)
+        exposed_ending += _exposed_ending(piece, shift, rest, busy)
     whole = int(resident.before[-1])
     issuing = int(inside(busy, resident.begin, resident.end).sum())
     lived = sum(int((end - begin).sum()) for begin, end in lives)
-    return Exposure(stall, idle, whole, whole - issuing, lived, sum(len(piece.waves) for piece in found))
+    waves, ending = sum(len(piece.waves) for piece in found), sum(int(rest.sum()) for rest in rests)
+    return Exposure(stall, idle, whole, whole - issuing, lived, waves, ending, exposed_ending)
 
 
 def _shifts(found: list[Piece]) -> list[np.ndarray]:
@@ -81,10 +90,10 @@ def _lives(piece: Piece, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return begin + shift, np.maximum(begin, end) + shift
 
 
-def _issuing(piece: Piece, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _issuing(piece: Piece, shift: np.ndarray, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """When waves issue: joined inside each wave first, so that little is left to sort."""
     begin = piece.start + np.repeat(shift, np.diff(piece.first)) + piece.stall
-    end = begin + piece.busy
+    end = begin + piece.busy - rest
     if not len(begin):
         return begin, end
     apart = (begin[1:] > end[:-1]) | (begin[1:] < begin[:-1]) | piece.is_last[:-1]
@@ -103,3 +112,9 @@ def _add(stall: np.ndarray, idle: np.ndarray, piece: Piece, shift: np.ndarray, b
         begin = piece.start[at] + shift[at] - (long if before else 0)
         exposed = long - inside(busy, begin, begin + long)
         column[:] += np.bincount(piece.line[at], exposed, len(column)).astype(np.int64)
+
+
+def _exposed_ending(piece: Piece, shift: np.ndarray, rest: np.ndarray, busy: Union) -> int:
+    at = np.flatnonzero(rest)
+    end = (piece.start + np.repeat(shift, np.diff(piece.first)) + piece.duration)[at]
+    return int((rest[at] - inside(busy, end - rest[at], end)).sum())

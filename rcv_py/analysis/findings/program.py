@@ -9,11 +9,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from rcv_py.analysis.attribution.registers import registers
-from rcv_py.analysis.findings.evidence import line_of, of_pattern
+from rcv_py.analysis.findings.evidence import line_of, worst_end_of
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, Evidence, Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
-from rcv_py.analysis.findings.waiting import BOUND, bounded
+from rcv_py.analysis.findings.waiting import BOUND
+from rcv_py.analysis.program_ends import ends_of
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
 
@@ -26,25 +27,32 @@ _DECLARES = re.compile(r"\s*(@|def |class |__global__|extern )")
 
 def drain(inputs: FindingInputs) -> Iterator[Finding]:
     """Waves that end while stores are on their way."""
-    rows = inputs.rows_of(Pattern.DRAIN)
-    claimed = inputs.claimed(rows)
-    if not len(claimed):
+    exposure, rows = inputs.exposure, inputs.rows_of(Pattern.DRAIN)
+    cycles = min(exposure.exposed_ending, exposure.silent)
+    if not cycles:
         return
-    cycles = int(claimed.attributed.sum())
-    yield bounded(
-        inputs,
-        claimed,
+    ends = np.flatnonzero(ends_of(inputs.trace.code)).tolist()
+    blamed = inputs.producers(rows, 2)
+    yield Finding(
         name="drain-at-end",
         title="Waves end slowly",
-        sentence=f"{count(cycles)} cycles of all waves are spent in s_endpgm while their last operations "
-        f"are on the way.",
-        remedy="Issue the last stores earlier, or spread them over the kernel, so that fewer are left at "
-        "the end; let a "
-        "wave go on with another tile instead of ending.",
-        evidence=of_pattern(inputs, rows, claimed),
-        assumption="Doubtful: the trace gives s_endpgm a long latency that need not cost anything, since "
-        "the slot "
-        f"may be free before. {BOUND}",
+        cycles=cycles,
+        is_upper_bound=True,
+        share=cycles / exposure.resident if exposure.resident else 0.0,
+        exposed=exposure.exposed_ending,
+        attributed=exposure.ending,
+        sentence=f"{count(exposure.ending)} cycles of all waves "
+        f"({percent(exposure.ending, max(1, exposure.lives))} of their lives) are spent under s_endpgm, "
+        "where a wave keeps its slot while its last operations are on the way.",
+        remedy="Issue the last stores earlier, or spread them over the kernel, so that fewer are left at the "
+        "end; let a wave go on with another tile instead of ending.",
+        evidence=(
+            *(line_of(inputs, line) for line in ends[:1]),
+            *worst_end_of(inputs, ends),
+            *(line_of(inputs, line, "the last one before") for line, _ in blamed),
+        ),
+        assumption="Doubtful: the trace gives s_endpgm a long latency that need not cost anything, since the "
+        f"slot may be free before. {BOUND}",
     )
 
 

@@ -8,12 +8,14 @@ from typing import Any
 
 from rcv_py.analysis.bubbles import WAYS, Bubbles, bubbles
 from rcv_py.analysis.matrix_passes import matrix_use
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.chosen import in_order
 from rcv_py.cli.opening import batches
-from rcv_py.cli.places import source_of
+from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 
 SCHEMA = "rcv.bubbles/1"
@@ -30,16 +32,18 @@ def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     read = list(batches(trace))
-    found = bubbles(trace, read)
+    rule = ReferenceRule(arguments.rule)
+    found = bubbles(trace, read, rule=rule)
     rows = in_order([_row(trace, found, i) for i in range(len(found))], arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [[row[name] for name in _HEAD] for row in rows]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, found, read) | {"rows": rows}))
+        print(json_text(SCHEMA, _document(trace, found, read, rule) | {"rows": rows}))
     elif not rows:
         print(_why_none(trace, found))
     else:
-        print_table(_COLUMNS, [_cells(row) for row in rows])
+        short = short_sources(trace)
+        print_table(_COLUMNS, [_cells(row, short) for row in rows])
         print(_footer(trace, found, rows, read))
     return 0
 
@@ -57,18 +61,19 @@ def _row(trace: Trace, found: Bubbles, row: int) -> dict[str, Any]:
     }
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: dict[str, Any], short: dict[str, str]) -> list[str]:
     numbers = [count(round(row["cycles"])), f"{100 * row['share']:.1f} %"]
     numbers += [count(round(row[way])) if row[way] else "" for way in WAYS]
-    return [str(row["line"]), *numbers, row["text"], row["source"]]
+    return [str(row["line"]), *numbers, row["text"], short_place(row["source"], short)]
 
 
-def _document(trace: Trace, found: Bubbles, read: list[Any]) -> dict[str, Any]:
+def _document(trace: Trace, found: Bubbles, read: list[Any], rule: ReferenceRule) -> dict[str, Any]:
     use = matrix_use(trace, read)
     return {
         "capture": trace.name,
         "waves": found.waves,
         "of": len(trace.waves),
+        "rule": rule.value,
         "totals": {
             "resident": found.resident,
             "issuing": found.issuing,

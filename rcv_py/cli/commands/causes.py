@@ -11,9 +11,11 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.chosen import in_order
 from rcv_py.cli.opening import batches
+from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -66,6 +68,7 @@ class _Printer:
 
     def __init__(self, trace: Trace, table: Attribution, arguments: Namespace) -> None:
         self.trace, self.table, self.by = trace, table, arguments.by
+        self.short = short_sources(trace)
         self.groups = getattr(table, f"by_{self.by}")()
         if arguments.sort:
             self.groups = self._in_order(self.groups, arguments)
@@ -144,8 +147,11 @@ class _Printer:
 
     def source(self, line: int) -> str:
         """The innermost place of a code row, "" if it has none."""
-        chain = self.trace.code.chain(line) if line >= 0 else []
-        return f"{self.trace.sources[chain[0][0]].path}:{chain[0][1]}" if chain else ""
+        return source_of(self.trace, line)
+
+    def shown(self, line: int) -> str:
+        """The same as tables show it."""
+        return short_place(self.source(line), self.short)
 
     def flat(self, top: int | None) -> Iterator[list[Any]]:
         """Yield a row a line, cause and producer, those of the first rows."""
@@ -184,7 +190,7 @@ class _Printer:
     def _title(self, key: int) -> tuple[str, str]:
         if self.by == "cause":
             return CAUSE_TEXT[Cause(key)].name, CAUSE_TEXT[Cause(key)].sentence
-        return (self.trace.code.text[key], self.source(key)) if key >= 0 else ("(no known instruction)", "")
+        return (self.trace.code.text[key], self.shown(key)) if key >= 0 else ("(no known instruction)", "")
 
     def _below(self, part: Attribution, row: int) -> tuple[str, str]:
         line, blamed = int(part.line[row]), int(part.producer[row])
@@ -194,8 +200,8 @@ class _Printer:
         if self.by == "cause":
             return "", f"  {own}{by}"
         if self.by == "line":
-            return f"  {cause}{by}", self.source(blamed)
-        return f"  → {own}: {cause}", self.source(line)
+            return f"  {cause}{by}", self.shown(blamed)
+        return f"  → {own}: {cause}", self.shown(line)
 
     def _row(
         self, table: Attribution, row: int, one: str, other: str, *, is_head: bool, key: int

@@ -13,6 +13,7 @@ from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
 from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import UsageError
+from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.chosen import in_order
 from rcv_py.cli.compare_views import VIEWS
@@ -118,7 +119,8 @@ def _print(arguments: Namespace, found: Comparison, rows: Sequence[Change], show
         columns = (*first, *_NUMBERS, Column("beyond noise"), Column("instruction", elastic="right"))
     else:
         columns = (Column(_UNITS[arguments.by], elastic="left"), *_NUMBERS, Column("beyond noise"))
-    print_table(columns, [_cells(arguments.by, row) for row in shown])
+    short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
+    print_table(columns, [_cells(arguments.by, row, short) for row in shown])
     real = sum(row.is_real for row in rows)
     unit = plural(len(rows), _UNITS[arguments.by], "classes" if arguments.by == "class" else "")
     print(
@@ -130,7 +132,7 @@ def _print(arguments: Namespace, found: Comparison, rows: Sequence[Change], show
 _MEASURES = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
 
 
-def _cells(by: str, row: Change) -> list[str]:
+def _cells(by: str, row: Change, short: dict[str, str]) -> list[str]:
     ratio = "" if row.ratio is None else f"{100 * row.ratio:+.1f} %"
     numbers = [
         count(row.hits_a),
@@ -145,7 +147,7 @@ def _cells(by: str, row: Change) -> list[str]:
     ]
     mark = "yes" if row.is_real else "no"
     if by != "line":
-        return [row.name, *numbers, mark]
+        return [short_place(row.name, short) if by == "source" else row.name, *numbers, mark]
     lines = ["" if line < 0 else str(line) for line in (row.line_a, row.line_b)]
     return [*lines, row.fate, *numbers, mark, row.text]
 

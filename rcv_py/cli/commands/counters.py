@@ -18,7 +18,7 @@ from rcv_py.analysis.formula.definitions import MAX_TEXT, Definitions, read_defi
 from rcv_py.analysis.formula.errors import FormulaError
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count
-from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -98,7 +98,10 @@ def _say_none(arguments: Namespace, trace: Trace) -> int:
     elif arguments.csv:
         sys.stdout.write(csv_text(("name", "time", "value", "unit"), ()))
     else:
-        print("\n".join((*map(str, trace.problems_for("counters")), how_to_record(trace.gfxip))))
+        for line in (*map(str, trace.problems_for("counters")), *how_to_record(trace.gfxip).split("\n")):
+            # A command stays on one line: cut in two, it could not be pasted.
+            show = print if line.startswith("rocprofv3") else print_wrapped
+            show(line)
     return 0
 
 
@@ -216,4 +219,6 @@ def _print_notes(found: Counters, derived: DerivedSet | None) -> None:
     if derived is not None and derived.left_out:
         notes.append(f"{derived.left_out:,} built-in formulas need counters that were not recorded.")
     if notes:
-        print("", *notes, sep="\n")
+        print()
+        for note in notes:
+            print_wrapped(note)

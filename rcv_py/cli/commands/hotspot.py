@@ -10,11 +10,13 @@ from typing import Any
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns
 from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.base.errors import UsageError
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.chosen import asked_costs
 from rcv_py.cli.hotspot_header import header_document, header_facts
 from rcv_py.cli.hotspot_views import show_bins, show_places
 from rcv_py.cli.legacy_text import show_legacy
+from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -78,7 +80,8 @@ def run(arguments: Namespace) -> int:
         columns = (columns[0], *_SAMPLES, *columns[1 + len(_NUMBERS) :]) if is_sampled else columns
         print_facts(header_facts(trace, costs))
         print()
-        print_table(columns, [_cells(arguments.by, row, is_sampled) for row in shown])
+        short = short_sources(trace)
+        print_table(columns, [_cells(arguments.by, row, is_sampled, short) for row in shown])
         print(_footer(arguments, costs, rows, shown))
     return 0
 
@@ -98,14 +101,14 @@ def _values(row: Ranked) -> list[Any]:
     return [row.name, row.text, row.line, row.rows, *numbers, round(row.share, 6), row.source]
 
 
-def _cells(by: str, row: Ranked, is_sampled: bool) -> list[str]:
+def _cells(by: str, row: Ranked, is_sampled: bool, short: dict[str, str]) -> list[str]:
     columns = (row.hits, row.latency, row.stall, row.idle)
     if is_sampled:
         columns = (row.latency, row.latency - row.stall, row.stall)
     numbers = [*map(count, columns), percent(row.share, 1)]
     if by == "line":
-        return [str(row.line), *numbers, row.text, row.source]
-    return [row.name, *numbers, count(row.rows), row.text]
+        return [str(row.line), *numbers, row.text, short_place(row.source, short)]
+    return [short_place(row.name, short) if by == "source" else row.name, *numbers, count(row.rows), row.text]
 
 
 def _document(

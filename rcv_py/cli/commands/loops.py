@@ -6,16 +6,17 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from rcv_py.analysis.barrier_skew import barrier_skew
-from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
+from rcv_py.analysis.loop_summary import loop_summary
+from rcv_py.analysis.loop_tables import loop_facts
 from rcv_py.analysis.phases import PHASES
 from rcv_py.base.errors import UsageError
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, plural
 from rcv_py.cli.chosen import in_order
 from rcv_py.cli.loop_rounds import Rounds, rounds
 from rcv_py.cli.loop_tables import SHOWN, Asked, Rows, Shown, names
 from rcv_py.cli.opening import batches
-from rcv_py.cli.places import wave_row
+from rcv_py.cli.places import short_sources, wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -54,33 +55,8 @@ def _choice(trace: Trace, arguments: Namespace) -> Rounds:
 
 
 def _document(asked: Asked, arguments: Namespace) -> dict[str, Any]:
-    loops = asked.loops
-    barriers = barrier_skew(asked.trace, asked.batches, asked.rows)
-    return {
-        "capture": asked.trace.name,
-        "wave": arguments.wave,
-        "show": arguments.show,
-        "waves": loops.waves,
-        "dominant": loops.found.table.dominant,
-        "phases": _shares(loops),
-        "outliers": len(loops.found.outliers),
-        "barriers": {
-            "instances": len(barriers),
-            "median": barriers.median,
-            "max": int(barriers.skew.max()) if len(barriers) else None,
-            "release_spread_max": int(barriers.spread.max()) if len(barriers) else None,
-            "dropped": barriers.dropped,
-            "groups_are_guessed": barriers.is_guess,
-        },
-    }
-
-
-def _shares(loops: LoopSummary) -> dict[str, Any] | None:
-    found = loops.phases
-    if not len(found):
-        return None
-    columns = zip(PHASES, found.shares.tolist(), found.stall_shares.tolist(), strict=True)
-    return {name: {"share": round(share, 6), "stalled": round(stall, 6)} for name, share, stall in columns}
+    head = {"capture": asked.trace.name, "wave": arguments.wave, "show": arguments.show}
+    return head | loop_facts(asked)
 
 
 def _print(asked: Asked, shown: Shown, found: Rows, part: Rows) -> None:
@@ -92,6 +68,10 @@ def _print(asked: Asked, shown: Shown, found: Rows, part: Rows) -> None:
         print(shown.nothing)
     else:
         columns = [Column(_title(name), name not in _WORDS, _ELASTIC.get(name, "")) for name in shown.columns]
+        short = short_sources(trace)
+        part = [
+            row | {"source": short_place(row["source"], short)} for row in part if "source" in row
+        ] or part
         print_table(columns, [[_cell(row, name) for name in shown.columns] for row in part])
         print(
             f"\n{len(part):,} of {plural(len(found), 'row')} in {plural(loops.waves, 'wave')}. {shown.note}"

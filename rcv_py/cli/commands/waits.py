@@ -10,8 +10,10 @@ from typing import Any
 
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.errors import UsageError
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.chosen import counted, counted_batches, in_order
+from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
@@ -107,14 +109,11 @@ class _Printer:
 
     def __init__(self, trace: Trace, summary: WaitSummary, asked: int) -> None:
         self.trace, self.summary, self.asked = trace, summary, asked
+        self.short = short_sources(trace)
         self.place = {int(line): row for row, line in enumerate(summary.latency.line.tolist())}
 
     def source(self, line: int) -> str:
-        chain = self.trace.code.chain(line)
-        if not chain:
-            return ""
-        file, number = chain[0]
-        return f"{self.trace.sources[file].path}:{number}"
+        return source_of(self.trace, line)
 
     def waves(self) -> str:
         """How many waves were read, and of how many if some could not be."""
@@ -202,7 +201,7 @@ class _Waits(_Printer):
             share,
             "",
             wait["text"],
-            wait["source"],
+            short_place(wait["source"], self.short),
         ]
         for one in wait["producers"][:LISTED]:
             part = f"{100 * one['share']:.1f} %"
@@ -214,7 +213,7 @@ class _Waits(_Printer):
                 part,
                 "" if median is None else f"{median:,.0f}",
                 f"  ← {one['text']}",
-                one["source"],
+                short_place(one["source"], self.short),
             ]
         more = len(wait["producers"]) - LISTED
         if more > 0:
@@ -250,7 +249,7 @@ class _Latencies(_Printer):
         for row in shown:
             numbers = ["" if row[name] is None else f"{row[name]:,.0f}" for name in _STATISTICS]
             head = [str(row["line"]), count(row["exact"]), count(row["bounds"])]
-            rows.append([*head, *numbers, row["text"], row["source"]])
+            rows.append([*head, *numbers, row["text"], short_place(row["source"], self.short)])
         print_table(_LATENCIES, rows)
         lines = plural(len(self.summary.latency), "instruction")
         print(f"\n{len(shown):,} of {lines} in {self.waves()}, cycles from issue to result.")

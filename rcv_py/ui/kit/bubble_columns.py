@@ -14,7 +14,7 @@ ROLE_OF = {"stall": "stall", "idle": "idle", "drain": "hidden"}
 WAY_TEXT = {
     "stall": "the wave stalled in this instruction",
     "idle": "the wave had nothing to do in front of this instruction",
-    "drain": "this was the last instruction of the wave, which was still there",
+    "drain": "the last instruction of the wave had issued, and the wave was still there",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from rcv_py.analysis.device_summary import DeviceSummary, device_summary
+from rcv_py.analysis.device_summary import DeviceSummary, Fact, device_summary
 from rcv_py.analysis.stall_reasons import stall_reasons
 from rcv_py.base.text import plural
 from rcv_py.ui.kit import command_text
@@ -21,6 +21,7 @@ from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.fact_list import FactList
 from rcv_py.ui.kit.meters import Meters
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.pmc_facts import pmc_facts
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.share_bar import ShareBar
 from rcv_py.ui.kit.summary_parts import (
@@ -58,6 +59,8 @@ class SummaryPanel(Panel):
         self.counters = Meters(theme, "Hardware counters: busy share of pipes")
         self.reasons = ShareBar(theme, "PC samples by stall reason", "samples")
         self.line_reasons = ShareBar(theme, "PC samples of the selected instruction", "samples")
+        self.memory = FactList(theme)
+        self.memory.setAccessibleName("L2 and memory, by counters of the profiler")
         self.units = RowsView(theme, ui.settings)
         self.units.setAccessibleName("Compute units: waves and occupancy")
         self.units.setMinimumHeight(TABLE_PX)
@@ -87,6 +90,7 @@ class SummaryPanel(Panel):
         self.reason_card = Card("Stall reasons, all samples", _Stack(("", self.reasons)), width=260, grows=1)
         line = _Stack(("", self.line_title), ("", self.line_reasons))
         self.line_card = Card("Stall reasons, selected instruction", line, width=260, grows=1)
+        self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", self.memory, width=390, grows=1)
         self.unit_card = Card("Compute units", self.units, width=360, grows=3)
         for card in self._all_cards():
             self.cards.add(card)
@@ -115,6 +119,7 @@ class SummaryPanel(Panel):
             self.counter_card,
             self.reason_card,
             self.line_card,
+            self.memory_card,
             self.unit_card,
         )
 
@@ -129,6 +134,9 @@ class SummaryPanel(Panel):
             card.setVisible(False)
         if trace is not None:
             self._soon.ask()
+            self.ui.tasks.run(
+                self, lambda: pmc_facts(trace), only_for(self.session, self._take_memory), "pmc"
+            )
 
     def _more_waves(self) -> None:
         store = self.session.store
@@ -164,6 +172,10 @@ class SummaryPanel(Panel):
             self.units.show_columns(unit_columns(summary.units))
         self._show_cards(summary)
         self._follow()
+
+    def _take_memory(self, facts: tuple[Fact, ...]) -> None:
+        self.memory.set_facts(facts)
+        self.memory_card.setVisible(bool(facts))
 
     def _say(self, summary: DeviceSummary) -> None:
         note = ""

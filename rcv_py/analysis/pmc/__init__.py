@@ -1,0 +1,1 @@
+"""What counters read once a dispatch tell of L2 and memory."""

@@ -1,0 +1,78 @@
+"""The numbers of `pmc_l2_analyzer.py`, by its rules, for comparing with old notes.
+
+It adds up everything, takes every read that is not of 32 bytes for one of 64, and multiplies by a number of
+channels.  `traffic` does better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.model.pmc import PmcTable
+
+CHANNELS = 2  # what it multiplies with unless told
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalNumbers:
+    """Sums over everything that matched; None where a counter is not there."""
+
+    dispatches: int  # distinct ids
+    hits: float | None
+    misses: float | None
+    l1_reads: float | None
+    reads: float | None
+    reads_32: float
+    dram_reads: float
+    channels: int
+    ideal: float  # bytes a dispatch, 0 if not told
+
+    @property
+    def hit_rate(self) -> float:
+        """Of all lookups, 0 to 1."""
+        whole = (self.hits or 0) + (self.misses or 0)
+        return (self.hits or 0) / whole if whole else 0.0
+
+    @property
+    def partial(self) -> float:
+        """Reads of 32 bytes of all, 0 to 1."""
+        return self.reads_32 / self.reads if self.reads else 0.0
+
+    @property
+    def read(self) -> float:
+        """Bytes by its estimate."""
+        return (64 * ((self.reads or 0) - self.reads_32) + 32 * self.reads_32) * self.channels
+
+    @property
+    def over_fetch(self) -> float:
+        """Bytes read of those that had to be; 0 if the ideal is not told."""
+        whole = self.ideal * self.dispatches
+        return self.read / whole if whole else 0.0
+
+
+def original_numbers(
+    table: PmcTable, kernel: str = "", channels: int = CHANNELS, ideal: float = 0.0
+) -> OriginalNumbers:
+    """Return the sums over the dispatches whose kernel has `kernel` in its name."""
+    fits = np.array([kernel in one.kernel for one in table.dispatches], dtype=bool)
+    ids = {one.number for one, is_one in zip(table.dispatches, fits, strict=True) if is_one}
+
+    def total(name: str) -> float | None:
+        if name not in table.counters:
+            return None
+        rows = (table.counter == table.counters.index(name)) & fits[table.dispatch]
+        return float(table.value[rows].sum()) if rows.any() else None
+
+    return OriginalNumbers(
+        len(ids),
+        total("TCC_HIT_sum"),
+        total("TCC_MISS_sum"),
+        total("TCP_TCC_READ_REQ_sum"),
+        total("TCC_EA0_RDREQ_sum"),
+        total("TCC_EA0_RDREQ_32B_sum") or 0.0,
+        total("TCC_EA0_RDREQ_DRAM_sum") or 0.0,
+        channels,
+        ideal,
+    )

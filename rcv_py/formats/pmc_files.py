@@ -1,0 +1,245 @@
+"""Tables of `rocprofv3 --pmc`: counters read once a dispatch.
+
+```
+long   Dispatch_Id, Kernel_Name, Counter_Name, Counter_Value, …     a row a dispatch and counter
+wide   Dispatch_ID, Kernel_Name, TCC_HIT_sum, TCC_EA0_RDREQ[3], …   a row a dispatch
+```
+Case, order, signs between words and further columns do not matter.  What is no such table is left out of a
+folder, and refused where it is named.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
+from rcv_py.base.text import plural
+from rcv_py.formats.files import read_bytes, read_start
+from rcv_py.formats.open import is_capture
+from rcv_py.model.pmc import PmcDispatch, PmcTable
+
+LIMIT = 256 << 20  # bytes of a table: about a million rows
+HEAD = 1 << 16  # bytes in which the line of headings ends
+MOST_NAMES = 5_000  # of a folder that are looked at
+MOST_FILES = 64
+DEPTH = 3  # folders below the one that is named: OUT/HOST/pass_1
+
+_BLOCK = r"(?:TCC|TCP|TCA|TA|TD|GL1C|GL2C|GCEA|EA|SQ|SQC|SPI|GRBM|CPC|CPF)"
+_COUNTER = re.compile(rf"({_BLOCK}_[A-Z0-9_]*[A-Z0-9])(\[\d{{1,4}}\])?", re.IGNORECASE)
+_PASS = re.compile(r"(?:pass|pmc)_\w+")
+NOWHERE = 1 << 30  # no row has so many cells
+
+
+def pmc_table(paths: Sequence[Path]) -> PmcTable:
+    """Return the counters of files, of all tables in folders, or of those beside captures.
+
+    Raises TraceError if a named file is missing or no such table, or if a folder holds none.
+    """
+    places: list[tuple[Path, str]] = []
+    for path in paths:
+        if path.is_file():
+            real = Path(os.path.realpath(path))  # a named file may be a link; one that is found may not
+            places.append((real.parent, real.name))
+        else:
+            places += _found(path)
+    rows = _Rows()
+    for place, name in dict.fromkeys(places):
+        rows.read(place, name)
+    return rows.table()
+
+
+def beside(folder: Path) -> PmcTable | None:
+    """Return the counters beside a capture, None if there are none; never raises."""
+    try:
+        return pmc_table([folder])
+    except TraceError:
+        return None
+
+
+def _found(path: Path) -> list[tuple[Path, str]]:
+    try:
+        is_folder = path.is_dir()
+    except OSError:
+        is_folder = False
+    if not is_folder:
+        raise MissingFile(str(path)) if not path.exists() else BrokenFile(str(path), "it is not a plain file")
+    found = [place for place in _candidates(path) if _is_table(*place)][:MOST_FILES]
+    if not found:
+        raise TraceError(
+            f"{path} holds no table of counters read once a dispatch.",
+            hint="Record one: `rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum -f csv -d OUT -- APPLICATION`.",
+        )
+    return found
+
+
+def _candidates(path: Path) -> Iterator[tuple[Path, str]]:
+    if is_capture(path):
+        yield from _csv_files(path)
+        yield from _csv_files(path.parent)
+        for folder in _folders(path.parent):
+            if _PASS.fullmatch(folder.name):
+                yield from _csv_files(folder)
+        return
+    level = [path]
+    for _ in range(DEPTH + 1):
+        for folder in level:
+            yield from _csv_files(folder)
+        level = [below for folder in level for below in _folders(folder)][:MOST_NAMES]
+
+
+def _csv_files(folder: Path) -> list[tuple[Path, str]]:
+    return [(folder, name) for name in _names(folder) if name.lower().endswith(".csv")]
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [folder / name for name in _names(folder) if (folder / name).is_dir()]
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry, _ in zip(entries, range(MOST_NAMES), strict=False))
+    except OSError:
+        return []
+
+
+def _is_table(place: Path, name: str) -> bool:
+    try:
+        text = read_start(place, name, HEAD).decode("utf-8", "replace").replace("\0", "")
+        return bool(_Head(next(csv.reader(io.StringIO(text, newline="")), [])))
+    except (TraceError, csv.Error):
+        return False
+
+
+class _Head:
+    """Where the columns of a table are."""
+
+    def __init__(self, cells: Sequence[str]) -> None:
+        self.column = {re.sub(r"[^a-z0-9]", "", cell.lower()): i for i, cell in enumerate(cells)}
+        self.names = (
+            self.place("kernelname"),
+            self.place("dispatchid", "index"),
+            self.place("agentid", "gpuid"),
+        )
+        self.times = (self.place("starttimestamp", "beginns"), self.place("endtimestamp", "endns"))
+        self.is_long = {"countername", "countervalue"} <= set(self.column)
+        names = ((i, counter_name(cell)) for i, cell in enumerate(cells))
+        self.counters = [] if self.is_long else [(i, name) for i, name in names if name]
+
+    def __bool__(self) -> bool:
+        return "kernelname" in self.column and (self.is_long or bool(self.counters))
+
+    def place(self, *names: str) -> int:
+        """Where the first of these columns is that the table has, NOWHERE if it has none."""
+        return next((self.column[name] for name in names if name in self.column), NOWHERE)
+
+    def values(self, cells: Sequence[str]) -> list[tuple[str, str]]:
+        """Return names and texts of the counters of a row."""
+        if self.is_long:
+            name, value = self.column["countername"], self.column["countervalue"]
+            return [(counter_name(_cell(cells, name)), _cell(cells, value))]
+        return [(name, _cell(cells, place)) for place, name in self.counters]
+
+
+def _cell(cells: Sequence[str], place: int) -> str:
+    return cells[place].strip() if place < len(cells) else ""
+
+
+@lru_cache(maxsize=4096)
+def counter_name(text: str) -> str:
+    """Return `TCC_HIT_sum` of `tcc_hit_SUM`, `TCC_HIT` of `TCC_HIT[3]`; "" if it is no name of a counter."""
+    match = _COUNTER.fullmatch(text.strip())
+    if match is None:
+        return ""
+    name = match[1].upper()
+    return name.removesuffix("_SUM") + "_sum" if name.endswith("_SUM") else name
+
+
+class _Rows:
+    """Values as they are read, with numbers in place of names."""
+
+    def __init__(self) -> None:
+        self.dispatches: dict[tuple[str, str, str], int] = {}  # kernel, number, agent
+        self.counters: dict[str, int] = {}
+        self.files: list[str] = []
+        self.rows: list[tuple[int, int, int, float]] = []
+        self.times: list[tuple[int, float]] = []
+        self.notes: list[str] = []
+
+    def read(self, place: Path, name: str) -> None:
+        """Take in a table; a damaged end and what is no number are noted and left out."""
+        text = read_bytes(place, name, LIMIT).decode("utf-8", "replace").replace("\0", "")
+        reader = csv.reader(io.StringIO(text, newline=""))
+        bad = 0
+        try:
+            head = _Head(next(reader, []))
+            if not head:
+                raise TraceError(
+                    f"{name} is not a table of counters read once a dispatch.",
+                    hint="It needs the columns Kernel_Name, Counter_Name and Counter_Value, or a column a"
+                    " counter: what `rocprofv3 --pmc … -f csv` writes.",
+                )
+            self.files.append(name)
+            bad = sum(self._row(head, cells) for cells in reader if cells)
+        except csv.Error as error:
+            self.notes.append(f"{name} is damaged behind line {reader.line_num:,}: {error}.")
+        if bad:
+            self.notes.append(f"{name} has {plural(bad, 'value')} that are no counts; they are left out.")
+
+    def _row(self, head: _Head, cells: Sequence[str]) -> int:
+        """Take in a row; return how many of its values are no counts.  An empty cell was not recorded."""
+        kernel, number, agent = (_cell(cells, place) for place in head.names)
+        if not kernel:
+            return 0
+        at, bad = self.dispatches.setdefault((kernel, number, agent), len(self.dispatches)), 0
+        for name, text in head.values(cells):
+            value = _count(text)
+            if name and value is not None:
+                counter = self.counters.setdefault(name, len(self.counters))
+                self.rows.append((at, counter, len(self.files) - 1, value))
+            bad += bool(name and text and value is None)
+        begin, end = (_count(_cell(cells, place)) for place in head.times)
+        if begin is not None and end is not None and end > begin:
+            self.times.append((at, end - begin))
+        return bad
+
+    def table(self) -> PmcTable:
+        """Return everything as columns."""
+        ids = np.array([row[:3] for row in self.rows], dtype=np.int32).reshape(-1, 3)
+        return PmcTable(
+            tuple(PmcDispatch(*key) for key in self.dispatches),
+            self._nanoseconds(),
+            tuple(self.counters),
+            tuple(self.files),
+            ids[:, 0],
+            ids[:, 1],
+            ids[:, 2],
+            np.array([row[3] for row in self.rows], dtype=np.float64),
+            tuple(self.notes),
+        )
+
+    def _nanoseconds(self) -> np.ndarray:
+        place = np.array([row for row, _ in self.times], dtype=np.int64)
+        n = len(self.dispatches)
+        total = np.bincount(place, [length for _, length in self.times], n)
+        known = np.bincount(place, minlength=n)
+        return np.where(known > 0, total / np.maximum(known, 1), np.nan)
+
+
+def _count(text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None

@@ -1,0 +1,70 @@
+"""How many waves were resident over time: in all, by shader engine, by kernel, or by state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from rcv_py.analysis.dispatch_curves import dispatch_curves
+from rcv_py.analysis.occupancy import Steps
+from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
+from rcv_py.analysis.wave_states import LIVING, wave_states
+from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+ALL = "all"
+NUMBERS = ("begin", "end", "area", "mean", "peak", "tail", "ramp", "drain")
+Read = Callable[[], Iterable[WaveBatch]]
+
+
+@dataclass(frozen=True, eq=False)
+class OccupancyRow:
+    """A curve by name with its numbers; `ids` are the kernels it stands for."""
+
+    name: str
+    steps: Steps
+    numbers: OccupancyNumbers
+    ids: tuple[int, ...] = ()
+
+
+def occupancy_rows(trace: Trace, by: str, read: Read, se: int | None = None) -> list[OccupancyRow]:
+    """Return the curve of all and those `by` se, cu, simd, kernel or state, or (`all`) nothing else.
+
+    `read` is called if waves are needed; states are those of a shader engine if one is named.
+    """
+    if by == "state":
+        return _of_states(read, se)
+    return _of_kernels(trace) if by == "kernel" else _of_places(trace, by)
+
+
+def shares(rows: list[OccupancyRow]) -> list[float]:
+    """Return what part of the wave-cycles of all each row has, 0 to 1."""
+    whole = rows[0].numbers.area if rows else 0
+    return [row.numbers.area / whole if whole else 0.0 for row in rows]
+
+
+def _of_places(trace: Trace, by: str) -> list[OccupancyRow]:
+    found = [*occupancy_curves(trace, "all"), *(occupancy_curves(trace, by) if by != "all" else ())]
+    names = [ALL, *(one.name for one in found[1:])]
+    return [_row(name, one.steps) for name, one in zip(names, found, strict=False)]
+
+
+def _of_kernels(trace: Trace) -> list[OccupancyRow]:
+    every = [_row(ALL, one.steps) for one in occupancy_curves(trace, "all")]
+    return every + [
+        _row(demangled(one.name) or f"kernel {one.ids[0]} (no name)", one.steps, one.ids)
+        for one in dispatch_curves(trace.occupancy, trace.dispatches)
+    ]
+
+
+def _of_states(read: Read, se: int | None) -> list[OccupancyRow]:
+    made = wave_states(list(read()), se)
+    if not made.waves:
+        return []
+    every = _row(ALL, Steps(made.time, made.count.sum(axis=0)))
+    return [every, *(_row(state.name, Steps(made.time, made.count[state])) for state in LIVING)]
+
+
+def _row(name: str, steps: Steps, ids: tuple[int, ...] = ()) -> OccupancyRow:
+    return OccupancyRow(name, steps, occupancy_numbers(steps), ids)

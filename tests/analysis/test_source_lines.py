@@ -1,0 +1,103 @@
+"""Costs of source lines: sums, inlined frames, largest reasons."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.cost_columns import CostColumns, cost_columns
+from rcv_py.analysis.explorer import NO_SOURCE
+from rcv_py.analysis.ranking import ranking
+from rcv_py.analysis.source_lines import code_rows, reasons, source_files, source_lines
+from rcv_py.cli.opening import batches
+from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.trace import Trace
+from tests.support import captures
+
+SELF, INCLUSIVE = SourceCost.SELF, SourceCost.INCLUSIVE
+
+
+def opened(name: str) -> Trace:
+    path = captures.synthetic_path(name) if name in captures.SYNTHETIC else captures.trace_path(name)
+    return open_trace(path)
+
+
+def costs_of(trace: Trace) -> CostColumns:
+    return cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+
+
+@pytest.mark.parametrize("name", captures.TRACES)
+def test_lines_are_those_of_the_ranking(name: str) -> None:
+    trace = opened(name)
+    costs = costs_of(trace)
+    found = source_lines(trace.code, costs, SELF)
+    ranked = {one.name: one for one in ranking(trace.code, trace.sources, costs, "source")}
+    for row in found.ranked():
+        place = f"{trace.sources[found.file[row]].path}:{found.line[row]}"
+        if place not in ranked:
+            assert found.latency[row] == 0
+            continue
+        one = ranked[place]
+        mine = [int(getattr(found, key)[row]) for key in ("rows", "hits", "latency", "stall", "idle")]
+        assert mine == [one.rows, one.hits, one.latency, one.stall, one.idle]
+    assert NO_SOURCE in ranked or int(found.cost.sum()) + found.unmapped == found.whole
+
+
+def test_every_frame_is_charged_once_a_code_line() -> None:
+    trace = opened("markers_gfx12")
+    code, costs = trace.code, costs_of(trace)
+    found = source_lines(code, costs, INCLUSIVE)
+    assert max(len(code.chain(row)) for row in range(len(code))) > 1
+    for row in range(len(found)):
+        place = (int(found.file[row]), int(found.line[row]))
+        mine = [at for at in range(len(code)) if not code.is_label[at] and place in code.chain(at)]
+        assert code_rows(code, *place, INCLUSIVE).tolist() == mine
+        assert (int(found.rows[row]), int(found.cost[row])) == (len(mine), int(costs.cost[mine].sum()))
+    files = source_files(code, costs, INCLUSIVE)
+    for row in range(len(files)):
+        file = int(files.file[row])
+        mine = [
+            at
+            for at in range(len(code))
+            if file in [one for one, _ in code.chain(at)] and not code.is_label[at]
+        ]
+        assert int(files.cost[row]) == int(costs.cost[mine].sum())
+
+
+def test_the_largest_cause_of_a_line() -> None:
+    trace = opened("flash_attn_small_after")
+    causes = attribution(trace, batches(trace))
+    found = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, causes))
+    why = reasons(trace.code, causes)
+    assert why is not None
+    best = found.ranked()[0]
+    mine = code_rows(trace.code, int(found.file[best]), int(found.line[best]), SELF)
+    amount = {}
+    for line, cause, cycles in zip(causes.line, causes.cause, causes.cycles, strict=True):
+        if line in mine:
+            amount[int(cause)] = amount.get(int(cause), 0) + int(cycles)
+    assert int(found.amount[best]) == max(amount.values())
+    assert why.amount.sum() == causes.cycles[causes.line >= 0].sum()
+
+
+def test_samples_name_their_reasons() -> None:
+    trace = opened("pcsampling")
+    found = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, None))
+    files = source_files(trace.code, costs_of(trace), SELF, reasons(trace.code, None))
+    assert trace.code.stall_reasons is not None
+    rows = np.array(
+        [row for row in range(len(trace.code)) if trace.code.chain(row)[:1] and not trace.code.is_label[row]]
+    )
+    by_file = {int(file): rows[[trace.code.chain(row)[0][0] == file for row in rows]] for file in files.file}
+    for at, file in enumerate(files.file.tolist()):
+        table = trace.code.stall_reasons[by_file[file]].sum(axis=0)
+        assert int(files.amount[at]) == int(table.max())
+    assert found.reason_of(found.ranked()[0])
+
+
+def test_nothing_known_is_nothing_said() -> None:
+    trace = opened("pa_mqa_small")
+    found = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, None))
+    assert (len(found), found.unmapped, found.ranked()) == (0, found.whole, [])

@@ -1,0 +1,144 @@
+"""Tables of counters: long and wide, passes and instances, folders, damage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.analysis.pmc.counters import role_values
+from rcv_py.base.errors import TraceError
+from rcv_py.formats.pmc_files import beside, counter_name, pmc_table
+from tests.support import captures
+from tests.support.pmc import write_long, write_wide
+
+TWO = [
+    ("one", 1, {"TCC_HIT_sum": 30, "TCC_MISS_sum": 70}),
+    ("two", 2, {"TCC_HIT_sum": 5, "TCC_MISS_sum": 0}),
+]
+
+
+def numbers(*paths: Path) -> dict[str, list[float]]:
+    values, _ = role_values(pmc_table(list(paths)))
+    return {key: column.tolist() for key, column in values.items() if not np.isnan(column).all()}
+
+
+def test_long_and_wide_tell_the_same(tmp_path: Path) -> None:
+    long, wide = write_long(tmp_path / "a.csv", TWO), write_wide(tmp_path / "b.csv", TWO)
+    assert numbers(long) == numbers(wide) == {"hits": [30, 5], "misses": [70, 0]}
+
+
+def test_passes_of_one_run_are_one_dispatch(tmp_path: Path) -> None:
+    write_long(tmp_path / "pass_1" / "x.csv", [("one", 1, {"TCC_HIT_sum": 30})])
+    write_long(tmp_path / "host" / "pass_2" / "x.csv", [("one", 1, {"TCC_MISS_sum": 70, "TCC_HIT_sum": 34})])
+    table = pmc_table([tmp_path])
+    assert len(table.dispatches) == 1
+    assert numbers(tmp_path) == {"hits": [32], "misses": [70]}
+    assert role_values(table)[1] == ("TCC_HIT_sum",)
+
+
+def test_instances_add_up_unless_a_sum_is_there(tmp_path: Path) -> None:
+    some = [("one", 1, {"TCC_HIT[0]": 3, "TCC_HIT[1]": 4})]
+    assert numbers(write_wide(tmp_path / "a.csv", some)) == {"hits": [7]}
+    both = [("one", 1, {"TCC_HIT[0]": 3, "TCC_HIT[1]": 4, "TCC_HIT_sum": 8})]
+    assert numbers(write_wide(tmp_path / "b.csv", both)) == {"hits": [8]}
+
+
+def test_case_order_and_more_columns_do_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "\ufeffcounter_value, COUNTER NAME,Kernel-Name,Queue_Id,dispatch_id\n3,tcc_hit_SUM,one,9,1\n"
+    )
+    assert numbers(path) == {"hits": [3]}
+    assert (counter_name("FETCH_SIZE"), counter_name("gl2c_hit[12]")) == ("", "GL2C_HIT")
+
+
+def test_what_is_no_count_is_left_out_and_told(tmp_path: Path) -> None:
+    bad = {
+        "TCC_HIT_sum": "",
+        "TCC_MISS_sum": "nan",
+        "TCC_REQ_sum": -1,
+        "TCC_EA0_RDREQ_sum": "x",
+        "TCC_WRITE_sum": 2,
+    }
+    table = pmc_table([write_long(tmp_path / "x.csv", [("one", 1, bad)])])  # type: ignore[list-item]
+    assert table.value.tolist() == [2]
+    assert table.notes == ("x.csv has 3 values that are no counts; they are left out.",)
+
+
+def test_lengths_of_dispatches(tmp_path: Path) -> None:
+    table = pmc_table([write_long(tmp_path / "x.csv", TWO, length=2_000)])
+    assert table.nanoseconds.tolist() == [2_000, 2_000]
+
+
+def test_beside_a_capture(tmp_path: Path) -> None:
+    folder = tmp_path / "ui_output_agent_1_dispatch_2"
+    folder.mkdir()
+    (folder / "filenames.json").write_text("{}")
+    assert beside(folder) is None
+    write_long(tmp_path / "pass_1" / "x.csv", TWO)
+    write_long(tmp_path / "other_run" / "x.csv", [("three", 3, {"TCC_HIT_sum": 1})])
+    found = beside(folder)
+    assert found is not None
+    assert [one.kernel for one in found.dispatches] == ["one", "two"]
+
+
+@pytest.mark.parametrize("name", ["gone.csv", "plain.csv", "."])
+def test_what_cannot_be_read_is_a_sentence(tmp_path: Path, name: str) -> None:
+    (tmp_path / "plain.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(TraceError) as found:
+        pmc_table([tmp_path / name])
+    assert found.value.hint
+    assert "\n" not in str(found.value)
+
+
+def test_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
+    secret = write_long(tmp_path / "secret" / "x.csv", TWO)
+    inside = tmp_path / "run"
+    inside.mkdir()
+    (inside / "y.csv").symlink_to(secret)
+    with pytest.raises(TraceError):
+        pmc_table([inside])
+    assert len(pmc_table([inside / "y.csv"])) == 4, "named by somebody, it is wanted"
+
+
+CELLS = st.sampled_from(
+    [
+        "Kernel_Name",
+        "Counter_Name",
+        "Counter_Value",
+        "TCC_HIT[1]",
+        "TCC_HIT_sum",
+        "1",
+        "1e400",
+        "-0",
+        "",
+        '"',
+        "\n",
+        "é",
+        "\0",
+    ]
+)
+
+
+@given(st.lists(st.lists(CELLS, max_size=5), max_size=6))
+def test_any_text_is_a_table_or_a_sentence(rows: list[list[str]]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.csv"
+        path.write_text("\n".join(",".join(row) for row in rows))
+        try:
+            table = pmc_table([path])
+        except TraceError:
+            return
+        values, _ = role_values(table)
+        assert np.isfinite(table.value).all()
+        assert all(len(column) == len(table.dispatches) for column in values.values())
+
+
+def test_kernel_traces_are_no_such_tables() -> None:
+    with pytest.raises(TraceError, match="holds no table"):
+        pmc_table([captures.trace_path("vec_add")])

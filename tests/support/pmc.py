@@ -1,0 +1,38 @@
+"""Tables of counters as rocprofv3 --pmc writes them, from numbers."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+Dispatch = tuple[str, int, Mapping[str, float]]  # kernel, id, counters
+HEAD = ("Correlation_Id", "Dispatch_Id", "Agent_Id", "Kernel_Name", "Counter_Name", "Counter_Value")
+
+
+def write_long(path: Path, dispatches: Sequence[Dispatch], length: int = 0) -> Path:
+    """A row a dispatch and counter; `length` in nanoseconds adds times."""
+    times = ("Start_Timestamp", "End_Timestamp") if length else ()
+    rows = [
+        (1, number, "Agent 2", kernel, name, value, *((5_000, 5_000 + length) if length else ()))
+        for kernel, number, counters in dispatches
+        for name, value in counters.items()
+    ]
+    return _write(path, (*HEAD, *times), rows)
+
+
+def write_wide(path: Path, dispatches: Sequence[Dispatch]) -> Path:
+    """A row a dispatch, a column a counter."""
+    names = list(dict.fromkeys(name for _, _, counters in dispatches for name in counters))
+    rows = [
+        (number, 0, kernel, *(counters.get(name, "") for name in names))
+        for kernel, number, counters in dispatches
+    ]
+    return _write(path, ("Dispatch_ID", "GPU_ID", "Kernel_Name", *names), rows)
+
+
+def _write(path: Path, head: Sequence[str], rows: Sequence[Sequence[object]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([head, *rows])
+    return path
