@@ -57,8 +57,7 @@ def run(path: Path | str | None = None, baseline: Path | str | None = None, pane
         raise
     sys.excepthook = app.window.errors.excepthook
     app.window.show()
-    if panel is not None:
-        app.window.workspace.show_panel(panel)
+    app.window.first_panel = panel
     if path is not None:
         app.window.opener.open(path)
     if baseline is not None:

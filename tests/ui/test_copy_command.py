@@ -19,13 +19,14 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.annotations import Annotation
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.occupancy_curves import occupancy_numbers
+from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.app import App
+from rcv_py.ui.app import App, run, start
 from rcv_py.ui.kit.panel import Panel, discover
 from tests.support.captures import synthetic_path, trace_path
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
@@ -608,3 +609,26 @@ def test_samples_have_commands_too(qtbot: QtBot) -> None:
         isa = app.window.workspace.docks["isa"].panel
         rows = printed(isa)["rows"]
         assert cells(isa.view, "row", "samples", "stalled") == told(rows, "row", "latency", "stall")
+
+
+def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+    made: list[App] = []
+
+    def begin(store: object) -> App:
+        made.append(start(None))
+        return made[-1]
+
+    def leave() -> int:
+        settle(made[-1], qtbot)
+        shown.append(not made[-1].window.workspace.docks["loops"].panel.is_asleep)
+        return 0
+
+    shown: list[bool] = []
+    monkeypatch.setattr("rcv_py.ui.app.start", begin)
+    monkeypatch.setattr("rcv_py.ui.app.QApplication.exec", staticmethod(leave))
+    assert run(SAMPLE, panel="loops") == 0
+    assert shown == [True]
+    with pytest.raises(UsageError, match="no panel 'nothing'"):
+        run(SAMPLE, panel="nothing")
+    for one in made:
+        one.window.deleteLater()

@@ -27,7 +27,7 @@ def run(arguments: Namespace) -> int:
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
         return app.run(folder, baseline, arguments.panel)
-    return _draw_instead(folder, baseline)
+    return _draw_instead(folder, baseline, arguments.panel)
 
 
 def has_display() -> bool:
@@ -37,14 +37,14 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _draw_instead(folder: Path | None, baseline: Path | None) -> int:
+def _draw_instead(folder: Path | None, baseline: Path | None, panel: str | None) -> int:
     if folder is None:
         raise UsageError(
             "There is no display to show a window on.",
             hint="Use `rcv info` and `rcv shot`, or connect with ssh -X.",
         )
     wanted = Namespace(
-        panel="window",
+        panel=panel or "window",
         out=PICTURE,
         size=None,
         theme="light",

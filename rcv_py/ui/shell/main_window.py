@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QWidget
 
@@ -49,6 +49,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.ui = ui
         self.loader = loader
+        self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorDesk(self, self._where)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(make_panels(ui))
@@ -239,6 +240,13 @@ class MainWindow(QMainWindow):
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             capture_memory.take_back(self.ui.settings, self.ui.session)
+            QTimer.singleShot(0, self, self._show_first)  # behind what the workspace does when it is shown
+
+    def _show_first(self) -> None:
+        """Bring the panel to the front that the first capture is opened for."""
+        name, self.first_panel = self.first_panel, None
+        if name is not None:
+            self.workspace.show_panel(name)
 
     def _choose(self, folder: Path, entries: Any) -> None:
         self.chooser.show_entries(folder, entries)
