@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.distribution import NEVER, Histogram, LineHits, Spread, histogram, spread
+from rcv_py.analysis.distribution import NEVER, Histogram, LineHits, Spread, histogram, slowest, spread
 
 GROUPS = ("none", "engine", "wave")
 LISTED = 200  # hits in the table
@@ -41,15 +42,19 @@ class DistributionView:
     groups: tuple[str, ...]  # what splits the bars; one if nothing does
 
     def slowest(self, count: int = LISTED) -> np.ndarray:
-        """Rows of the hits with the largest values, the largest first."""
-        return self.order[::-1][:count]
+        """Rows of the hits with the largest values, the largest first, equal ones in order of time."""
+        return self.ranked[:count]
+
+    @cached_property
+    def ranked(self) -> np.ndarray:
+        """Rows of all hits that have a value, the largest first, equal ones in order of time."""
+        return slowest(self.hits, self.wanted.measure, 0)
 
     def in_bin(self, number: int) -> np.ndarray:
-        """Rows of the hits in a bar, the largest first."""
+        """Rows of the hits in a bar, the largest first, equal ones in order of time."""
         low, high = (int(self.histogram.edges[at]) for at in (number, number + 1))
-        sorted_values = self.values[self.order]
-        first, stop = np.searchsorted(sorted_values, [low, high])
-        return self.order[first:stop][::-1]
+        values = self.values[self.ranked]
+        return self.ranked[(values >= low) & (values < high)]
 
     def step(self, row: int, direction: int) -> int:
         """The hit that follows in the order of values, -1 behind the last; from -1 the slowest."""

@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost_columns import SAMPLES, cost_columns
+from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
-from rcv_py.analysis.flame_layout import Order, layout
+from rcv_py.analysis.flame_layout import FlameLayout, Order, layout
 from rcv_py.analysis.flame_markers import coarse_markers, marked_code
 from rcv_py.analysis.flame_paths import What
 from rcv_py.analysis.flame_text import full_name, labels
-from rcv_py.analysis.hidden_latency import HiddenLatency, hidden_latency
+from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.base.errors import UsageError
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
+NOT_IN_RANGE = "What is hidden is known for all waves only: this is the total of the clock range."
 CONTENTS = ("source", "kernel", "markers", "both")
 METRICS = {"total": Metric.TOTAL, "nonhidden": Metric.NONHIDDEN, "stall": Metric.STALL, "hits": Metric.HITS}
 
 
+@dataclass(frozen=True, eq=False)
+class Charged:
+    """What code lines are charged with: by default the latency and idle time of all waves."""
+
+    costs: CostColumns | None = None  # those of all waves if there are none
+    show_idle: bool = True
+    is_ranged: bool = False  # costs of a clock range: then nothing is known of what is hidden
+
+
+EVERYTHING = Charged()
+
+
 def flame_tree(
-    trace: Trace, content: str, metric: Metric, read: Callable[[], Sequence[WaveBatch]]
+    trace: Trace,
+    content: str,
+    metric: Metric,
+    read: Callable[[], Sequence[WaveBatch]],
+    charged: Charged = EVERYTHING,
 ) -> tuple[FlameTree, str]:
     """Return the tree of one of `CONTENTS`, and a sentence about it; `read` is called if waves are needed.
 
@@ -38,12 +56,11 @@ def flame_tree(
         )
     needs_waves = content in ("markers", "both") or metric is Metric.NONHIDDEN
     batches = read() if needs_waves else ()
-    hidden = hidden_latency(trace, batches) if metric is Metric.NONHIDDEN else None
-    note = "" if hidden is None else hidden.assumption
+    hidden, note = _hidden(trace, batches, metric, charged)
     if content in ("markers", "both"):
-        return _marked(trace, batches, content, hidden), note
-    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
-    own = code_costs(costs, True, None if hidden is None else hidden.hidden(trace.code))
+        return _marked(trace, batches, content, (hidden, charged.show_idle)), note
+    costs = charged.costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    own = code_costs(costs, charged.show_idle, hidden)
     unit = "samples" if costs.label == SAMPLES else "cycles"
     if unit == "samples" and metric in (Metric.HITS, Metric.NONHIDDEN):
         raise UsageError(
@@ -57,9 +74,22 @@ def flame_tree(
     return kernel_flame(trace.code, own, unit, hidden is not None), note
 
 
+def _hidden(
+    trace: Trace, batches: Sequence[WaveBatch], metric: Metric, charged: Charged
+) -> tuple[np.ndarray | None, str]:
+    """What of each code line is hidden, None if it does not matter or is not known; a sentence about it."""
+    if metric is not Metric.NONHIDDEN:
+        return None, ""
+    if charged.is_ranged:
+        return None, NOT_IN_RANGE
+    found = hidden_latency(trace, batches)
+    return found.hidden(trace.code, charged.show_idle), found.assumption
+
+
 def _marked(
-    trace: Trace, batches: Sequence[WaveBatch], content: str, hidden: HiddenLatency | None
+    trace: Trace, batches: Sequence[WaveBatch], content: str, how: tuple[np.ndarray | None, bool]
 ) -> FlameTree:
+    hidden, show_idle = how
     spans = marker_spans(trace, batches)
     if not len(spans):
         raise UsageError(
@@ -68,15 +98,19 @@ def _marked(
         )
     if content == "markers":
         return coarse_markers(spans)
-    return marked_code(
-        spans, batches, trace.code, hidden=None if hidden is None else hidden.hidden(trace.code)
-    )
+    return marked_code(spans, batches, trace.code, show_idle=show_idle, hidden=hidden)
 
 
 def frame_rows(trace: Trace, tree: FlameTree, metric: Metric, order: Order) -> list[dict[str, Any]]:
     """Return one row a frame, those further out first; `parent` is the row of the frame around it."""
     texts = labels(trace, tree)
-    boxes = layout(tree, metric, order, texts)
+    return placed_rows(trace, tree, metric, layout(tree, metric, order, texts), texts)
+
+
+def placed_rows(
+    trace: Trace, tree: FlameTree, metric: Metric, boxes: FlameLayout, texts: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The same of frames that have their places; those above the place of a sandwich have depths below 0."""
     shown = np.flatnonzero(boxes.width > 0)
     shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
     place = {frame: at for at, frame in enumerate(shown.tolist())}
@@ -87,7 +121,7 @@ def frame_rows(trace: Trace, tree: FlameTree, metric: Metric, order: Order) -> l
             "full_name": full_name(trace, tree, frame, texts[frame]),
             "line": int(tree.code_row[frame]) if tree.code_row[frame] >= 0 else None,
             "parent": place.get(int(tree.parent[frame])),
-            "depth": int(tree.depth[frame]),
+            "depth": int(boxes.row[frame]),
             "begin": int(boxes.begin[frame]),
             "self": int(tree.own[frame, metric.value]),
             "total": int(boxes.width[frame]),

@@ -18,7 +18,9 @@ import numpy as np
 
 from rcv_py.analysis.flame import FlameTree, Metric, fold
 from rcv_py.analysis.flame_layout import FlameLayout, Order, layout
-from rcv_py.analysis.flame_paths import Stacks
+from rcv_py.analysis.flame_paths import Stacks, kernel_stacks, source_stacks
+from rcv_py.analysis.flame_text import labels
+from rcv_py.model.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,3 +87,19 @@ def _cut(stacks: Stacks, rows: np.ndarray, at: np.ndarray, length: np.ndarray, s
     inside = np.arange(first[-1]) - np.repeat(first[:-1], length)
     element = stacks.element[np.repeat(at, length) + step * inside]
     return Stacks(first, element, stacks.own[rows], stacks.order[rows])
+
+
+def sandwich_frames(
+    trace: Trace, own: np.ndarray, like: FlameTree, element: int, *, metric: Metric, order: Order
+) -> tuple[FlameTree, FlameLayout, tuple[str, ...]] | None:
+    """Return both trees as one with its boxes and texts, None if nothing that counts leads through a place.
+
+    `own` is int64 [code rows, metrics]; `like` is the tree of all stacks.
+    """
+    stacks = (source_stacks if len(trace.code.chain_file) else kernel_stacks)(trace.code, own)
+    both = sandwich(stacks, element, like)
+    if not len(both.callees) or not both.callees.whole(metric):
+        return None
+    texts = labels(trace, both.callees), labels(trace, both.callers)
+    tree, boxes = joined_frames(both, metric, order, texts)
+    return tree, boxes, (*texts[0], *texts[1][1:])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import WaveBatch, WaveIndex
 from rcv_py.model.window import TimeWindow
@@ -59,6 +60,21 @@ def hotspot(
         counts += np.bincount(place, _cycles(piece, window)[inside], minlength=len(counts))
     first = begin + step * np.arange(bins, dtype=np.int64)
     cycles = counts.astype(np.int64).reshape(bins, KIND_COUNT)
+    return Bins(first, first + step, cycles, step, HEADROOM * int(cycles.sum(axis=1).max(initial=0)))
+
+
+def static_bins(code: CodeTable, bins: int) -> Bins:
+    """Return the histogram that the code table alone gives: latency, or samples, by kind of mnemonic."""
+    cost = code.latency
+    if not cost.any() and code.samples_issued is not None:
+        stalled = 0 if code.samples_stalled is None else code.samples_stalled
+        cost = code.samples_issued + stalled
+    step = max(1, -(-len(code) // bins))
+    kind = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE).astype(np.int64)
+    place = np.arange(len(code)) // step * KIND_COUNT + kind
+    cycles = np.bincount(place, weights=cost, minlength=bins * KIND_COUNT).astype(np.int64)
+    cycles = cycles.reshape(bins, KIND_COUNT)
+    first = step * np.arange(bins, dtype=np.int64)
     return Bins(first, first + step, cycles, step, HEADROOM * int(cycles.sum(axis=1).max(initial=0)))
 
 

@@ -34,11 +34,13 @@ class Listing:
     rows: list[tuple[Any, ...]]
     weight: list[int]  # what rows are ranked by
     measure: str  # what latency and stall are counted in
+    more: tuple[str, ...] = ()  # columns in front of the last one that were added
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns."""
-        return NAMES[self.kind]
+        *names, last = NAMES[self.kind]
+        return (*names, *self.more, last)
 
     def top(self, count: int) -> list[tuple[Any, ...]]:
         """Return all rows in program order (0), or the costliest ones, the largest first."""
@@ -48,15 +50,26 @@ class Listing:
         return [self.rows[row] for row in order]
 
 
-def listing(trace: Trace, kind: str, read: Callable[[], Iterable[WaveBatch]]) -> Listing:
-    """Return the `lines`, `blocks` or `branches` of the program; `read` is called if jumps are not known."""
-    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+def listing(
+    trace: Trace,
+    kind: str,
+    read: Callable[[], Iterable[WaveBatch]],
+    costs: CostColumns | None = None,
+    *,
+    show_idle: bool = True,
+) -> Listing:
+    """Return the `lines`, `blocks` or `branches` of the program; `read` is called if jumps are not known.
+
+    `costs` are by default those of all waves; shares of lines are of latency, and of idle if it is shown.
+    """
+    costs = costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
     how = flow(trace.code)
     found = _jumps(trace, how, kind == "branches", read)
     if kind == "branches":
         return _branches(trace, how, found, costs)
-    make = _blocks if kind == "blocks" else _lines
-    return make(trace, blocks(trace.code, found), costs)
+    if kind == "blocks":
+        return _blocks(trace, blocks(trace.code, found), costs)
+    return _lines(trace, blocks(trace.code, found), costs, show_idle)
 
 
 def _jumps(
@@ -69,9 +82,10 @@ def _jumps(
     return branches(read(), trace.code)
 
 
-def _lines(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
-    code, whole = trace.code, max(1, costs.total)
-    cost = np.where(code.is_label, 0, costs.cost)
+def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> Listing:
+    code = trace.code
+    cost = np.where(code.is_label, 0, costs.cost if show_idle else costs.latency)
+    whole = max(1, int(cost.sum()))
     numbers = (costs.hits, costs.latency, costs.stall, costs.idle)
     rows = [
         (row, *values, round(int(cost[row]) / whole, 6), table.name[block], code.text[row])

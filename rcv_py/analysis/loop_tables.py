@@ -75,27 +75,30 @@ def loops(asked: Asked) -> Rows:
 def iterations(asked: Asked) -> Rows:
     """One row an iteration between two jumps, the longest of its loop in proportion first."""
     found = asked.loops.found
-    one, table = found.iterations, found.table
+    one = found.iterations
     outliers = set(found.outliers.tolist())
     rows = np.flatnonzero(one.is_between)
     rows = rows[np.lexsort((one.begin[rows], -one.cycles[rows], one.loop[rows]))]
-    return [
-        {
-            "branch": int(table.branch[one.loop[i]]),
-            "wave": str(asked.trace.waves.id(int(one.wave[i]))),
-            "iteration": int(one.number[i]),
-            "begin": int(one.begin[i]),
-            "end": int(one.end[i]),
-            "cycles": int(one.end[i] - one.begin[i]),
-            "median": _number(table.median[one.loop[i]]),
-            "outlier": i in outliers,
-            "stall": int(one.stall[i]),
-            "idle": int(one.idle[i]),
-            "token": int(one.first[i]),
-            "kinds": _kinds(one.kinds[i]),
-        }
-        for i in rows.tolist()
-    ]
+    return [iteration(asked, i, i in outliers) for i in rows.tolist()]
+
+
+def iteration(asked: Asked, i: int, is_outlier: bool) -> dict[str, Any]:
+    """One iteration as plain values."""
+    one, table = asked.loops.found.iterations, asked.loops.found.table
+    return {
+        "branch": int(table.branch[one.loop[i]]),
+        "wave": str(asked.trace.waves.id(int(one.wave[i]))),
+        "iteration": int(one.number[i]),
+        "begin": int(one.begin[i]),
+        "end": int(one.end[i]),
+        "cycles": int(one.end[i] - one.begin[i]),
+        "median": _number(table.median[one.loop[i]]),
+        "outlier": is_outlier,
+        "stall": int(one.stall[i]),
+        "idle": int(one.idle[i]),
+        "token": int(one.first[i]),
+        "kinds": _kinds(one.kinds[i]),
+    }
 
 
 def phases(asked: Asked) -> Rows:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rcv_py.cli import view_options
 from rcv_py.cli.options import Command, count, folder, forms, percent, positive, top
 
-RANKED_BY = ("line", "source", "kind", "class")
+RANKED_BY = ("line", "source", "kind", "class", "tree")
 KNOWN_WRONG = (
     "--like repeats the originals, also where they are wrong: the old rules divide 256 registers where "
     "gfx942 has 512; a program is taken for gfx942, with 64 KB of LDS, unless it names one of three "
@@ -23,13 +24,13 @@ LATENCY_KINDS = ("hidden", "memory")
 RULES = ("ours", "reference")
 CAUSES_BY = ("cause", "line", "producer")
 LOOPS_SHOWN = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
-COMPARED_BY = ("line", "source", "block", "class")
+COMPARED_BY = ("line", "source", "block", "class", "listing", "flame")
 COMPARED = ("cost", "latency", "stall")
 GATES = ("regression", "difference")
 COUNTED_BY = ("kernel", "dispatch")
 FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
 FLAME_ORDERS = ("heavy", "execution", "name")
-FLAME_CONTENTS = ("source", "kernel", "markers", "both")
+FLAME_CONTENTS = ("source", "kernel", "markers", "both", "sandwich")
 
 
 def _hotspot(parser: argparse.ArgumentParser) -> None:
@@ -37,8 +38,12 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top", type=count, metavar="N", help="rows; 0 for all (default 20, of --like 15)")
     parser.add_argument("--by", choices=RANKED_BY, default="line", help="what a row is (default line)")
     parser.add_argument(
-        "--sort", choices=SORTED_BY, default="latency", help="largest first (default latency)"
+        "--sort",
+        choices=(*SORTED_BY, *view_options.CHARGED_SORT),
+        default="latency",
+        help="largest first (default latency; what only --charge knows: its own, default cost)",
     )
+    view_options.hotspot(parser)
     forms(parser, "rcv.hotspot")
     like = parser.add_argument_group("as hotspot_analyzer.py", KNOWN_WRONG)
     like.add_argument(
@@ -60,6 +65,7 @@ def _isa(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top", type=count, default=0, metavar="N", help="only the N that cost most (default 0: all)"
     )
+    view_options.isa(parser, what)
     forms(parser, "rcv.isa")
 
 
@@ -70,6 +76,7 @@ def _waits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--latency", action="store_true", help="the memory latency of each instruction instead"
     )
+    view_options.waits(parser)
     forms(parser, "rcv.waits")
 
 
@@ -82,6 +89,7 @@ def _causes(parser: argparse.ArgumentParser) -> None:
         help="what a row is; producer: who is to blame (default cause)",
     )
     top(parser, 12)
+    view_options.causes(parser)
     forms(parser, "rcv.causes", "for spreadsheets: a row a line, cause and producer")
 
 
@@ -96,6 +104,7 @@ def _loops(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
     top(parser, 20)
+    view_options.loops(parser)
     forms(parser, "rcv.loops")
 
 
@@ -108,6 +117,7 @@ def _bubbles(parser: argparse.ArgumentParser) -> None:
         default="ours",
         help="whether time under s_endpgm is drain (ours, default) or issue, as the reference counts it",
     )
+    view_options.bubbles(parser)
     forms(parser, "rcv.bubbles")
 
 
@@ -121,6 +131,7 @@ def _line(parser: argparse.ArgumentParser) -> None:
     )
     top(parser, 10, "hits")
     parser.add_argument("--log", action="store_true", help="bars that grow by a constant factor")
+    view_options.line(parser)
     forms(parser, "rcv.line", "for spreadsheets: the slowest hits")
 
 
@@ -157,6 +168,7 @@ def _latency(parser: argparse.ArgumentParser) -> None:
         "--rule", choices=RULES, default="ours", help="our estimate or the reference viewer's (default ours)"
     )
     top(parser, 20)
+    view_options.latency(parser)
     forms(parser, "rcv.latency")
 
 
@@ -176,6 +188,7 @@ def _counters(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--se", type=count, action="append", metavar="N", help="only this shader engine")
     parser.add_argument("--cu", type=count, action="append", metavar="N", help="only this compute unit")
+    view_options.counters(parser)
     forms(parser, "rcv.counters", "the curves: name, time, value")
 
 
@@ -234,6 +247,7 @@ def _flame(parser: argparse.ArgumentParser) -> None:
         metavar="PERCENT",
         help="leave out frames below this share of all in the tree (default 1)",
     )
+    view_options.flame(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--folded", action="store_true", help="stack lines for flamegraph.pl and speedscope")
     form.add_argument("--json", action="store_true", help="for programs: schema rcv.flame")
@@ -271,6 +285,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=count, default=0, metavar="N", help="of the draws that tell the noise (default 0)"
     )
+    view_options.compare(parser)
     form = forms(parser, "rcv.compare")
     form.add_argument("--markdown", action="store_true", help="a summary for a pull request or a job's page")
     form.add_argument("--junit", action="store_true", help="a test report: the gate as one test case")

@@ -14,14 +14,16 @@ from rcv_py.base.errors import UsageError
 from rcv_py.cli.analysis_commands import ANALYSIS_COMMANDS
 from rcv_py.cli.capture_commands import CAPTURE_COMMANDS
 from rcv_py.cli.exit_codes import codes_text
+from rcv_py.cli.wave_commands import WAVE_COMMANDS
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
 ORDER = (
     "view", "triage", "info", "check", "summary", "hotspot", "isa", "source", "line", "waits", "causes",
-    "loops", "bubbles", "latency", "flame", "occupancy", "counters", "pmc", "events", "compare", "index",
+    "loops", "bubbles", "latency", "flame", "occupancy", "waves", "wave", "units", "place", "search",
+    "counters", "pmc", "events", "compare", "index",
     "report", "export", "shot", "synth", "schema", "mcp",
 )  # fmt: skip
-_ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS)}
+_ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS, *WAVE_COMMANDS)}
 COMMANDS = tuple(_ALL[name] for name in ORDER)
 NAMES = tuple(command.name for command in COMMANDS)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rcv_py.cli import view_options
 from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, size, top
 
-OCCUPIED_BY = ("se", "kernel", "state")
+OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
 REPORTED_AS = ("html", "md")
 EXPORTED_TO = ("perfetto", "speedscope", "csv", "parquet")
 EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters")
@@ -18,6 +19,7 @@ def _view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", type=Path, nargs="?", metavar="FOLDER", help="a capture, or several of them"
     )
+    parser.add_argument("--panel", metavar="NAME", help="bring a panel to the front, e.g. waits")
     _baseline(parser)
 
 
@@ -47,6 +49,9 @@ def _triage(parser: argparse.ArgumentParser) -> None:
 def _info(parser: argparse.ArgumentParser) -> None:
     folder(parser)
     parser.add_argument("--check", action="store_true", help="read every wave and look for contradictions")
+    parser.add_argument(
+        "--read", action="store_true", help="read every wave, and tell which of them cannot be read"
+    )
     forms(parser, "rcv.info or rcv.captures", "for spreadsheets: a row a fact, or a capture")
 
 
@@ -101,6 +106,7 @@ def _events(parser: argparse.ArgumentParser) -> None:
         metavar="KINDS",
         help=f"of {', '.join(ENTRY_KINDS)}, joined by commas (default: all that mean something)",
     )
+    view_options.events(parser)
     forms(parser, "rcv.events")
 
 
@@ -110,6 +116,7 @@ def _occupancy(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limits", action="store_true", help="what limits the waves of a SIMD instead, and the next step"
     )
+    view_options.occupancy(parser)
     forms(parser, "rcv.occupancy", "the curves: a row for every change")
 
 

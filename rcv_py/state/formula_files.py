@@ -53,6 +53,16 @@ class FormulaFiles:
         """All files, sorted: in this order later formulas replace earlier ones."""
         return tuple(sorted({*self._saved, *self._drafts}))
 
+    def words(self) -> tuple[str, ...]:
+        """How `rcv counters` gets the same formulas: saved files by name, others as they are typed."""
+        return tuple(
+            f"--formula={self.text(name)}"
+            if self._folder is None or self.is_changed(name)
+            else f"--file={self._folder / name}"
+            for name in self.names
+            if self.text(name).strip()
+        )
+
     def text(self, name: str) -> str:
         """What is edited, or else saved."""
         return self._drafts.get(name, self._saved.get(name, ""))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from rcv_py import __version__
 from rcv_py.base import memory, resources
+from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.state.commands import Commands
 from rcv_py.state.session import Session
@@ -21,6 +22,7 @@ from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.shared_results import SharedResults
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.ui.kit.theme import Theme
+from rcv_py.ui.shell.export_commands import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
 from rcv_py.work import apart
 
@@ -42,15 +44,25 @@ class App:
 
 
 def run(
-    path: Path | str | None = None, baseline: Path | str | None = None, twin: Path | str | None = None
+    path: Path | str | None = None,
+    baseline: Path | str | None = None,
+    twin: Path | str | None = None,
+    panel: str | None = None,
 ) -> int:
     """Show the window, with a capture or folder opened if there is one; return the exit code.
 
-    `baseline` is the capture that the first one is compared with, `twin` another one of its build.
+    `baseline` is the capture that the first one is compared with, `twin` another one of its build; `panel`
+    comes to the front.  Raise UsageError, with nothing shown, for a panel that does not exist.
     """
     app = start(stored_settings())
+    try:
+        app.window.exporter.check_name(panel or WINDOW)
+    except UsageError:
+        app.close()
+        raise
     sys.excepthook = app.window.errors.excepthook
     app.window.show()
+    app.window.first_panel = panel
     if path is not None:
         app.window.opener.open(path)
     if baseline is not None:

@@ -56,7 +56,7 @@ def take(shot: Shot) -> None:
 
 
 def _take(app: App, shot: Shot, errors: list[BaseException]) -> None:
-    _check_panel(app, shot.panel)
+    app.window.exporter.check_name(shot.panel)
     app.ui.settings["look.theme"] = shot.theme
     app.ui.settings["look.animate"] = False
     window = app.window
@@ -105,12 +105,6 @@ def _rest() -> None:
 def _print_message(kind: QtMsgType, context: object, text: str) -> None:
     if NOISE not in text and kind is not QtMsgType.QtDebugMsg:
         print(text, file=sys.stderr)
-
-
-def _check_panel(app: App, name: str) -> None:
-    names = app.window.exporter.names()
-    if name not in names:
-        raise UsageError(f"There is no panel {name!r}.", hint=f"Panels: {', '.join(names)}.")
 
 
 def _go(app: App, shot: Shot) -> None:

@@ -28,9 +28,14 @@ class OccupancyRow:
     ids: tuple[int, ...] = ()
 
 
-def occupancy_rows(trace: Trace, by: str, read: Read) -> list[OccupancyRow]:
-    """Return the curve of all and those `by` se, kernel or state; `read` is called if waves are needed."""
-    return _READERS[by](trace, read)
+def occupancy_rows(trace: Trace, by: str, read: Read, se: int | None = None) -> list[OccupancyRow]:
+    """Return the curve of all and those `by` se, cu, simd, kernel or state, or (`all`) nothing else.
+
+    `read` is called if waves are needed; states are those of a shader engine if one is named.
+    """
+    if by == "state":
+        return _of_states(read, se)
+    return _of_kernels(trace) if by == "kernel" else _of_places(trace, by)
 
 
 def shares(rows: list[OccupancyRow]) -> list[float]:
@@ -39,13 +44,13 @@ def shares(rows: list[OccupancyRow]) -> list[float]:
     return [row.numbers.area / whole if whole else 0.0 for row in rows]
 
 
-def _of_engines(trace: Trace, read: Read) -> list[OccupancyRow]:
-    found = [*occupancy_curves(trace, "all"), *occupancy_curves(trace, "se")]
+def _of_places(trace: Trace, by: str) -> list[OccupancyRow]:
+    found = [*occupancy_curves(trace, "all"), *(occupancy_curves(trace, by) if by != "all" else ())]
     names = [ALL, *(one.name for one in found[1:])]
     return [_row(name, one.steps) for name, one in zip(names, found, strict=False)]
 
 
-def _of_kernels(trace: Trace, read: Read) -> list[OccupancyRow]:
+def _of_kernels(trace: Trace) -> list[OccupancyRow]:
     every = [_row(ALL, one.steps) for one in occupancy_curves(trace, "all")]
     return every + [
         _row(demangled(one.name) or f"kernel {one.ids[0]} (no name)", one.steps, one.ids)
@@ -53,15 +58,12 @@ def _of_kernels(trace: Trace, read: Read) -> list[OccupancyRow]:
     ]
 
 
-def _of_states(trace: Trace, read: Read) -> list[OccupancyRow]:
-    made = wave_states(list(read()))
+def _of_states(read: Read, se: int | None) -> list[OccupancyRow]:
+    made = wave_states(list(read()), se)
     if not made.waves:
         return []
     every = _row(ALL, Steps(made.time, made.count.sum(axis=0)))
     return [every, *(_row(state.name, Steps(made.time, made.count[state])) for state in LIVING)]
-
-
-_READERS = {"se": _of_engines, "kernel": _of_kernels, "state": _of_states}
 
 
 def _row(name: str, steps: Steps, ids: tuple[int, ...] = ()) -> OccupancyRow:

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
+from rcv_py.state.selection import Selection
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.panels.distribution import MEASURE_NAMES, DistributionPanel
 from tests.support.code_samples import batch, trace, two_waves
@@ -83,6 +84,20 @@ def test_a_bar_lists_its_hits_and_a_row_leads_to_the_token(
     assert panel.plot.token == panel.view.spread.most
     assert panel.table.current == 0
     assert panel.plot.selected == int(full[-1]), "choosing a hit keeps the bar"
+
+
+def test_a_line_that_is_selected_again_is_shown_again(
+    panel: DistributionPanel, real: Trace, ui: UiContext, settled: Settled, qtbot: object
+) -> None:
+    line = ui.session.selection.value.line
+    ui.session.select(Selection(ui.session.selection.value.wave))
+    qtbot.waitUntil(lambda: panel.view is None)  # type: ignore[attr-defined]
+    ui.session.select_line(line)
+    qtbot.waitUntil(lambda: panel.view is not None)  # type: ignore[attr-defined]
+    hits = panel.view.hits.start[panel.view.ranked]
+    longest = panel.view.values[panel.view.ranked]
+    assert (np.diff(longest) <= 0).all()
+    assert (np.diff(hits)[np.diff(longest) == 0] >= 0).all(), "equal ones in order of time"
 
 
 def test_stepping_through_slower_hits(panel: DistributionPanel, real: Trace, ui: UiContext) -> None:

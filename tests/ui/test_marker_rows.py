@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
+from rcv_py.analysis.wave_places import waves_of_kernels
 from rcv_py.model.device import Dispatch, HardwareEvents, MarkerName, OtherSimd, ShaderData
 from rcv_py.model.kinds import EventKind, MarkerKind, TokenKind
 from rcv_py.model.window import TimeWindow
@@ -19,7 +20,7 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.device_rows import device_rows
 from rcv_py.ui.kit.marker_band import LANE_PX
-from rcv_py.ui.kit.wave_rows import kernel_choices, waves_of_kernels
+from rcv_py.ui.kit.wave_rows import kernel_choices
 from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
 from rcv_py.ui.panels.global_timeline import GlobalTimelinePanel
 from rcv_py.ui.panels.search import SearchPanel
@@ -173,7 +174,7 @@ def test_the_menu_of_a_scope_sets_the_clock_range(make: Callable) -> None:
     next(action for action in menu.actions() if "Count only" in action.text()).trigger()
     menu.close()
     assert panel.session.clock_range.value == TimeWindow(1100, 1200)
-    assert panel._menu(0, 1180) == []
+    assert panel._menu(0, 1180) == [panel.copy_action]
 
 
 def test_ticks_mark_the_values_of_the_wave_that_wrote_them(make: Callable) -> None:

@@ -11,6 +11,7 @@ from rcv_py.analysis.matrix_passes import matrix_use
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.chosen import in_order
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -34,7 +35,7 @@ def run(arguments: Namespace) -> int:
     read = list(batches(trace))
     rule = ReferenceRule(arguments.rule)
     found = bubbles(trace, read, rule=rule)
-    rows = [_row(trace, found, i) for i in range(len(found))[: arguments.top or None]]
+    rows = in_order([_row(trace, found, i) for i in range(len(found))], arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [[row[name] for name in _HEAD] for row in rows]))
     elif arguments.json:

@@ -14,6 +14,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.chosen import in_order
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -50,7 +51,9 @@ def run(arguments: Namespace) -> int:
     """Print the attribution of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     table = attribution(trace, batches(trace))
-    printer = _Printer(trace, table, arguments.by)
+    if arguments.line is not None:
+        table = table.where((table.line == arguments.line) | (table.producer == arguments.line))
+    printer = _Printer(trace, table, arguments)
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, printer.flat(arguments.top or None)))
     elif arguments.json:
@@ -64,11 +67,20 @@ def run(arguments: Namespace) -> int:
 class _Printer:
     """The rows of a table by one of its columns, each with its parts."""
 
-    def __init__(self, trace: Trace, table: Attribution, by: str) -> None:
-        self.trace, self.table, self.by = trace, table, by
+    def __init__(self, trace: Trace, table: Attribution, arguments: Namespace) -> None:
+        self.trace, self.table, self.by = trace, table, arguments.by
         self.short = short_sources(trace)
-        self.groups = getattr(table, f"by_{by}")()
-        self.keys: np.ndarray = getattr(self.groups, _KEY[by])
+        self.groups = getattr(table, f"by_{self.by}")()
+        if arguments.sort:
+            self.groups = self._in_order(self.groups, arguments)
+        self.keys: np.ndarray = getattr(self.groups, _KEY[self.by])
+
+    def _in_order(self, groups: Attribution, arguments: Namespace) -> Attribution:
+        columns = {name: getattr(groups, name).tolist() for name in ("stall", "idle", "count", "cycles")}
+        columns |= {_KEY[self.by]: getattr(groups, _KEY[self.by]).tolist()}
+        rows = [{name: values[at] for name, values in columns.items()} for at in range(len(groups))]
+        order = [row["at"] for row in in_order([row | {"at": at} for at, row in enumerate(rows)], arguments)]
+        return groups.where(np.array(order, dtype=np.int64))
 
     def document(self) -> dict[str, Any]:
         """What JSON says besides the rows."""

@@ -16,7 +16,9 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.chosen import in_order
 from rcv_py.cli.compare_summary import junit, markdown
+from rcv_py.cli.compare_views import VIEWS
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
@@ -60,8 +62,12 @@ def run(arguments: Namespace) -> int:
         least=None if arguments.least is None else arguments.least / 100,
         twin=more[0] if more else None,
     )
+    if arguments.by in VIEWS:
+        VIEWS[arguments.by](found, traces[1], arguments)
+        return _gate(arguments.fail_on, found)
     rows = changes(found, arguments.by) if found.kernel is not None else ()
-    shown = rows[: arguments.top] if arguments.top else rows
+    kept = [row for row in rows if row.is_real or not arguments.beyond_noise]
+    shown = _sorted(kept, arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, map(_values, shown)))
     elif arguments.json:
@@ -75,6 +81,12 @@ def run(arguments: Namespace) -> int:
     else:
         _print(arguments, found, rows, shown)
     return _gate(arguments.fail_on, found)
+
+
+def _sorted(rows: Sequence[Change], arguments: Namespace) -> list[Change]:
+    named = [dict(zip(_HEAD, _values(row), strict=True)) | {"at": at} for at, row in enumerate(rows)]
+    named = [one | {"ratio": rows[one["at"]].ratio} for one in named]
+    return [rows[one["at"]] for one in in_order(named, arguments)]
 
 
 def _gate(fail_on: str | None, found: Comparison) -> int:

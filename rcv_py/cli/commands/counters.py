@@ -61,6 +61,7 @@ def run(arguments: Namespace) -> int:
     if not arguments.raw:
         derived = _derived(arguments, trace, found, files)
         rows += derived_rows(derived)
+    rows = _only(rows, arguments)
     errors = [] if derived is None else list(derived.mistakes)
     if arguments.csv:
         sys.stdout.write(csv_text(("name", "time", "value", "unit"), _points(rows)))
@@ -73,6 +74,18 @@ def run(arguments: Namespace) -> int:
         text = texts.get(name, "")
         print(f"{name}:\n{error.picture(text)}" if text else f"{name}: {error}", file=sys.stderr)
     return ExitCode.USAGE if errors else ExitCode.DONE
+
+
+def _only(rows: tuple[CounterRow, ...], arguments: Namespace) -> tuple[CounterRow, ...]:
+    """The rows that a SIMD and names leave; formulas are of no SIMD."""
+    if arguments.simd is not None:
+        rows = tuple(row for row in rows if not row.is_raw or row.simds >> arguments.simd & 1)
+    if arguments.only is None:
+        return rows
+    missing = [name for name in arguments.only if name not in [row.name for row in rows]]
+    if missing:
+        raise UsageError(f"There is no counter {missing[0]!r}.", hint="`rcv counters --list` names them.")
+    return tuple(row for row in rows if row.name in arguments.only)
 
 
 def _derived(

@@ -14,6 +14,7 @@ from rcv_py.analysis.event_table import ENTRY_TEXT, EntryKind, EventTable, event
 from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.chosen import matched, tuples_in_order
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -46,7 +47,11 @@ def run(arguments: Namespace) -> int:
     table = event_table(trace, spans)
     kinds = arguments.kind or default_kinds(table)
     rows = np.flatnonzero(np.isin(table.kind, [kind for kind in EntryKind if ENTRY_TEXT[kind] in kinds]))
-    cells = [table.cells(row) for row in rows.tolist()]
+    kept = matched(table.texts, arguments)
+    if kept is not None:
+        columns = (table.name, table.place, table.detail)
+        rows = rows[np.any([np.isin(column[rows], sorted(kept)) for column in columns], axis=0)]
+    cells = tuples_in_order(_HEAD, [table.cells(row) for row in rows.tolist()], arguments)
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [["" if cell is None else cell for cell in row] for row in cells]))
     elif arguments.json:

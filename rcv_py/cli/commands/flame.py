@@ -15,6 +15,7 @@ from rcv_py.analysis.flame_layout import Order, layout
 from rcv_py.analysis.flame_text import folded, labels
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
+from rcv_py.cli.flame_place import charged_with, show_sandwich
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
 from rcv_py.formats.open import open_trace
@@ -37,7 +38,11 @@ _OF = {
 def run(arguments: Namespace) -> int:
     """Print the flamegraph of a capture."""
     trace, metric = open_trace(arguments.folder), METRICS[arguments.metric]
-    tree, note = flame_tree(trace, arguments.content, metric, lambda: list(batches(trace)))
+    charged = charged_with(trace, arguments)
+    content = "source" if arguments.content == "sandwich" else arguments.content
+    tree, note = flame_tree(trace, content, metric, lambda: list(batches(trace)), charged)
+    if arguments.around is not None or arguments.content == "sandwich":
+        return show_sandwich(trace, tree, charged, arguments)
     if arguments.folded:
         print(*folded(trace, tree, metric), sep="\n", end="\n" if tree.whole(metric) else "")
     elif arguments.json:

@@ -7,18 +7,19 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.cost_columns import SAMPLES, CostColumns
 from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.chosen import asked_costs
 from rcv_py.cli.hotspot_header import header_document, header_facts
+from rcv_py.cli.hotspot_views import show_bins, show_places
 from rcv_py.cli.legacy_text import show_legacy
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 
 _NUMBERS = tuple(Column(name, True) for name in ("hits", "latency", "stall", "idle", "share"))
@@ -60,8 +61,14 @@ def run(arguments: Namespace) -> int:
     trace = open_trace(arguments.folder)
     if arguments.like:
         return show_legacy(trace, arguments)
-    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    if arguments.bins is not None:
+        return show_bins(trace, arguments)
+    if arguments.charge is not None:
+        return show_places(trace, arguments)
+    _check_unlike_panels(arguments)
+    costs = asked_costs(trace, arguments.clock)
     rows = ranking(trace.code, trace.sources, costs, arguments.by, arguments.sort)
+    rows = rows[::-1] if arguments.ascending else rows
     top = TOP if arguments.top is None else arguments.top
     shown = rows[:top] if top else rows
     if arguments.csv:
@@ -82,6 +89,16 @@ def run(arguments: Namespace) -> int:
         print_table(columns, [_cells(arguments.by, row, is_sampled, short) for row in shown])
         print(_footer(arguments, costs, rows, shown))
     return 0
+
+
+def _check_unlike_panels(arguments: Namespace) -> None:
+    """Raise UsageError for what only places with a charge have."""
+    given = [name for name in ("file", "no_idle") if getattr(arguments, name)]
+    words = [f"--{name.replace('_', '-')}" for name in given]
+    words += [f"--by {arguments.by}"] if arguments.by == "tree" else []
+    words += [f"--sort {arguments.sort}"] if arguments.sort not in _SUMS else []
+    if words:
+        raise UsageError(f"{words[0]} belongs to --charge.", hint="Add --charge self or --charge inclusive.")
 
 
 def _values(row: Ranked) -> list[Any]:

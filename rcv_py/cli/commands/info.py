@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.check import check_waves
+from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.summary import info
+from rcv_py.base.problems import Problem
 from rcv_py.base.text import byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches, captures
 from rcv_py.cli.report import Column, bold, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.formats.open import open_trace
-from rcv_py.model.trace import CaptureEntry
+from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.state.wave_store import WaveStore
 
 _CAPTURES = (
     Column("capture", elastic="left"),
@@ -57,6 +60,8 @@ def _one(path: Path, arguments: Namespace) -> int:
     trace = open_trace(path)
     if arguments.check:
         trace = replace(trace, problems=(*trace.problems, *check_waves(trace, batches(trace))))
+    if arguments.read:
+        trace = replace(trace, problems=(*trace.problems, *_of_waves(trace)))
     facts = info(trace)
     if arguments.json:
         print(json_text("rcv.info/1", facts, about(arguments, trace)))
@@ -80,6 +85,15 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         return
     for key, item in below:
         yield from _flat(item, f"{name}.{key}" if name else str(key))
+
+
+def _of_waves(trace: Trace) -> tuple[Problem, ...]:
+    """What is wrong with waves as they are read, and with markers: what the panel Problems shows."""
+    store = WaveStore(trace)
+    for batch in batches(trace):
+        store.add(batch)
+    spans = marker_spans(trace, store.batches).problems if trace.shader_data else ()
+    return (*store.problems, *spans)
 
 
 # -- several captures -------------------------------------------------------------------------------

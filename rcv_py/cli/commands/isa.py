@@ -11,6 +11,8 @@ from rcv_py.analysis.cost_columns import SAMPLES
 from rcv_py.analysis.listing import listing
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.chosen import MODES, asked_costs, tuples_in_order
+from rcv_py.cli.isa_views import show_labels, with_bars, with_matches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import load_all
@@ -25,8 +27,12 @@ def run(arguments: Namespace) -> int:
     """Print the listing, the blocks or the branches of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     kind = "branches" if arguments.branches else "blocks" if arguments.blocks else "lines"
-    found = listing(trace, kind, lambda: load_all(trace))
-    shown = found.top(arguments.top)
+    costs = asked_costs(trace, arguments.clock, MODES[arguments.mode], arguments.wave, arguments.hit)
+    if arguments.labels:
+        return show_labels(trace, costs, arguments)
+    found = listing(trace, kind, lambda: load_all(trace), costs, show_idle=not arguments.no_idle)
+    found = with_matches(with_bars(trace, found, costs, arguments), arguments)
+    shown = tuples_in_order(found.names, found.top(arguments.top), arguments)
     if arguments.csv:
         sys.stdout.write(csv_text(found.names, shown))
     elif arguments.json:

@@ -12,9 +12,12 @@ import numpy as np
 from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
 from rcv_py.analysis.latency_tables import hidden_table
 from rcv_py.analysis.matrix_passes import matrix_use
+from rcv_py.analysis.memory_and_waits import entries, matched_lines
 from rcv_py.analysis.memory_latency import memory_latency
+from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.chosen import tuples_in_order
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
@@ -45,6 +48,8 @@ _MEMORY = (
     "text",
 )
 _WORDS = ("counter", "text")
+_FIELDS = ("mean", "error", "std", "samples", "censored", "issue", "stall")  # of memory latency, as _MEMORY
+_BY_WAITS = ("exact", "median", "p90")
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,8 @@ def run(arguments: Namespace) -> int:
     """Print the table as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     rule = ReferenceRule(arguments.rule)
-    report = (_hidden if arguments.kind == "hidden" else _memory)(trace, rule)
-    shown = report.rows[: arguments.top] if arguments.top else report.rows
+    report = (_hidden if arguments.kind == "hidden" else _memory)(trace, rule, arguments)
+    shown = tuples_in_order(report.head, report.rows, arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(report.head, shown))
         if report.reason:
@@ -84,10 +89,10 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _hidden(trace: Trace, rule: ReferenceRule) -> _Report:
+def _hidden(trace: Trace, rule: ReferenceRule, arguments: Namespace) -> _Report:
     waves = tuple(batches(trace))
     found, matrix = hidden_latency(trace, waves, rule), matrix_use(trace, waves)
-    table = hidden_table(trace.code, found)
+    table = hidden_table(trace.code, found, not arguments.no_idle)
     columns = (table.line, table.total, table.seen, table.hidden, table.idle, table.stall, table.issue)
     texts = (trace.code.text[row] for row in table.line.tolist())
     rows = list(
@@ -107,7 +112,9 @@ def _hidden(trace: Trace, rule: ReferenceRule) -> _Report:
     return _Report(_HIDDEN, rows, totals, footer, found.assumption, reason)
 
 
-def _memory(trace: Trace, rule: ReferenceRule) -> _Report:
+def _memory(trace: Trace, rule: ReferenceRule, arguments: Namespace) -> _Report:
+    if arguments.waits:
+        return _memory_and_waits(trace, rule)
     found = memory_latency(trace, batches(trace), rule)
     numbers = (found.mean, found.error, found.std)
     more = (found.samples, found.censored, found.issue, found.stall)
@@ -125,6 +132,22 @@ def _memory(trace: Trace, rule: ReferenceRule) -> _Report:
     return _Report(_MEMORY, rows, totals, footer, found.assumption, found.reason)
 
 
+def _memory_and_waits(trace: Trace, rule: ReferenceRule) -> _Report:
+    read = tuple(batches(trace))
+    found, waits = memory_latency(trace, read, rule), wait_summary(trace, read).latency
+    line, by_counter, by_wait = matched_lines(found, waits)
+    columns = [entries(getattr(found, name), by_counter) for name in _FIELDS]
+    columns += [entries(getattr(waits, name), by_wait) for name in _BY_WAITS]
+    units = [found.unit[at] if at >= 0 else "" for at in by_counter.tolist()]
+    plain = [[None if np.isnan(one) else round(one, 3) for one in column.tolist()] for column in columns]
+    texts = [trace.code.text[row] for row in line.tolist()]
+    rows = list(zip(line.tolist(), units, *plain, texts, strict=True))
+    totals = {"samples": int(found.samples.sum()), "in_flight": int(found.censored.sum())}
+    footer = "By counters, and beside that by waits: exact latencies, their median and 90th percentile."
+    head = (*_MEMORY[:-1], "exact", "median", "p90", "text")
+    return _Report(head, rows, totals, footer, found.assumption, "" if rows else found.reason)
+
+
 def _cells(head: tuple[str, ...], row: tuple[Any, ...]) -> list[str]:
     return [_cell(name, value) for name, value in zip(head, row, strict=True)]
 
@@ -132,6 +155,8 @@ def _cells(head: tuple[str, ...], row: tuple[Any, ...]) -> list[str]:
 def _cell(name: str, value: Any) -> str:
     if name == "share":
         return percent(value, 1)
+    if value is None:
+        return ""
     if isinstance(value, str) or name == "line":
         return str(value)
     return f"{value:,.1f}" if isinstance(value, float) else count(value)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.distribution import MEASURE_TEXT, MEASURES, NEVER, LineHits, Spread, line_hits, slowest
+from rcv_py.analysis.distribution import MEASURE_TEXT, MEASURES, NEVER, LineHits, Spread, line_hits
 from rcv_py.analysis.distribution_view import DistributionView, Wanted, distribution_view
 from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
 from rcv_py.base.errors import UsageError
@@ -35,9 +35,9 @@ def run(arguments: Namespace) -> int:
     if trace.has_pc_samples and not len(trace.waves):
         return _samples(arguments, trace)
     hits = line_hits(batches(trace), line)
-    wanted = Wanted(arguments.by, _BARS, arguments.log)
+    wanted = Wanted(arguments.by, arguments.bars or _BARS, arguments.log)
     view = distribution_view(hits, wanted, trace.base_clock)
-    rows = slowest(hits, arguments.by, arguments.top)
+    rows = _listed(view, arguments)
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_values(trace, hits, int(row)) for row in rows]))
     elif arguments.json:
@@ -45,6 +45,16 @@ def run(arguments: Namespace) -> int:
     else:
         _print(arguments, trace, view, rows)
     return 0
+
+
+def _listed(view: DistributionView, arguments: Namespace) -> np.ndarray:
+    """The slowest hits, or those of a bar, the slowest first."""
+    if arguments.bar is None:
+        return view.slowest(arguments.top or len(view.order))
+    if arguments.bar >= len(view.histogram.totals):
+        last = len(view.histogram.totals) - 1
+        raise UsageError(f"There is no bar {arguments.bar}.", hint=f"The last one is {last}.")
+    return view.in_bin(arguments.bar)[: arguments.top or None]
 
 
 def _values(trace: Trace, hits: LineHits, row: int) -> list[Any]:

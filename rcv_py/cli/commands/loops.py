@@ -9,9 +9,12 @@ from typing import Any
 from rcv_py.analysis.loop_summary import loop_summary
 from rcv_py.analysis.loop_tables import loop_facts
 from rcv_py.analysis.phases import PHASES
+from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.chosen import in_order
+from rcv_py.cli.loop_rounds import Rounds, rounds
 from rcv_py.cli.loop_tables import SHOWN, Asked, Rows, Shown, names
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, wave_row
@@ -32,8 +35,8 @@ def run(arguments: Namespace) -> int:
     read = list(batches(trace)) if rows is None else [trace.reader.read(sorted(rows))]
     asked = Asked(trace, read, rows, loop_summary(trace, read, rows))
     shown = SHOWN[arguments.show]
-    found = shown.rows(asked)
-    part = found[: arguments.top or None]
+    found = rounds(asked, _choice(trace, arguments)) if arguments.loop else shown.rows(asked)
+    part = in_order(found, arguments)[: arguments.top or None]
     if arguments.csv:
         head = names(found)
         sys.stdout.write(csv_text(head, [[row[name] for name in head] for row in part]))
@@ -43,6 +46,14 @@ def run(arguments: Namespace) -> int:
     else:
         _print(asked, shown, found, part)
     return 0
+
+
+def _choice(trace: Trace, arguments: Namespace) -> Rounds:
+    """Which rounds are asked for."""
+    if arguments.show != "iterations":
+        raise UsageError("--loop belongs to --show iterations.", hint="Add --show iterations.")
+    of = arguments.rounds_of
+    return Rounds(*arguments.loop, None if of is None else wave_row(trace, of), arguments.outliers)
 
 
 def _document(asked: Asked, arguments: Namespace) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import sys
 from argparse import Namespace
 from typing import Any
 
+from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.limits import show_limits
@@ -15,11 +16,18 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.work.occupancy_rows import NUMBERS, OccupancyRow, occupancy_rows, shares
 
-_TITLES = {"se": "shader engine", "kernel": "kernel", "state": "state"}
+_TITLES = {
+    "se": "shader engine",
+    "all": "group",
+    "cu": "compute unit",
+    "simd": "SIMD",
+    "kernel": "kernel",
+    "state": "state",
+}
+_NO_TIMES = "The capture does not say when waves began and ended."
 _NUMBERS = tuple(Column(name, True) for name in ("mean", "peak", "tail", "ramp", "begin", "end", "share"))
 _NOTHING = {
-    "se": "The capture does not say when waves began and ended.",
-    "kernel": "The capture does not say when waves began and ended.",
+    **dict.fromkeys(("se", "all", "cu", "simd", "kernel"), _NO_TIMES),
     "state": "The capture holds no waves with instructions, so their states are not known.",
 }
 
@@ -29,7 +37,7 @@ def run(arguments: Namespace) -> int:
     trace = open_trace(arguments.folder)
     if arguments.limits:
         return show_limits(trace, arguments)
-    rows = occupancy_rows(trace, arguments.by, lambda: batches(trace))
+    rows = _only(occupancy_rows(trace, arguments.by, lambda: batches(trace), arguments.se), arguments.only)
     if arguments.csv:
         sys.stdout.write(csv_text((arguments.by, "cycle", "waves"), _changes(rows)))
     elif arguments.json:
@@ -43,6 +51,15 @@ def run(arguments: Namespace) -> int:
         )
         print(_footer(trace, arguments.by, rows))
     return 0
+
+
+def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRow]:
+    """The row of all, and those that are asked for."""
+    missing = [name for name in names or () if name not in [row.name for row in rows]]
+    if missing:
+        there = ", ".join(row.name for row in rows) or "none"
+        raise UsageError(f"There is no row {missing[0]!r}.", hint=f"Rows: {there}.")
+    return [row for at, row in enumerate(rows) if not names or not at or row.name in names]
 
 
 def _whole(rows: list[OccupancyRow]) -> int:

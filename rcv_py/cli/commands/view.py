@@ -25,7 +25,7 @@ def run(arguments: Namespace) -> int:
     if has_display():
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-        return app.run(folder, baseline, arguments.twin)
+        return app.run(folder, baseline, arguments.twin, arguments.panel)
     return _draw_instead(folder, arguments)
 
 
@@ -43,7 +43,7 @@ def _draw_instead(folder: Path | None, arguments: Namespace) -> int:
             hint="Use `rcv info` and `rcv shot`, or connect with ssh -X.",
         )
     wanted = Namespace(
-        panel="window",
+        panel=arguments.panel or "window",
         out=PICTURE,
         size=None,
         theme="light",

@@ -13,7 +13,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.opening import batches
+from rcv_py.cli.chosen import counted, counted_batches, in_order
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
@@ -59,12 +59,12 @@ _STATISTICS = ("p10", "median", "p90", "mean")
 def run(arguments: Namespace) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    rows = None if arguments.wave is None else {_row(trace, arguments.wave)}
-    read = batches(trace) if rows is None else iter([trace.reader.read(sorted(rows))])
-    summary = wait_summary(trace, read, rows)
+    rows = counted(trace, arguments.clock) if arguments.wave is None else {_row(trace, arguments.wave)}
+    summary = wait_summary(trace, counted_batches(trace, rows), rows)
     make = _Latencies if arguments.latency else _Waits
     printer = make(trace, summary, len(trace.waves) if rows is None else len(rows))
-    shown = list(printer.rows(arguments.top or None))
+    found = [row for row in printer.rows(None) if _is_about(row, arguments.line)]
+    shown = in_order(found, arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(printer.head, printer.csv(shown)))
     elif arguments.json:
@@ -73,6 +73,11 @@ def run(arguments: Namespace) -> int:
     else:
         printer.print(shown)
     return 0
+
+
+def _is_about(row: dict[str, Any], line: int | None) -> bool:
+    """Whether a row is of a line, or waited for it."""
+    return line is None or line in (row["line"], *(one["line"] for one in row.get("producers", ())))
 
 
 def _row(trace: Trace, name: str) -> int:
@@ -175,7 +180,7 @@ class _Waits(_Printer):
     def print(self, shown: list[dict[str, Any]]) -> None:
         """Print a table, producers below their wait."""
         if not shown:
-            print(_why_none(self.trace, self.summary))
+            print(_why_none(self.trace, self.summary, self.asked))
             return
         print_table(_WAITS, [cells for wait in shown for cells in self._cells(wait)])
         table = self.summary.blocking
@@ -240,7 +245,7 @@ class _Latencies(_Printer):
     def print(self, shown: list[dict[str, Any]]) -> None:
         """Print a table."""
         if not shown:
-            print(_why_none(self.trace, self.summary))
+            print(_why_none(self.trace, self.summary, self.asked))
             return
         rows = []
         for row in shown:
@@ -253,9 +258,11 @@ class _Latencies(_Printer):
         print("Exact: a wait stalled until the result was there.  Bounds: it had come back before.")
 
 
-def _why_none(trace: Trace, summary: WaitSummary) -> str:
+def _why_none(trace: Trace, summary: WaitSummary, asked: int) -> str:
     if not len(trace.waves):
         return "The capture has no traced waves, so nothing is known about waits."
+    if not asked:
+        return "No wave touches this range."
     if not summary.waves:
         return "No wave could be read; `rcv info --check` says why."
     return "No wave waited for an operation of memory, LDS or messages."

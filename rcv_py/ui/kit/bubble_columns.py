@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.bubbles import Bubbles
+from rcv_py.analysis.place_text import place_text
 from rcv_py.base.text import short_count
 from rcv_py.model.trace import Trace
-from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.table_model import Column
 
 ROLE_OF = {"stall": "stall", "idle": "idle", "drain": "hidden"}

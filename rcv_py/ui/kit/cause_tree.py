@@ -11,9 +11,9 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.place_text import place_text
 from rcv_py.base.text import percent
 from rcv_py.model.trace import Trace
-from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.table_model import grouped
 
 NAME, BAR, STALL, SHARE, IDLE, TIMES, SOURCE = range(7)

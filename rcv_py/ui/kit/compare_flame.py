@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rcv_py.analysis.compare.compare import Comparison
-from rcv_py.analysis.flame import METRICS, FlameTree, Metric, kernel_flame, source_flame
-from rcv_py.analysis.flame_layout import Order, layout
-from rcv_py.analysis.flame_text import labels
+from rcv_py.analysis.compare.flame import compare_flame
+from rcv_py.analysis.flame import Metric
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.flame_scene import Change, FlameScene
-
-UNIT = "cycles a wave"
-STEPS = (0.02, 0.1, 0.25)  # shares of a frame's cost from which on its colour is stronger
 
 
 def compare_scene(trace: Trace, found: Comparison) -> FlameScene | None:
     """Return the scene, None if nothing could be compared; instructions that only A has are not in it."""
-    if found.kernel is None:
+    made = compare_flame(trace, found)
+    if made is None:
         return None
-    rows, line = found.rows, found.listing[1]
-    here = np.flatnonzero(line >= 0)
-    own = np.zeros((len(trace.code), METRICS), dtype=np.int64)
-    stall = found.b.sums("stall") / max(found.b.wave_count, 1)
-    own[line[here], Metric.TOTAL.value] = np.rint(rows.cost_b[here])
-    own[line[here], Metric.NONHIDDEN.value] = np.rint(rows.cost_a[here])
-    own[:, Metric.STALL.value] = np.rint(stall)
-    own[line[here], Metric.HITS.value] = rows.hits_b[here]
-    noise = np.zeros(len(trace.code))
-    noise[line[here]] = rows.noise[here]
-    make = source_flame if len(trace.code.chain_file) else kernel_flame
-    tree = make(trace.code, own, UNIT)
-    if not tree.whole(Metric.TOTAL):
-        return None
-    texts = labels(trace, tree)
-    least = max(found.kernel.at_equal_hits.noise, STEPS[0])
-    change = _change(tree, noise, least)
-    return FlameScene(trace, tree, layout(tree, Metric.TOTAL, Order.HEAVY), texts, Metric.TOTAL, -1, change)
-
-
-def _change(tree: FlameTree, noise: np.ndarray, least: float) -> Change:
-    """Return what frames cost in A, and the colour of each: none where the sum may be noise.
-
-    Noise of a frame is that of its rows, and no less than the share that is noise of the whole kernel.
-    """
-    before = tree.total[:, Metric.NONHIDDEN.value]
-    delta = (tree.total[:, Metric.TOTAL.value] - before).astype(float)
-    is_row = tree.code_row >= 0
-    square = np.where(is_row, noise[np.maximum(tree.code_row, 0)] ** 2, 0.0)
-    for level in range(tree.levels - 1, 0, -1):
-        here = slice(*np.searchsorted(tree.depth, [level, level + 1]))
-        np.add.at(square, tree.parent[here], square[here])
-    floor = np.where(is_row, 0.0, least * before)
-    is_real = np.abs(delta) > np.maximum(np.sqrt(square), floor)
-    share = np.abs(delta) / np.maximum(before, 1)
-    level = np.searchsorted(STEPS, share, side="right")
-    return Change(before, np.where(is_real, np.sign(delta) * np.maximum(level, 1), 0).astype(np.int64))
+    tree, boxes, texts, before, shade = made
+    return FlameScene(trace, tree, boxes, texts, Metric.TOTAL, -1, Change(before, shade))

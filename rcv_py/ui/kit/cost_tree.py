@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
+from rcv_py.analysis.place_trees import Place
 from rcv_py.base.text import percent, short_count
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.ui.kit.cost_bars import draw_bar
@@ -33,32 +33,6 @@ ROW_PX = 22
 Index = QModelIndex | QPersistentModelIndex
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-
-
-@dataclass(eq=False)
-class Place:
-    """A node.  `file` and `line` say what a click opens: a source file, or a row of the code table."""
-
-    name: str
-    tip: str
-    cost: int
-    by_kind: np.ndarray  # int64 [KIND_COUNT]
-    children: tuple[Place, ...] = ()
-    file: int = -1
-    line: int = -1
-    is_quiet: bool = False
-    parent: Place | None = field(default=None, repr=False)
-    row: int = 0
-
-    def __post_init__(self) -> None:
-        for row, child in enumerate(self.children):
-            child.parent, child.row = self, row
-
-    def walk(self) -> Iterator[Place]:
-        """Yield this node and all below it."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
 
 
 class TreeModel(QAbstractItemModel):

@@ -10,6 +10,7 @@ from rcv_py.analysis.global_rows import global_rows
 from rcv_py.analysis.latest import latest
 from rcv_py.analysis.marker_spans import MarkerSpans
 from rcv_py.analysis.occupancy import Residencies, place, residencies
+from rcv_py.analysis.wave_places import place_name, traced_waves
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.box_rows import Boxes
 from rcv_py.ui.kit.event_lines import event_choices, event_lines
@@ -17,7 +18,7 @@ from rcv_py.ui.kit.filter_menu import Choice, FilterButton
 from rcv_py.ui.kit.overlay import Line
 from rcv_py.ui.kit.rows_item import marker_codes
 from rcv_py.ui.kit.token_rows import RowName
-from rcv_py.ui.kit.wave_rows import kernel_choices, place_name
+from rcv_py.ui.kit.wave_rows import kernel_choices
 
 MOST_LANES = 6  # rows of markers above a slot; deeper scopes share the last one
 MARKERS, ENGINE, KERNEL = "markers", "engine:", "kernel:"  # ids in the menu
@@ -44,7 +45,7 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     is_shown = _shown(trace, every, hidden)
     lives = Residencies(**{one.name: getattr(every, one.name)[is_shown] for one in fields(every)})
     slots, slot = global_rows(lives)
-    waves = _traced(trace, lives)
+    waves = traced_waves(trace, lives)
     if spans is None or not len(spans) or MARKERS in hidden:
         chosen, above = np.zeros(0, np.int64), np.zeros(0, np.int64)
     else:
@@ -136,20 +137,6 @@ def _colors(trace: Trace, lives: Residencies) -> np.ndarray:
         for kernel in np.unique(lives.kernel).tolist()
     }
     return np.array([table[kernel] for kernel in lives.kernel.tolist()], np.int32)
-
-
-def _traced(trace: Trace, lives: Residencies) -> np.ndarray:
-    index = trace.waves
-    columns = (index.se, index.simd, index.slot, index.begin, index.end)
-    row_of = {key: row for row, key in enumerate(zip(*(column.tolist() for column in columns), strict=True))}
-    places = (lives.se, lives.simd, lives.slot, lives.begin, lives.end)
-    found = [row_of.get(key, -1) for key in zip(*(column.tolist() for column in places), strict=True)]
-    wave = np.array(found, np.int64)
-    if not len(index):
-        return wave
-    known = (wave >= 0) & (index.cu[wave] >= 0)
-    wave[known & (index.cu[wave] != lives.cu)] = -1
-    return wave
 
 
 def offer_device(filter: FilterButton, trace: Trace | None) -> None:

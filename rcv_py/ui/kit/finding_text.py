@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from rcv_py.analysis.findings.finding import Evidence, Finding
-from rcv_py.ui.kit.places import place_text
+from rcv_py.analysis.place_text import place_text
 
 EVIDENCE, ASSUMPTION = "evidence", "assumption"
 SHOWN = 3  # pieces of evidence that are named below the title, where a low panel shows them

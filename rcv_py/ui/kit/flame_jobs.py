@@ -12,8 +12,7 @@ from rcv_py.analysis.cost_columns import SAMPLES, CostColumns
 from rcv_py.analysis.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
 from rcv_py.analysis.flame_layout import Order, layout
 from rcv_py.analysis.flame_markers import coarse_markers, marked_code
-from rcv_py.analysis.flame_paths import kernel_stacks, source_stacks
-from rcv_py.analysis.flame_sandwich import joined_frames, sandwich
+from rcv_py.analysis.flame_sandwich import sandwich_frames
 from rcv_py.analysis.flame_text import labels
 from rcv_py.analysis.hidden_latency import HiddenLatency
 from rcv_py.analysis.marker_spans import MarkerSpans
@@ -114,17 +113,12 @@ def _tree(inputs: _Inputs, content: Content) -> FlameTree | None:
 
 
 def _sandwich_scene(inputs: _Inputs, wanted: Wanted) -> FlameScene | None:
-    code = inputs.trace.code
-    own, unit = _own(inputs)
-    has_source = len(code.chain_file) > 0
-    stacks = source_stacks(code, own) if has_source else kernel_stacks(code, own)
-    like = (source_flame if has_source else kernel_flame)(code, own, unit, inputs.hidden is not None)
-    both = sandwich(stacks, wanted.element, like)
-    if not len(both.callees) or not both.callees.whole(wanted.metric):
-        return None
-    texts = labels(inputs.trace, both.callees), labels(inputs.trace, both.callers)
-    tree, boxes = joined_frames(both, wanted.metric, wanted.order, texts)
-    return FlameScene(inputs.trace, tree, boxes, (*texts[0], *texts[1][1:]), wanted.metric, 0)
+    trace, (own, unit) = inputs.trace, _own(inputs)
+    has_source = len(trace.code.chain_file) > 0
+    like = (source_flame if has_source else kernel_flame)(trace.code, own, unit, inputs.hidden is not None)
+    how = {"metric": wanted.metric, "order": wanted.order}
+    made = sandwich_frames(trace, own, like, wanted.element, **how)
+    return None if made is None else FlameScene(trace, *made, wanted.metric, 0)
 
 
 def _own(inputs: _Inputs) -> tuple[np.ndarray, str]:

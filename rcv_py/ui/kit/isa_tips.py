@@ -8,12 +8,12 @@ from html import escape
 import numpy as np
 
 from rcv_py.analysis.blocks import Blocks
+from rcv_py.analysis.place_text import place_text
 from rcv_py.base.text import percent, plural
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.costs import unit_of
 from rcv_py.ui.kit.isa_columns import IsaRows
-from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.table_model import grouped
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.latency_tables import HiddenTable
+from rcv_py.analysis.memory_and_waits import entries, matched_lines
 from rcv_py.analysis.memory_latency import MemoryLatency
 from rcv_py.analysis.wait_latency import WaitLatency
 from rcv_py.base.text import short_count
@@ -76,26 +77,26 @@ def memory_rows(code: CodeTable, table: MemoryLatency, waits: WaitLatency | None
 
     Lines of which waits tell upper bounds only are left out; `waits` is None until they are known.
     """
-    line, counter, row = _matched(table, waits)
+    line, counter, row = matched_lines(table, waits)
     kinds = code.kind[line].astype(np.int64)
     if not len(table):
         return _rows_by_waits(code, line, kinds, waits, row)
-    mean = _of(table.mean, counter)
+    mean = entries(table.mean, counter)
     columns = (
         _line(line),
         _text(code, line),
         Column("unit", "counter", tuple(table.unit[at] if at >= 0 else "" for at in counter), width=60),
         _bar(mean, "Mean latency; the whisker reaches one standard deviation to both sides."),
         _real("mean", "mean", mean, "Mean cycles from issue to return."),
-        _real("error", "± error", _of(table.error, counter), "Uncertainty of the mean."),
-        _real("std", "std", _of(table.std, counter), "Standard deviation of single latencies."),
-        _real("samples", "samples", _of(table.samples, counter), "Executions whose return is known.", 0),
-        _real("censored", "in flight", _of(table.censored, counter), "In flight at the last sample.", 0),
+        _real("error", "± error", entries(table.error, counter), "Uncertainty of the mean."),
+        _real("std", "std", entries(table.std, counter), "Standard deviation of single latencies."),
+        _real("samples", "samples", entries(table.samples, counter), "Executions whose return is known.", 0),
+        _real("censored", "in flight", entries(table.censored, counter), "In flight at the last sample.", 0),
         *_by_waits(waits, row),
-        _real("issue", "issue", _of(table.issue, counter), "Mean cycles of issue."),
-        _real("stall", "stall", _of(table.stall, counter), "Mean cycles of stall before the issue."),
+        _real("issue", "issue", entries(table.issue, counter), "Mean cycles of issue."),
+        _real("stall", "stall", entries(table.stall, counter), "Mean cycles of stall before the issue."),
     )
-    spread = np.nan_to_num(_of(table.std, counter))
+    spread = np.nan_to_num(entries(table.std, counter))
     return LatencyRows(line, columns, (), np.nan_to_num(mean)[None], spread, kinds)
 
 
@@ -103,7 +104,7 @@ def _rows_by_waits(
     code: CodeTable, line: np.ndarray, kinds: np.ndarray, waits: WaitLatency | None, row: np.ndarray
 ) -> LatencyRows:
     told = _by_waits(waits, row)
-    median = np.nan_to_num(_of(waits.median, row)) if told else np.zeros(len(line))
+    median = np.nan_to_num(entries(waits.median, row)) if told else np.zeros(len(line))
     columns = (_line(line), _text(code, line), _bar(median, "Median latency by waits."), *told)
     return LatencyRows(line, columns, (), median[None], None, kinds)
 
@@ -112,41 +113,16 @@ def _by_waits(waits: WaitLatency | None, row: np.ndarray) -> tuple[Column, ...]:
     if waits is None or not len(waits.line):
         return ()
     return (
-        _real("exact", "waits: n", _of(waits.exact, row), "Waits that tell the latency exactly.", 0),
+        _real("exact", "waits: n", entries(waits.exact, row), "Waits that tell the latency exactly.", 0),
         _real(
             "median",
             "median",
-            _of(waits.median, row),
+            entries(waits.median, row),
             "Median cycles from issue to return, told by waits.",
             0,
         ),
-        _real("p90", "p90", _of(waits.p90, row), "Nine of ten are not longer, told by waits.", 0),
+        _real("p90", "p90", entries(waits.p90, row), "Nine of ten are not longer, told by waits.", 0),
     )
-
-
-def _matched(table: MemoryLatency, waits: WaitLatency | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Code line of each row, and its row in either table or -1; what counters know first."""
-    line = table.line.astype(np.int64)
-    counter = np.arange(len(line))
-    if waits is None or not len(waits.line):
-        return line, counter, np.full(len(line), -1)
-    other = waits.line.astype(np.int64)
-    place = np.full(int(max(other.max(), line.max(initial=0))) + 1, -1)
-    place[other] = np.arange(len(other))
-    rest = np.flatnonzero(~np.isin(other, line) & (waits.exact > 0))
-    rest = rest[np.argsort(-waits.median[rest], kind="stable")]
-    return (
-        np.concatenate([line, other[rest]]),
-        np.concatenate([counter, np.full(len(rest), -1)]),
-        np.concatenate([place[line], rest]),
-    )
-
-
-def _of(column: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Entries of a column as float64, NaN where the row is -1."""
-    if not len(column):
-        return np.full(len(rows), np.nan)
-    return np.where(rows >= 0, column[rows].astype(np.float64), np.nan)
 
 
 def _decimal(value: Any) -> str:

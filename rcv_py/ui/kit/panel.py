@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent, QShowEvent
+from PySide6.QtWidgets import QMenu, QWidget
 
 from rcv_py.base.registry import Registry
 from rcv_py.state.commands import Command
 
 if TYPE_CHECKING:
     from rcv_py.ui.kit.context import UiContext
+
+COPY_AS_COMMAND = "Copy as command"
 
 
 WAKE_MS = 20  # a panel that is seen for less than that, while Qt lays out tabs, does not wake up
@@ -39,6 +41,7 @@ class Panel(QWidget):
     """
 
     wants = Signal(str)  # id of a panel that should come to the front, since it shows what was asked for
+    copy_asked = Signal()  # copy what the panel shows as a command
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__()
@@ -99,6 +102,30 @@ class Panel(QWidget):
     def sheet(self) -> Sheet | None:
         """The panel's table, for CSV export and copying; None if it has none."""
         return None
+
+    def command_line(self) -> tuple[str, ...] | None:
+        """The words of the `rcv` command that prints the numbers shown now; None if nothing is shown.
+
+        Every panel has one: made by `ui/kit/command_text.py` from filters, order, range, wave and modes.
+        """
+        return None
+
+    def add_copy(self, menu: QMenu) -> None:
+        """Add "Copy as command" to a menu of the panel."""
+        action = menu.addAction(COPY_AS_COMMAND, self.copy_asked.emit)
+        action.setEnabled(self.command_line() is not None)
+
+    @property
+    def copy_action(self) -> tuple[str, Callable[[], None]]:
+        """The same as a title and what it does, for menus that timelines make."""
+        return COPY_AS_COMMAND, self.copy_asked.emit
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer the command where nothing inside of the panel has a menu of its own."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.add_copy(menu)
+        menu.popup(event.globalPos())
 
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows."""

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
+from rcv_py.analysis.place_text import place_text
 from rcv_py.model.code import CodeTable, SourceFile
 
 
@@ -22,12 +23,6 @@ def rows_at_leaf(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
         return np.zeros(len(code), dtype=bool)
     same = (code.chain_file == place[0]) & (code.chain_line == place[1])
     return (code.leaf >= 0) & same[code.leaf]
-
-
-def place_text(sources: Sequence[SourceFile], file: int, line: int, full: bool = False) -> str:
-    """Return `path:line` in full, or `name:line`; line 0 is code that the compiler made up."""
-    path = sources[file].path if 0 <= file < len(sources) else "?"
-    return f"{path if full else PurePosixPath(path).name}:{line or 'no line'}"
 
 
 def leaf_texts(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[str, ...]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.explorer import top_lines
+from rcv_py.analysis.place_text import place_text
 from rcv_py.base.text import short_count
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.costs import unit_of
-from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.table_model import Column, grouped
 
 LIMIT = 200

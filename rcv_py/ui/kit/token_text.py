@@ -7,6 +7,7 @@ from html import escape
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.attribution.token import TokenCause
+from rcv_py.analysis.place_text import place_text
 from rcv_py.analysis.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.token_details import LineTotals, TokenDetails
 from rcv_py.analysis.token_waits import Awaited, ReleasedBy, TokenWaits
@@ -14,7 +15,6 @@ from rcv_py.base.text import nanoseconds, percent
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.links import line_link, source_link, token_link
-from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.state_bar import state_text
 
 LISTED = 12  # producers and waiters that are shown

@@ -11,12 +11,12 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
+from rcv_py.analysis.place_text import place_text
 from rcv_py.analysis.wait_summary import WaitSummary
 from rcv_py.base.text import percent
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.cost_bars import draw_bar
-from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.table_model import grouped
 from rcv_py.ui.kit.theme import Theme
 

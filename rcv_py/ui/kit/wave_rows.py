@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.lanes import lanes
 from rcv_py.analysis.raster import Segment, TokenRow
+from rcv_py.analysis.wave_places import place_name
 from rcv_py.base.text import short_kernel
 from rcv_py.model.device import OtherSimd
 from rcv_py.model.tokens import States, Tokens
@@ -27,30 +28,6 @@ class WaveRows:
     names: tuple[RowName, ...]
     pending: tuple[Pending, ...]
     row_of_wave: Mapping[int, int]  # row of the wave index to row on screen
-
-
-def place_name(trace: Trace, se: int, sa: int, cu: int) -> str:
-    """Return `SE2 CU1`, `SE2 SA1 WGP0`."""
-    array = f" SA{sa}" if sa > 0 else ""
-    unit = "CU" if trace.gfxip <= 9 else "WGP"
-    return f"SE{se}{array}" + (f" {unit}{cu}" if cu >= 0 else "")
-
-
-def waves_of_unit(trace: Trace, row: int | None) -> np.ndarray:
-    """Index rows of the waves on the compute unit of one of them; all of them for None."""
-    index = trace.waves
-    if row is None:
-        return np.arange(len(index))
-    same = (index.se == index.se[row]) & (index.cu == index.cu[row]) & (index.sa == index.sa[row])
-    return np.flatnonzero(same)
-
-
-def waves_of_kernels(trace: Trace, rows: np.ndarray, hidden: Collection[str]) -> np.ndarray:
-    """Index rows without the waves of hidden kernels, told by their symbols."""
-    if not hidden:
-        return rows
-    ids = [number for number, name in trace.occupancy.names.items() if name in hidden]
-    return rows[~np.isin(trace.waves.kernel[rows], ids)]
 
 
 def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = None) -> list[Choice]:

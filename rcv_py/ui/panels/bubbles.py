@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from rcv_py.analysis.bubbles import Bubbles
 from rcv_py.base.text import count, percent, plural
 from rcv_py.state.selection import Hover
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.bubble_columns import ROLE_OF, WAY_TEXT, bubble_columns, row_of_line
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.context import UiContext
@@ -27,6 +28,9 @@ NO_WAVES = (
 )
 READING = "Bubbles are shown as soon as waves are read."
 UNREAD = "No wave could be read, so nothing is known about bubbles. Problems says why."
+SORTED = command_text.same(
+    "line", "text", "cycles", "share", "stall", "idle", "drain", "source", bar="cycles"
+)
 NONE = "Some wave issued in every cycle in which a SIMD held one: there are no bubbles."
 
 
@@ -170,6 +174,11 @@ class BubblesPanel(Panel):
     def caption(self) -> str:
         """How many cycles."""
         return "" if self.found is None else self.note.text()
+
+    def command_line(self) -> command_text.Words | None:
+        """The ranking."""
+        order = command_text.sorting(self.view.table, SORTED)
+        return command_text.rcv(self.session, "bubbles", *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
         """The ranking."""

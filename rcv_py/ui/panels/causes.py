@@ -9,16 +9,17 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.place_text import place_text
 from rcv_py.base.text import count, plural
 from rcv_py.state.selection import Hover
-from rcv_py.ui.kit.cause_tree import CauseNode, cause_nodes
+from rcv_py.ui.kit import command_text
+from rcv_py.ui.kit.cause_tree import BAR, IDLE, SHARE, STALL, TIMES, CauseNode, cause_nodes
 from rcv_py.ui.kit.cause_view import CauseTree, cause_colour
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.places import place_text
 
 NO_WAVES = (
     "This capture has no traced waves, so nothing is known about stalls. "
@@ -29,6 +30,7 @@ NOTHING = "No wave ever stalled or idled."
 UNREAD = "No wave could be read, so nothing is known about stalls. Problems says why."
 NOT_SELECTED = "No line is selected. Click an instruction, or show all lines."
 RESULT = "attribution"
+SORTED = {BAR: "cycles", STALL: "stall", SHARE: "stall", IDLE: "idle", TIMES: "count"}
 
 
 @panel(
@@ -173,6 +175,13 @@ class CausesPanel(Panel):
             self.session.select_line(line)
 
     # -- what the shell asks ------------------------------------------------------------------------
+
+    def command_line(self) -> command_text.Words | None:
+        """The causes, with late instructions and those to blame."""
+        column, order = self.tree.rows.sorting
+        order = command_text.sorted_by(SORTED[column], order) if column in SORTED else ()
+        of = command_text.only_line(self.session, self.only.isChecked())
+        return command_text.rcv(self.session, "causes", *of, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
         """One row a cause, line and instruction to blame."""

@@ -24,6 +24,7 @@ from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.text import plural
 from rcv_py.state.baseline import Baseline
 from rcv_py.state.selection import Hover
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.compare_flame import compare_scene
 from rcv_py.ui.kit.compare_rows import SIDE_BY_SIDE, CompareRows, CompareView, compare_rows
@@ -43,6 +44,10 @@ READING = "Reading the waves of the open capture …"
 NO_FLAME = "No instruction that both captures executed costs anything."
 ALL_WITHIN = "No row is beyond noise. Clear “Only beyond noise” to see all."
 STREAM_MS = 800
+_BOTH = ("line_a", "line_b", "status", "delta", "ratio")
+LISTED = command_text.same(*_BOTH, "text_a", "text_b", "cost_a", "cost_b")
+_RANKED = ("name", "text", "hits_a", "hits_b", "share_a", "share_b", "noise")
+SORTED = command_text.same(*_BOTH, *_RANKED, cost_a="cycles_a", cost_b="cycles_b")
 FLAME = "flame"
 MODES = {
     "line": "Instructions",
@@ -305,6 +310,17 @@ class ComparePanel(Panel):
     def caption(self) -> str:
         """The verdict."""
         return "" if self.found is None else self.found.judgement.sentence
+
+    def command_line(self) -> command_text.Words | None:
+        """The rows that are shown; A is the baseline."""
+        baseline, trace = self.session.baseline.value, self.session.trace.value
+        if baseline is None or trace is None:
+            return None
+        sides = (command_text.path_word(baseline.trace), command_text.path_word(trace))
+        real = ("--beyond-noise",) if self.only.isChecked() and self.by != FLAME else ()
+        keys = LISTED if self.by == SIDE_BY_SIDE else SORTED
+        order = command_text.sorting(self.view.table, keys) if self.by != FLAME else ()
+        return ("rcv", "compare", *sides, f"--by={self.by}", *real, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
         """The rows that are shown."""

@@ -10,11 +10,13 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from rcv_py.analysis.events import NOT_ON_UNITS
 from rcv_py.analysis.raster import Segment
+from rcv_py.analysis.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
@@ -29,7 +31,7 @@ from rcv_py.ui.kit.timeline_plot import Timeline
 from rcv_py.ui.kit.token_rows import TokenRows
 from rcv_py.ui.kit.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.kit.unit_markers import UnitMarkers
-from rcv_py.ui.kit.wave_rows import WaveRows, kernel_choices, wave_rows, waves_of_kernels, waves_of_unit
+from rcv_py.ui.kit.wave_rows import WaveRows, kernel_choices, wave_rows
 
 NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit. "
@@ -235,6 +237,13 @@ class ComputeUnitPanel(Panel):
     def _theme_changed(self) -> None:
         self._legend.set_items([(self.ui.theme.kind(kind), name, KIND_TEXT[kind]) for name, kind in LEGEND])
 
+    def command_line(self) -> command_text.Words | None:
+        """The waves that are shown, with what they did in the view."""
+        unit = command_text.wave(self.session, "unit-of") if self._which.currentIndex() == 0 else ()
+        kernels = sorted(id.removeprefix(KERNEL) for id in self.filter.hidden if id.startswith(KERNEL))
+        hidden = command_text.each("without-kernel", kernels)
+        return command_text.rcv(self.session, "waves", *unit, *hidden, *command_text.within(self.session))
+
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows."""
         return self.timeline.plot
@@ -340,7 +349,7 @@ class ComputeUnitPanel(Panel):
         return self.markers.at(row, plot.band_y, time, plot.pixel_at(time))
 
     def _menu(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        return self.markers.actions(self._span_at(row, time))
+        return [*self.markers.actions(self._span_at(row, time)), self.copy_action]
 
     def _segment(self, row: int, time: int, pixel: TimeWindow) -> Segment | None:
         if not 0 <= row < len(self.source.rows):

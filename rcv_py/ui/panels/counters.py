@@ -20,6 +20,7 @@ from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command
 from rcv_py.state.formula_files import FormulaFiles
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.counter_tree import CounterTree, number_text
@@ -252,6 +253,13 @@ class CountersPanel(CurvePanel):
     def canvas(self) -> QWidget:
         """The page with tree and plot."""
         return self.page
+
+    def command_line(self) -> command_text.Words | None:
+        """The counters that are drawn."""
+        places = (("se", self.chosen("engine")), ("cu", self.chosen("unit")), ("simd", self.chosen("simd")))
+        where = [f"--{name}={value}" for name, value in places if value.isdigit()]
+        shown = command_text.only([row.name for row in self._listed()], self._drawn)
+        return command_text.rcv(self.session, "counters", *where, *self.files.words(), *shown)
 
     def focus_search(self) -> bool:
         """Filter counters."""

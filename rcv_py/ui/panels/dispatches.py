@@ -12,6 +12,7 @@ from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.command_text import Words, only, rcv
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.curve_panel import CurvePanel
 from rcv_py.ui.kit.curve_plot import Curve, Stack
@@ -65,6 +66,11 @@ class DispatchesPanel(CurvePanel):
         self.plot.set_curves(curves, "resident waves")
         self.say(about(names[0], found[0]) if len(found) == 1 else f"{plural(len(found), 'kernel')} · {HINT}")
 
+    def command_line(self) -> Words | None:
+        """Mean, peak, tail and ramp of the kernels that are shown."""
+        of = {name: kernel_name(one) for name, one in self.kernels.items()}
+        return rcv(self.session, "occupancy", "--by=kernel", *only(of, self.plot.shown, of))
+
     def _restack(self) -> None:
         self.plot.set_stack(Stack(self.chosen("stack")))
 
@@ -101,6 +107,11 @@ def about(name: str, kernel: KernelCurve) -> str:
     if not kernel.is_whole:
         parts.append("some waves began before or ended after the trace")
     return " · ".join(parts)
+
+
+def kernel_name(kernel: KernelCurve) -> str:
+    """The name of a kernel on the command line."""
+    return demangled(kernel.name) or f"kernel {kernel.ids[0]} (no name)"
 
 
 def _names(found: tuple[KernelCurve, ...]) -> list[str]:

@@ -14,6 +14,7 @@ from rcv_py.analysis.distribution_view import GROUPS, LISTED, DistributionView, 
 from rcv_py.base.text import count, plural
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
@@ -23,8 +24,8 @@ from rcv_py.ui.kit.hit_table import hit_columns
 from rcv_py.ui.kit.icons import icon
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.rows_view import RowsView
+from rcv_py.ui.kit.spread_colors import bar_colors
 from rcv_py.ui.kit.spread_plot import SpreadPlot
-from rcv_py.ui.kit.theme import Theme
 
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
 NO_HIT = "No wave that has been read ran this instruction."
@@ -217,7 +218,7 @@ class DistributionPanel(Panel):
         has = view is not None and view.spread is not None
         self.view = view if has else None
         self.empty.say("" if has else self._why_empty(view))
-        self.plot.show_view(self.view, () if view is None else self._colors(view))
+        self.plot.show_view(self.view, () if view is None else bar_colors(view))
         self.plot.select(self._bin)
         self._say()
         self._list()
@@ -266,17 +267,13 @@ class DistributionPanel(Panel):
         self.listed.setText(f"{what}{more}, largest {MEASURE_NAMES[view.wanted.measure].lower()} first")
         self.table.show_columns(hit_columns(trace.waves, view.hits, self.shown, view.wanted.measure))
 
-    def _colors(self, view: DistributionView) -> tuple[Any, ...]:
-        if view.wanted.group == "engine":
-            return tuple(_kernel_color(number) for number in range(len(view.groups)))
-        return (_role("accent"), _role("idle"))[: len(view.groups)]
-
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
         known = self._hits.line if self._hits is not None else None
         is_other_wave = self.view is not None and self.view.wanted != self._want()
-        if self._line() != known or is_other_wave:
+        is_back = self.view is None and self._line() is not None
+        if self._line() != known or is_other_wave or is_back:
             if self._line() != known:
                 self._bin = -1
             self._wanted.ask()
@@ -338,12 +335,25 @@ class DistributionPanel(Panel):
             return ""
         return f"line {self._line()}, {MEASURE_NAMES[self.view.wanted.measure].lower()}, {self.note.text()}"
 
+    def command_line(self) -> command_text.Words | None:
+        """The bars, and the hits that are listed."""
+        line, view = self._line(), self.view
+        if line is None or view is None:
+            return None
+        shape = (
+            f"--by={view.wanted.measure}",
+            f"--bars={view.wanted.bins}",
+            *(("--log",) if view.wanted.is_log else ()),
+        )
+        listed = (f"--bar={self._bin}",) if self._bin >= 0 else ()
+        return command_text.rcv(self.session, "line", str(line), *shape, *listed, f"--top={LISTED}")
+
     def sheet(self) -> Sheet | None:
         """All hits, the slowest first."""
         view, trace = self.view, self.session.trace.value
         if view is None or trace is None:
             return None
-        columns = hit_columns(trace.waves, view.hits, view.order[::-1], view.wanted.measure)
+        columns = hit_columns(trace.waves, view.hits, view.ranked, view.wanted.measure)
         rows = zip(*(np.asarray(column.values).tolist() for column in columns), strict=True)
         return Sheet("Distribution", tuple(column.title for column in columns), rows)
 
@@ -382,14 +392,3 @@ def _choice(name: str, entries: dict[str, str]) -> QComboBox:
     box.setMinimumContentsLength(6)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     return box
-
-
-def _role(name: str) -> Any:
-    return lambda theme: theme.role(name)
-
-
-def _kernel_color(number: int) -> Any:
-    def color(theme: Theme) -> Any:
-        return theme.kernel(number)
-
-    return color

@@ -13,6 +13,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.column_widths import Elastic
 from rcv_py.ui.kit.context import UiContext
@@ -31,6 +32,7 @@ NOTHING = (
     "recording."
 )
 NO_MATCH = "No row fits the text and the kinds that are shown."
+SORTED = command_text.same("time", "duration", "kind", "name", "place", "detail")
 READING = "Markers are being matched."
 TITLES = {
     EntryKind.DISPATCH: ("Dispatches", "Kernels being launched."),
@@ -231,6 +233,17 @@ class EventsPanel(Panel):
     def caption(self) -> str:
         """How many rows there are."""
         return self.note.text()
+
+    def command_line(self) -> command_text.Words | None:
+        """The rows that are shown."""
+        if self.table is None:
+            return None
+        there = {ENTRY_TEXT[EntryKind(kind)] for kind in np.unique(self.table.kind).tolist()}
+        kinds = [text for text in ENTRY_TEXT.values() if text in there - self.filter.hidden]
+        if not kinds:
+            return None
+        how = (*command_text.matching(self._query), *command_text.sorting(self.view.table, SORTED))
+        return command_text.rcv(self.session, "events", f"--kind={','.join(kinds)}", *how)
 
     def sheet(self) -> Sheet | None:
         """The rows that are shown, in their order; durations also in nanoseconds where they are known."""

@@ -10,15 +10,16 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QVBoxLayout, QWidget
 
+from rcv_py.analysis.place_trees import Place, label_tree, source_tree
 from rcv_py.analysis.source_costs import source_costs
 from rcv_py.model.modes import LatencyMode
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.cost_tree import BAR, COST, NAME, SHARE, BarDelegate, Place, TreeModel
+from rcv_py.ui.kit.cost_tree import BAR, COST, NAME, SHARE, BarDelegate, TreeModel
 from rcv_py.ui.kit.costs import charged, cost_job, only_for, unit_of
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.place_trees import label_tree, source_tree
 
 NO_CODE = "This capture has no instructions, so there is nothing to rank."
 NO_SOURCES = (
@@ -225,7 +226,13 @@ class ExplorerPanel(Panel):
         menu.addSeparator()
         menu.addAction("Expand all", self.tree.expandAll)
         menu.addAction("Collapse all", self.tree.collapseAll)
+        self.add_copy(menu)
         menu.popup(self.tree.viewport().mapToGlobal(position))
+
+    def command_line(self) -> command_text.Words | None:
+        """The tree."""
+        how = command_text.charge(self.ui)
+        return command_text.rcv(self.session, "hotspot", "--by=tree", *how, "--top=0")
 
     def sheet(self) -> Sheet | None:
         """All nodes, depth first."""

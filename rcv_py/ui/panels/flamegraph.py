@@ -11,11 +11,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from rcv_py.analysis.flame import Metric
-from rcv_py.analysis.flame_paths import What, key
+from rcv_py.analysis.flame_paths import What, key, parts
 from rcv_py.analysis.search import find
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import percent, plural
 from rcv_py.state.selection import Hover, SearchQuery
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
@@ -41,6 +42,7 @@ NO_PLACE = "Select an instruction or a source line to see what leads to it and w
 NO_VALUE = "Nothing counts in this measure. Choose another one above."
 NOT_IN_RANGE = "What is hidden is known for all waves only: this is the total of the clock range."
 STREAM_MS = 800
+CONTENT_WORD = {one: one.value for one in Content} | {Content.MARKED: "both"}
 
 
 @panel(
@@ -260,6 +262,7 @@ class FlamegraphPanel(Panel):
         menu.addAction("Copy name", lambda: clipboard.setText(scene.full_name(frame)))
         way = "\n".join(scene.full_name(one) for one in scene.tree.ancestors(frame))
         menu.addAction("Copy stack", lambda: clipboard.setText(way))
+        self.add_copy(menu)
         return menu
 
     def _show_sandwich(self, frame: int) -> None:
@@ -319,6 +322,32 @@ class FlamegraphPanel(Panel):
         """What the frames and their widths are."""
         note = self.note.text()
         return f"{self.choices.text()}; {note}" if note else self.choices.text()
+
+    def _around(self, element: int) -> command_text.Words:
+        """The place in the middle of a sandwich."""
+        trace = self.session.trace.value
+        if element < 0 or trace is None:
+            return ()
+        what, first, second = (int(part) for part in parts(np.int64(element)))
+        file = f"{trace.sources[first].path}:" if what == What.LINE else ""
+        return (f"--around={file}{second}",)
+
+    def command_line(self) -> command_text.Words | None:
+        """The frames, all of them."""
+        wanted = self.wanted
+        what = (f"--metric={wanted.metric.name.lower()}", f"--order={wanted.order.value}")
+        around = self._around(wanted.element)
+        if wanted.content is Content.SANDWICH and not around:
+            return None
+        of = (
+            f"--content={CONTENT_WORD[wanted.content]}",
+            *(around if wanted.content is Content.SANDWICH else ()),
+        )
+        is_of_code = wanted.content not in OF_MARKERS
+        ranged = command_text.clock(self.session) if is_of_code or wanted.metric is Metric.NONHIDDEN else ()
+        return command_text.rcv(
+            self.session, "flame", *of, *what, *command_text.idle(self.ui), *ranged, "--least=0"
+        )
 
     def sheet(self) -> Sheet | None:
         """One row a frame, from the root to the leaves, left to right."""

@@ -16,10 +16,11 @@ from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.box_rows import BoxRows, no_boxes
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.device_rows import MARKERS, DeviceRows, device_rows, offer_device
+from rcv_py.ui.kit.device_rows import ENGINE, KERNEL, MARKERS, DeviceRows, device_rows, offer_device
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.event_lines import PREFIX
 from rcv_py.ui.kit.filter_menu import FilterButton
@@ -126,6 +127,15 @@ class GlobalTimelinePanel(Panel):
             self.timeline.plot.reveal_row(self.source.selected_row)
         self.timeline.plot.rows_changed()
 
+    def command_line(self) -> command_text.Words | None:
+        """Every wave of the device that is in view."""
+        ids = self.filter.hidden
+        engines = sorted(id.removeprefix(ENGINE) for id in ids if id.startswith(ENGINE))
+        kernels = sorted(id.removeprefix(KERNEL) for id in ids if id.startswith(KERNEL))
+        hidden = (*command_text.each("without-se", engines), *command_text.each("without-kernel", kernels))
+        inside = command_text.within(self.session)
+        return command_text.rcv(self.session, "waves", "--resident", *hidden, *inside)
+
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows."""
         return self.timeline.plot
@@ -185,8 +195,8 @@ class GlobalTimelinePanel(Panel):
     def _menu(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
         box, made = self._box(row, time), self.all
         if made is None or made.spans is None or box < 0 or made.span[box] < 0:
-            return []
-        return span_actions(self.session, made.spans, int(made.span[box]))
+            return [self.copy_action]
+        return [*span_actions(self.session, made.spans, int(made.span[box])), self.copy_action]
 
     def _name_of(self, box: int) -> tuple[QColor, str]:
         made = self.all

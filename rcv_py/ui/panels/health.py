@@ -18,6 +18,7 @@ from rcv_py.analysis.capture_health import (
 )
 from rcv_py.model.ids import WaveId
 from rcv_py.state.commands import Command
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.note_card import NoteCard, note_text
@@ -171,6 +172,10 @@ class HealthPanel(Panel):
     def caption(self) -> str:
         """The worst of it."""
         return "" if self.notes is None else headline(self.notes)
+
+    def command_line(self) -> command_text.Words | None:
+        """The notes."""
+        return command_text.rcv(self.session, "check")
 
     def sheet(self) -> Sheet | None:
         """A row for every piece of evidence."""

@@ -8,18 +8,20 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QVBoxLayout
 
+from rcv_py.analysis.place_text import place_text
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.column_widths import Elastic
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.icons import pixmap
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.table_model import Column
 
+MOST = 24  # places in a command
 NOWHERE = "Places you visit are listed here. B keeps the present one as a bookmark."
 
 
@@ -90,6 +92,11 @@ class HistoryPanel(Panel):
             self.session.select(place.selection)
         elif place.visit != self.session.history.position:
             self.session.go_to_visit(place.visit)
+
+    def command_line(self) -> command_text.Words | None:
+        """What is known of the places, the newest ones."""
+        links = [text for place in self.places if (text := str(place.selection))]
+        return command_text.rcv(self.session, "place", *dict.fromkeys(links[:MOST])) if links else None
 
     def sheet(self) -> Sheet | None:
         """Bookmarks and visits as links."""

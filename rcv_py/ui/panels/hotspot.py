@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from rcv_py.analysis.hotspot import HEADROOM, Bins, counted_rows, hotspot
+from rcv_py.analysis.hotspot import Bins, counted_rows, hotspot, static_bins
 from rcv_py.base.text import plural
-from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.bins_plot import BinsPlot
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
@@ -168,6 +168,14 @@ class HotspotPanel(Panel):
         """What is counted."""
         return self.note.text() or self.scope.currentText()
 
+    def command_line(self) -> command_text.Words | None:
+        """The histogram."""
+        se, bins = self._engine(), self.ui.settings["hotspot.bins"]
+        engine = () if se is None else (f"--se={se}",)
+        return command_text.rcv(
+            self.session, "hotspot", f"--bins={bins}", *engine, *command_text.clock(self.session)
+        )
+
     def sheet(self) -> Sheet | None:
         """One row a bar, one column a kind that occurs."""
         bins = self.plot.bins
@@ -195,18 +203,3 @@ class HotspotPanel(Panel):
         """Take back what `save_state` returned."""
         self.scope.setCurrentIndex(1 if state.get("engine_of_wave") is True else 0)
         self._compute()
-
-
-def static_bins(code: CodeTable, bins: int) -> Bins:
-    """Return the histogram that the code table alone gives: latency, or samples, by kind of mnemonic."""
-    cost = code.latency
-    if not cost.any() and code.samples_issued is not None:
-        stalled = 0 if code.samples_stalled is None else code.samples_stalled
-        cost = code.samples_issued + stalled
-    step = max(1, -(-len(code) // bins))
-    kind = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE).astype(np.int64)
-    place = np.arange(len(code)) // step * KIND_COUNT + kind
-    cycles = np.bincount(place, weights=cost, minlength=bins * KIND_COUNT).astype(np.int64)
-    cycles = cycles.reshape(bins, KIND_COUNT)
-    first = step * np.arange(bins, dtype=np.int64)
-    return Bins(first, first + step, cycles, step, HEADROOM * int(cycles.sum(axis=1).max(initial=0)))

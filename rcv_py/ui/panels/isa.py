@@ -16,6 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.command_text import Words
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import OF_ALL_WAVES, cost_job, only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
@@ -30,6 +31,7 @@ from rcv_py.ui.kit.isa_facts import IsaFacts
 from rcv_py.ui.kit.isa_menus import extend_header_menu, popup, row_menu
 from rcv_py.ui.kit.isa_search import IsaSearch
 from rcv_py.ui.kit.isa_view import IsaView
+from rcv_py.ui.kit.isa_words import isa_words
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.places import rows_at_leaf, rows_of_place
 
@@ -333,9 +335,9 @@ class IsaPanel(Panel):
     def _open_menu(self, position: QPoint) -> None:
         row = self.view.table.data_row(self.view.view_row_at(position.y()))
         if row >= 0:
-            popup(
-                row_menu(self.view, self.session, row, self.search.filter_to), self.view.viewport(), position
-            )
+            menu = row_menu(self.view, self.session, row, self.search.filter_to)
+            self.add_copy(menu)
+            popup(menu, self.view.viewport(), position)
 
     # -- what the shell asks ------------------------------------------------------------------------
 
@@ -352,6 +354,10 @@ class IsaPanel(Panel):
     def commands(self) -> tuple[Command, ...]:
         """Walks through the hottest rows; bars, arrows and folds."""
         return isa_commands(self)
+
+    def command_line(self) -> Words | None:
+        """The table as it is shown."""
+        return isa_words(self.ui, self.view, self._rows, self.view.table.is_filtered)
 
     def sheet(self) -> Sheet | None:
         """The table as it is shown: filtered and sorted; folded rows are written out."""

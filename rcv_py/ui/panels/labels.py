@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtWidgets import QVBoxLayout
 
 from rcv_py.analysis.labels import Label, labels
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.column_widths import Elastic
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
@@ -84,6 +85,11 @@ class LabelsPanel(Panel):
         at = -1 if line is None else int(np.searchsorted(rows, line, side="right")) - 1
         if at != self.view.current:
             self.view.set_current(at)
+
+    def command_line(self) -> command_text.Words | None:
+        """The labels."""
+        order = command_text.sorting(self.view.table, command_text.same("name", "share", "address"))
+        return command_text.rcv(self.session, "isa", "--labels", *order)
 
     def sheet(self) -> Sheet | None:
         """All labels."""

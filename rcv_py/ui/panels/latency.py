@@ -13,6 +13,7 @@ from rcv_py.analysis.hidden_latency import why_not_hidden
 from rcv_py.analysis.latency_tables import hidden_table
 from rcv_py.analysis.wait_latency import WaitLatency
 from rcv_py.state.selection import Hover
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
@@ -26,6 +27,14 @@ KINDS = ("hidden", "memory")
 KIND_TEXT = ("Hidden latency", "Memory latency")
 RULE_TEXT = ("Better estimate", "Reference viewer")
 SUFFIX = ("", "_reference")
+RULES = ("ours", "reference")
+_PARTS = {name: f"hidden_{name}" for name in ("idle", "stall", "issue")}
+_COUNTED = ("mean", "error", "std", "samples", "issue", "stall", "exact", "median", "p90")
+SORTED = {
+    "hidden": command_text.same("line", "text", "total", "hidden", "share", bar="total", seen="not_hidden")
+    | _PARTS,
+    "memory": command_text.same("line", "text", *_COUNTED, unit="counter", censored="in_flight", bar="mean"),
+}
 WAITS = "waits"
 READING = "Waves are being read."
 NO_COST = "No instruction was executed while the trace was recorded, so there is no latency."
@@ -215,6 +224,15 @@ class LatencyPanel(Panel):
     def caption(self) -> str:
         """What is shown, and by which rule."""
         return f"{self.kind.currentText()}, {self.rule.currentText().lower()}"
+
+    def command_line(self) -> command_text.Words | None:
+        """The table that is shown."""
+        kind, rule = KINDS[self.kind.currentIndex()], RULES[self.rule.currentIndex()]
+        waits = self._waits() if self.is_memory else None
+        what = (f"--kind={kind}", f"--rule={rule}", *(("--waits",) if waits is not None else ()))
+        idle = () if self.is_memory else command_text.idle(self.ui)
+        order = command_text.sorting(self.view.table, SORTED[kind])
+        return command_text.rcv(self.session, "latency", *what, *idle, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
         """The table that is shown; what is not known is left empty."""

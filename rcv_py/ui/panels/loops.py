@@ -14,6 +14,7 @@ from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
@@ -31,6 +32,7 @@ READING = "Loops are shown as soon as waves are read."
 UNREAD = "No wave could be read, so nothing is known about loops. Problems says why."
 NO_LOOP = "No wave jumped back to a line it had run: the kernel has no loop, or each ran only one round."
 ALL, SELECTED, OUTLIERS = range(3)
+SORTED = command_text.same("wave", "cycles", "stall", "idle", "begin", "note", number="iteration")
 SCOPES = ("All waves", "Selected wave", "Outliers")
 
 
@@ -270,6 +272,21 @@ class LoopsPanel(Panel):
         """The loop, and which iterations."""
         pair = self._pair()
         return "" if pair is None else f"loop {pair[0]} to {pair[1]}, {self.scope.currentText().lower()}"
+
+    def command_line(self) -> command_text.Words | None:
+        """The rounds of the chosen loop, or the loops."""
+        pair = self._pair()
+        if pair is None:
+            return command_text.rcv(self.session, "loops", "--top=0")
+        scope = {SELECTED: command_text.wave(self.session, "rounds-of"), OUTLIERS: ("--outliers",)}
+        which = (
+            "--show=iterations",
+            f"--loop={pair[0]}:{pair[1]}",
+            *scope.get(self.scope.currentIndex(), ()),
+        )
+        return command_text.rcv(
+            self.session, "loops", *which, *command_text.sorting(self.table.table, SORTED), "--top=0"
+        )
 
     def sheet(self) -> Sheet | None:
         """The iterations that are shown."""

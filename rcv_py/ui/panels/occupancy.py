@@ -8,6 +8,7 @@ from rcv_py.analysis.occupancy import Steps
 from rcv_py.analysis.occupancy_curves import OccupancyCurve, occupancy_curves, occupancy_numbers
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
+from rcv_py.ui.kit.command_text import Words, only, rcv
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.curve_panel import CurvePanel
 from rcv_py.ui.kit.curve_plot import Curve, Stack
@@ -78,6 +79,11 @@ class OccupancyPanel(CurvePanel):
         self.plot.set_stack(Stack.LINES if is_share else Stack(self.chosen("stack")))
         self.plot.set_curves(curves, "waves, % of slots" if is_share else "resident waves")
         self._tell()
+
+    def command_line(self) -> Words | None:
+        """Mean, peak, tail and ramp of the curves that are shown."""
+        names = only([one.name for one in self.found], self.plot.shown)
+        return rcv(self.session, "occupancy", f"--by={self.chosen('group')}", *names)
 
     def _tell(self) -> None:
         """Sum up the curves that are shown."""

@@ -11,17 +11,19 @@ from PySide6.QtWidgets import QSizePolicy
 
 from rcv_py.analysis.occupancy import steps
 from rcv_py.analysis.raster import Pixels, raster
+from rcv_py.analysis.wave_places import waves_of_unit
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.brush import Brush
 from rcv_py.ui.kit.brush_strip import BrushStrip
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import reason
 from rcv_py.ui.kit.panel import Panel, panel
-from rcv_py.ui.kit.wave_rows import wave_rows, waves_of_unit
+from rcv_py.ui.kit.wave_rows import wave_rows
 
 HEIGHT = 44
 BAND_PX = 3  # the clock range, at the bottom
@@ -86,6 +88,10 @@ class OverviewPanel(BrushStrip, Panel):
     def sizeHint(self) -> QSize:
         """A thin strip."""
         return QSize(600, HEIGHT)
+
+    def command_line(self) -> command_text.Words | None:
+        """Traced waves by state; what lies behind them is what the panel Occupancy shows."""
+        return command_text.rcv(self.session, "occupancy", "--by=state")
 
     # -- picture ----------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtWidgets import QVBoxLayout
 
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.column_widths import Elastic
 from rcv_py.ui.kit.context import UiContext
@@ -85,6 +86,10 @@ class ProblemsPanel(Panel):
         if 0 <= row < len(self.problems):
             problem = self.problems[row]
             QGuiApplication.clipboard().setText(f"{problem.severity}: {problem.where}: {problem}")
+
+    def command_line(self) -> command_text.Words | None:
+        """The facts, with what is wrong."""
+        return command_text.rcv(self.session, "info", "--read")
 
     def sheet(self) -> Sheet | None:
         """All problems."""

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from rcv_py.analysis.marker_spans import MarkerSpans
-from rcv_py.analysis.search import find
-from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
-from rcv_py.model.trace import Trace
+from rcv_py.analysis.text_hits import Hits, text_hits
 from rcv_py.state.commands import Command
-from rcv_py.state.selection import SearchQuery
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.column_widths import Elastic
 from rcv_py.ui.kit.context import UiContext
@@ -21,63 +15,12 @@ from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.places import place_text
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.table_model import Column
 from rcv_py.ui.kit.unit_markers import go_to_wave
 
-LIMIT = 20_000  # source lines that are listed
 TYPE = "Type what to look for."
 EVERY_MS = 120
-
-
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """What was found: code rows first, then source lines, then names of markers."""
-
-    lines: list[int] = field(default_factory=list)  # code row, -1 for a source line
-    places: list[tuple[int, int]] = field(default_factory=list)  # (file, line), (-1, -1) for a code row
-    where: list[str] = field(default_factory=list)
-    text: list[str] = field(default_factory=list)
-    spans: list[int] = field(default_factory=list)  # first marker span of that name, -1 for other hits
-    problem: str = ""
-
-
-def hits_of(trace: Trace, query: SearchQuery, spans: MarkerSpans | None = None) -> Hits:
-    """Search code, labels, sources and markers of a trace; at most `LIMIT` source lines."""
-    how = (query.text, query.is_case_sensitive, query.is_regex)
-    try:
-        rows = find(trace.code.text, *how).tolist()
-    except UsageError as error:
-        return Hits(problem=f"{error} {error.hint}")
-    labels = trace.code.is_label
-    lines, places = list(rows), [(-1, -1)] * len(rows)
-    where = [f"label {row}" if labels[row] else f"line {row}" for row in rows]
-    text = [trace.code.text[row] for row in rows]
-    for number, source in enumerate(trace.sources):
-        for row in find(source.lines or (), *how).tolist()[: LIMIT - len(places) + len(rows)]:
-            lines.append(-1)
-            places.append((number, row + 1))
-            where.append(place_text(trace.sources, number, row + 1))
-            text.append((source.lines or ())[row].strip())
-    of_spans = [-1] * len(lines)
-    for name, first, times in _marked(spans, how):
-        lines.append(-1)
-        places.append((-1, -1))
-        where.append("marker")
-        text.append(f"{name} ({plural(times, 'time')})")
-        of_spans.append(first)
-    return Hits(lines, places, where, text, of_spans)
-
-
-def _marked(spans: MarkerSpans | None, how: tuple[str, bool, bool]) -> list[tuple[str, int, int]]:
-    """Names of markers that match, the first span of each in time, and how many there are."""
-    found = []
-    for number in [] if spans is None else find(spans.names, *how).tolist():
-        rows = np.flatnonzero(spans.name_id == number)
-        if len(rows):
-            found.append((spans.names[number], int(rows[np.argmin(spans.begin[rows])]), len(rows)))
-    return found
 
 
 @panel(
@@ -158,7 +101,13 @@ class SearchPanel(Panel):
             self._take(Hits())
             return
         spans = self.ui.results.cell("markers").value
-        self.ui.tasks.run(self, lambda: hits_of(trace, query, spans), only_for(self.session, self._take))
+        self.ui.tasks.run(
+            self,
+            lambda: text_hits(
+                trace, query.text, spans, is_case_sensitive=query.is_case_sensitive, is_regex=query.is_regex
+            ),
+            only_for(self.session, self._take),
+        )
 
     def _take(self, hits: Hits) -> None:
         trace, query = self.session.trace.value, self.session.query.value
@@ -233,6 +182,11 @@ class SearchPanel(Panel):
         count = len(self.hits.lines)
         text = f"{row + 1:,} of {count:,}" if row >= 0 else f"{count:,} found"
         self.bar.say(text if self.session.query.value.text else "", count, self.hits.problem)
+
+    def command_line(self) -> command_text.Words | None:
+        """The hits."""
+        words = command_text.matching(self.session.query.value)
+        return command_text.rcv(self.session, "search", *words) if words else None
 
     def sheet(self) -> Sheet | None:
         """The hits."""

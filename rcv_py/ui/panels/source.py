@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from rcv_py.analysis.place_text import place_text
 from rcv_py.analysis.search import find
 from rcv_py.analysis.source_costs import SourceCosts, source_costs
 from rcv_py.base.errors import UsageError
@@ -17,6 +17,7 @@ from rcv_py.base.text import percent
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover, SearchQuery
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import charged, cost_job, only_for
@@ -26,7 +27,8 @@ from rcv_py.ui.kit.heat_strip import HeatStrip
 from rcv_py.ui.kit.highlight import Span, spans
 from rcv_py.ui.kit.icons import icon
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.places import place_text, short_names
+from rcv_py.ui.kit.places import short_names
+from rcv_py.ui.kit.source_parts import chain_html, stretched_row
 from rcv_py.ui.kit.source_rows import expanded_lines, source_rows
 from rcv_py.ui.kit.source_view import SourceView
 
@@ -35,6 +37,7 @@ NO_SOURCE = (
     "record again, and keep the source files where they were built."
 )
 STREAM_MS = 500
+SORTED = command_text.same("share", "cost", bar="cost", line="place", text="text")
 
 Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...]]
 
@@ -89,10 +92,10 @@ class SourcePanel(Panel):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(_row(self.files, self.how, self.hotter, self.cooler))
+        column.addLayout(stretched_row(self.files, self.how, self.hotter, self.cooler))
         for widget in (self.find, self.chain, self.note):
             column.addWidget(widget)
-        rows = _row(self.view, self.strip)
+        rows = stretched_row(self.view, self.strip)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(0)
         column.addLayout(rows, 1)
@@ -267,13 +270,7 @@ class SourcePanel(Panel):
         self.chain.setVisible(len(chain) > 1 and trace is not None)
         if trace is None or len(chain) < 2:
             return
-        color = self.ui.theme.role("accent").name()
-        names = [escape(place_text(trace.sources, *place)) for place in chain]
-        links = [
-            f'<a style="color:{color}" href="{file}:{line}">{name}</a>'
-            for name, (file, line) in zip(names, chain, strict=True)
-        ]
-        self.chain.setText("Inlined: " + " › ".join(reversed(links)))
+        self.chain.setText(chain_html(trace.sources, chain, self.ui.theme.role("accent").name()))
         self.chain.setToolTip(
             "\n".join(place_text(trace.sources, *place, full=True) for place in chain[::-1])
         )
@@ -361,6 +358,16 @@ class SourcePanel(Panel):
         is_self = self.session.source_cost.value is SourceCost.SELF
         self.session.source_cost.set(SourceCost.INCLUSIVE if is_self else SourceCost.SELF)
 
+    def command_line(self) -> command_text.Words | None:
+        """The lines of the file that code came from."""
+        trace = self.session.trace.value
+        if trace is None or self.view.lines is None:
+            return None
+        of = f"--file={trace.sources[self._file].path}"
+        order = command_text.sorting(self.view.table, SORTED)
+        how = command_text.charge(self.ui)
+        return command_text.rcv(self.session, "hotspot", "--by=source", *how, of, *order, "--top=0")
+
     def sheet(self) -> Sheet | None:
         """The lines of the file with their costs."""
         if self.view.lines is None:
@@ -383,16 +390,6 @@ class SourcePanel(Panel):
         self.hotter.setIcon(icon(self.ui.theme, "up"))
         self.cooler.setIcon(icon(self.ui.theme, "down"))
         self._show_chain()
-
-
-def _row(stretched: QWidget, *others: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setContentsMargins(8, 4, 8, 4)
-    row.setSpacing(4)
-    row.addWidget(stretched, 1)
-    for widget in others:
-        row.addWidget(widget)
-    return row
 
 
 def _command(name: str, title: str, run: Callable[[], None], *shortcuts: str) -> Command:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 from rcv_py.analysis.device_summary import DeviceSummary, Fact, device_summary
 from rcv_py.analysis.stall_reasons import stall_reasons
 from rcv_py.base.text import plural
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.card_flow import Card, CardFlow
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
@@ -231,6 +232,10 @@ class SummaryPanel(Panel):
     def caption(self) -> str:
         """How much of it is there."""
         return self.note.text()
+
+    def command_line(self) -> command_text.Words | None:
+        """Everything on the page."""
+        return command_text.rcv(self.session, "summary")
 
     def sheet(self) -> Sheet | None:
         """The compute units; where there are none, the key numbers."""

@@ -16,6 +16,7 @@ from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
 from rcv_py.analysis.token_details import line_totals, producers, token_details, waiters
 from rcv_py.analysis.token_waits import token_waits
 from rcv_py.analysis.waitcnt.replay import waits_of
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
@@ -162,6 +163,14 @@ class TokenDetailsPanel(Panel):
         hit = min(max(int(text), 1), facts.token.hits) - 1
         if hit != facts.token.hit:
             self.session.select_line(facts.line, hit)
+
+    def command_line(self) -> command_text.Words | None:
+        """What is known of the selected instruction."""
+        selection = self.session.selection.value
+        if self.facts is None:
+            return None
+        place = str(selection if self.facts.token is not None else replace(selection, hit=None))
+        return command_text.rcv(self.session, "place", place)
 
     def sheet(self) -> Sheet | None:
         """The facts as name and value."""

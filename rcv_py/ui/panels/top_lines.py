@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.selection import Hover
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.context import UiContext
@@ -17,11 +18,12 @@ from rcv_py.ui.kit.cost_bars import draw_bar
 from rcv_py.ui.kit.costs import charged, cost_job, only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.ranking import Ranking, code_ranking, ranking_columns, source_ranking
+from rcv_py.ui.kit.ranking import LIMIT, Ranking, code_ranking, ranking_columns, source_ranking
 from rcv_py.ui.kit.rows_view import RowsView
 
 NO_COST = "No line has a cost: no instruction was executed while the trace was recorded."
 STREAM_MS = 500
+SORTED = command_text.same("place", "share", "cost", "text", bar="cost")
 
 
 @panel(id="top_lines", title="Top lines", area="left_bottom", order=10, tip="Lines ranked by cost.")
@@ -163,6 +165,14 @@ class TopLinesPanel(Panel):
             box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
             parts = [(int(ranking.cost[row]), self.ui.theme.role("accent"))]
             draw_bar(painter, box, parts, int(ranking.cost[0]), self.ui.settings["isa.bar_scale"])
+
+    def command_line(self) -> command_text.Words | None:
+        """The ranking."""
+        trace, file = self.session.trace.value, self._wanted_file()
+        by = ("--by=source" if self._has_sources else "--by=line", *command_text.charge(self.ui))
+        of = () if file is None or trace is None else (f"--file={trace.sources[file].path}",)
+        order = command_text.sorting(self.view.table, SORTED) or ("--sort=cost",)
+        return command_text.rcv(self.session, "hotspot", *by, *of, *order, f"--top={LIMIT}")
 
     def sheet(self) -> Sheet | None:
         """The ranking."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSplitter, QVBox
 from rcv_py.analysis.findings.finding import Finding, Findings
 from rcv_py.analysis.findings.text import markdown, one_as_markdown
 from rcv_py.state.commands import Command
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.evidence_go import go_to
@@ -202,6 +203,10 @@ class TriagePanel(Panel):
     def caption(self) -> str:
         """How much was looked at."""
         return self.note.text()
+
+    def command_line(self) -> command_text.Words | None:
+        """The findings."""
+        return command_text.rcv(self.session, "triage", "--top=0")
 
     def sheet(self) -> Sheet | None:
         """One row a finding."""

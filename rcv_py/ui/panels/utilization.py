@@ -11,11 +11,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from rcv_py.analysis.raster import Segment, TokenRow
 from rcv_py.analysis.union import Union, union
 from rcv_py.analysis.utilization import Track, utilization
+from rcv_py.analysis.wave_places import place_name, waves_of_unit
 from rcv_py.base.text import percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
@@ -25,7 +27,7 @@ from rcv_py.ui.kit.rows_item import RowShape
 from rcv_py.ui.kit.timeline_plot import Timeline
 from rcv_py.ui.kit.token_rows import RowName, TokenRows
 from rcv_py.ui.kit.token_tip import token_at, token_tip
-from rcv_py.ui.kit.wave_rows import place_name, span_segment, waves_of_unit
+from rcv_py.ui.kit.wave_rows import span_segment
 
 NO_WAVES = "No instruction detail: no wave ran on the traced compute unit, so nothing kept its units busy."
 READING = "The waves of this compute unit are still being read."
@@ -76,6 +78,7 @@ class UtilizationPanel(Panel):
         self.source = TokenRows(ui.theme, RowShape(16, strip=0, gap=4))
         self.timeline = Timeline(ui, self.source, self)
         self.timeline.plot.setAccessibleName("Timeline of the units of a compute unit")
+        self.timeline.plot.menu = lambda row, time: [self.copy_action]
         self.units = Units((), "", 0, 0)
         self._unit: tuple[int, ...] | None = None
         self._is_stale = False
@@ -185,6 +188,13 @@ class UtilizationPanel(Panel):
     def caption(self) -> str:
         """What the bars are."""
         return self._note.text()
+
+    def command_line(self) -> command_text.Words | None:
+        """How long each unit was busy in the view."""
+        if not self.units.units:
+            return None
+        where = (*command_text.wave(self.session, "of"), *command_text.within(self.session))
+        return command_text.rcv(self.session, "units", *where)
 
     def sheet(self) -> Sheet:
         """Busy cycles of each unit in the view."""

@@ -10,18 +10,30 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.hotspot import counted_rows
+from rcv_py.analysis.place_text import place_text
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_TEXT
 from rcv_py.state.selection import Hover
+from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.places import place_text
-from rcv_py.ui.kit.wait_tree import WaitNode, kinds_of, only_about, wait_nodes
+from rcv_py.ui.kit.wait_tree import (
+    BAR,
+    NAME,
+    SHARE,
+    SOURCE,
+    STALL,
+    TIMES,
+    WaitNode,
+    kinds_of,
+    only_about,
+    wait_nodes,
+)
 from rcv_py.ui.kit.wait_view import WaitTree
 
 NO_WAVES = (
@@ -34,6 +46,7 @@ NO_WAITS = "No wave ran a wait for memory, LDS or messages."
 NOT_SELECTED = "No line is selected. Click an instruction, or show all waits."
 OUT_OF_RANGE = "No wave that was read touches the clock range. Reset the range in the Wave panel to see all."
 STREAM_MS = 800
+SORTED = {NAME: "text", BAR: "stall", STALL: "stall", SHARE: "share", TIMES: "hits", SOURCE: "source"}
 
 Answer = tuple[WaitSummary, WaitNode]
 
@@ -226,6 +239,7 @@ class WaitsPanel(Panel):
         menu.addSeparator()
         menu.addAction("Expand all", self.tree.expandAll)
         menu.addAction("Collapse all", self.tree.collapseAll)
+        self.add_copy(menu)
         menu.popup(self.tree.viewport().mapToGlobal(position))
 
     def _isolate(self, line: int) -> None:
@@ -233,6 +247,15 @@ class WaitsPanel(Panel):
         self.session.isolated_wait.set(line)
 
     # -- state --------------------------------------------------------------------------------------
+
+    def command_line(self) -> command_text.Words | None:
+        """The waits, with what each waited for."""
+        column, order = self.tree.rows.sorting
+        order = command_text.sorted_by(SORTED[column], order) if column in SORTED else ()
+        of = command_text.only_line(self.session, self.only.isChecked())
+        return command_text.rcv(
+            self.session, "waits", *of, *command_text.clock(self.session), *order, "--top=0"
+        )
 
     def sheet(self) -> Sheet | None:
         """One row a wait and producer, as shown."""

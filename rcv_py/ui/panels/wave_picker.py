@@ -23,7 +23,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command
-from rcv_py.ui.kit import wave_choice
+from rcv_py.ui.kit import command_text, wave_choice
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
@@ -264,6 +264,13 @@ class WavePickerPanel(Panel):
             self.session.set_clock_range(TimeWindow(begin, end))
 
     # -- export -------------------------------------------------------------------------------------
+
+    def command_line(self) -> command_text.Words | None:
+        """The selected wave, and how many count."""
+        wave = self.session.selection.value.wave
+        if wave is None:
+            return command_text.rcv(self.session, "waves")
+        return command_text.rcv(self.session, "wave", str(wave), *command_text.clock(self.session))
 
     def sheet(self) -> Sheet | None:
         """All waves of the capture."""

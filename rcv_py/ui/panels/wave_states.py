@@ -13,6 +13,7 @@ from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.command_text import Words, only, rcv
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.curve_panel import CurvePanel
 from rcv_py.ui.kit.curve_plot import Curve, Stack
@@ -132,6 +133,13 @@ class WaveStatesPanel(CurvePanel):
     def _now(self) -> None:
         if self.session.trace.value is not None:
             self._rebuild.now()
+
+    def command_line(self) -> Words | None:
+        """Mean, peak and share of the states that are shown."""
+        se = self._engine()
+        engine = () if se is None else (f"--se={se}",)
+        shown = only([state.name for state in LIVING], self.plot.shown)
+        return rcv(self.session, "occupancy", "--by=state", *engine, *shown)
 
     def _restack(self) -> None:
         self.plot.set_stack(Stack(self.chosen("stack")))

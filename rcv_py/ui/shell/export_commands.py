@@ -8,12 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from rcv_py.base.errors import ExportError, RcvError
+from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
-from rcv_py.ui.kit import export
+from rcv_py.ui.kit import command_text, export
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.panel import Panel, Sheet
+from rcv_py.ui.kit.panel import COPY_AS_COMMAND, Panel, Sheet
 from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.error_box import ErrorDesk
 from rcv_py.ui.shell.go_commands import NO_TRACE
@@ -46,6 +46,11 @@ class Exporter:
         return {WINDOW: "Whole window"} | {
             name: dock.info.title for name, dock in self.workspace.docks.items()
         }
+
+    def check_name(self, name: str) -> None:
+        """Raise UsageError if there is no panel of that id."""
+        if name not in self.names():
+            raise UsageError(f"There is no panel {name!r}.", hint=f"Panels: {', '.join(self.names())}.")
 
     def current(self) -> str:
         """The panel that has the focus, else the window."""
@@ -103,6 +108,24 @@ class Exporter:
         QApplication.clipboard().setText(export.csv_text(self.sheet(name), "\t"))
         self.window.statusBar().showMessage(f"Copied the table of: {self.names()[name].lower()}.", 3000)
 
+    def command_line(self, name: str) -> tuple[str, ...] | None:
+        """The words of the command that prints what a panel shows; of the window, those that open it."""
+        if name != WINDOW:
+            return self.workspace.docks[name].panel.command_line()
+        return command_text.rcv(self.ui.session, "view")
+
+    def copy_command(self, name: str) -> None:
+        """Put the command on the clipboard; raise ExportError if the panel shows nothing."""
+        words = self.command_line(name)
+        if words is None:
+            raise ExportError(
+                f"{self.names()[name]} shows nothing that a command could print.",
+                hint="Choose what it asks for first.",
+            )
+        text = command_text.line(words)
+        QApplication.clipboard().setText(text)
+        self.window.statusBar().showMessage(f"Copied: {text}", 6000)
+
     def guarded(self, action: Callable[[], None]) -> None:
         """Do it, and tell the user why not if it cannot be done."""
         try:
@@ -145,6 +168,11 @@ def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]
             "" if exporter.has_sheet(exporter.current()) else "Click into a panel that shows a table first."
         )
 
+    def needs_words() -> str:
+        if session.trace.value is None:
+            return NO_TRACE
+        return "" if exporter.command_line(exporter.current()) else "This panel shows nothing yet."
+
     def dialog() -> None:
         from rcv_py.ui.shell.export_dialog import ExportDialog  # noqa: PLC0415 - it imports this module
 
@@ -180,5 +208,14 @@ def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]
             ("Ctrl+Shift+T",),
             "Copy the table of the panel with the focus.",
             needs_table,
+        ),
+        Command(
+            "export.copy_command",
+            COPY_AS_COMMAND,
+            "Export",
+            guarded(exporter.copy_command),
+            ("Ctrl+Alt+K",),
+            "Copy the rcv command that prints the numbers of the panel with the focus.",
+            needs_words,
         ),
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QWidget
 
@@ -48,6 +49,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.ui = ui
         self.loader = loader
+        self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorDesk(self, self._where)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(make_panels(ui))
@@ -103,6 +105,9 @@ class MainWindow(QMainWindow):
         self.workspace.panels_changed.connect(soon.ask)
         for panel in self.panels:
             panel.wants.connect(self.workspace.show_panel)
+        for name, dock in self.workspace.docks.items():
+            copy = partial(self.exporter.copy_command, name)
+            dock.panel.copy_asked.connect(partial(self.exporter.guarded, copy))
         session.trace.watch(self._trace_changed)
         self.opener.failed.connect(self.errors.show)
         self.opener.choose.connect(self._choose)
@@ -244,6 +249,13 @@ class MainWindow(QMainWindow):
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             capture_memory.take_back(self.ui.settings, self.ui.session)
+            QTimer.singleShot(0, self, self._show_first)  # behind what the workspace does when it is shown
+
+    def _show_first(self) -> None:
+        """Bring the panel to the front that the first capture is opened for."""
+        name, self.first_panel = self.first_panel, None
+        if name is not None:
+            self.workspace.show_panel(name)
 
     def _choose(self, folder: Path, entries: Any) -> None:
         self.chooser.show_entries(folder, entries)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from rcv_py.analysis.explorer import NO_SOURCE, Node, explorer, top_lines
@@ -9,9 +12,34 @@ from rcv_py.analysis.labels import labels
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
-from rcv_py.ui.kit.cost_tree import Place
 
 LINES = 12  # ranked lines below a file or a label
+
+
+@dataclass(eq=False)
+class Place:
+    """A node.  `file` and `line` say what a click opens: a source file, or a row of the code table."""
+
+    name: str
+    tip: str
+    cost: int
+    by_kind: np.ndarray  # int64 [KIND_COUNT]
+    children: tuple[Place, ...] = ()
+    file: int = -1
+    line: int = -1
+    is_quiet: bool = False
+    parent: Place | None = field(default=None, repr=False)
+    row: int = 0
+
+    def __post_init__(self) -> None:
+        for row, child in enumerate(self.children):
+            child.parent, child.row = self, row
+
+    def walk(self) -> Iterator[Place]:
+        """Yield this node and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
 
 
 def source_tree(trace: Trace, cost: np.ndarray, how: SourceCost) -> Place:

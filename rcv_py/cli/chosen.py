@@ -1,0 +1,109 @@
+"""Which waves count, whose costs are shown, and in which order: the options that say what a panel shows."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.cost_columns import CostColumns, cost_columns
+from rcv_py.analysis.hotspot import counted_rows
+from rcv_py.analysis.line_stats import all_lines
+from rcv_py.analysis.search import find
+from rcv_py.base.errors import UsageError
+from rcv_py.cli.opening import batches
+from rcv_py.cli.places import wave_row
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.window import TimeWindow
+
+OF_ALL_WAVES = (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL)
+MODES = {
+    "sum": LatencyMode.SUM_ALL,
+    "mean": LatencyMode.MEAN_ALL,
+    "hit": LatencyMode.ITERATION,
+    "wave-sum": LatencyMode.SUM_WAVE,
+    "wave-mean": LatencyMode.MEAN_WAVE,
+    "wave-max": LatencyMode.MAX_WAVE,
+}
+
+
+def window_of(asked: tuple[int, int] | None) -> TimeWindow | None:
+    """Return the window of `A:B`, None if none was given."""
+    return None if asked is None else TimeWindow(*asked)
+
+
+def counted(trace: Trace, clock: tuple[int, int] | None, se: int | None = None) -> set[int] | None:
+    """Return the index rows of the waves that count, None for all."""
+    window = window_of(clock)
+    return None if window is None and se is None else counted_rows(trace.waves, se, window)
+
+
+def counted_batches(trace: Trace, rows: set[int] | None) -> Iterator[WaveBatch]:
+    """Read the waves that count, some at a time; None: all of them."""
+    return batches(trace) if rows is None else iter([trace.reader.read(sorted(rows))] if rows else [])
+
+
+def wave_of(trace: Trace, name: str) -> Wave:
+    """Read one wave; raise UsageError if there is none of that name, or if it cannot be read."""
+    row = wave_row(trace, name)
+    batch = trace.reader.read([row])
+    if not batch.waves:
+        why = next((text for _, text in batch.missing), "")
+        raise UsageError(f"The wave {name} cannot be read.", hint=why)
+    return batch.waves[0]
+
+
+def asked_costs(
+    trace: Trace,
+    clock: tuple[int, int] | None = None,
+    mode: LatencyMode = LatencyMode.SUM_ALL,
+    wave: str | None = None,
+    hit: int | None = None,
+) -> CostColumns:
+    """Return the costs of all code lines in a mode, of all waves or of those that touch a clock range."""
+    if mode not in OF_ALL_WAVES:
+        if wave is None:
+            raise UsageError("This mode is about one wave.", hint="Name it with --wave se0/simd2/slot1/wv0.")
+        return cost_columns(trace.code, mode, wave_of(trace, wave), hit)
+    stats = None
+    if clock is not None:
+        rows = counted(trace, clock)
+        stats = all_lines(counted_batches(trace, rows), len(trace.code), rows)
+    return cost_columns(trace.code, mode, None, None, stats)
+
+
+def matched(texts: Sequence[str], arguments: Namespace) -> set[int] | None:
+    """Return the rows whose text matches `--match`, None if nothing is looked for."""
+    if not arguments.match:
+        return None
+    return set(find(texts, arguments.match, arguments.case, arguments.regex).tolist())
+
+
+def in_order(rows: list[dict[str, Any]], arguments: Namespace) -> list[dict[str, Any]]:
+    """Return the rows by the column that `--sort` names; equal ones, and all without it, stay as they are."""
+    key = arguments.sort
+    if not key or not rows:
+        return rows
+    if key not in rows[0] or isinstance(rows[0][key], list | dict):
+        names = ", ".join(name for name, value in rows[0].items() if not isinstance(value, list | dict))
+        raise UsageError(f"There is no column {key!r} to sort by.", hint=f"Columns: {names}.")
+    known = [row for row in rows if row[key] is not None]
+    known.sort(key=lambda row: row[key], reverse=not arguments.ascending)
+    return known + [row for row in rows if row[key] is None]
+
+
+def tuples_in_order(
+    head: Sequence[str], rows: list[tuple[Any, ...]], arguments: Namespace
+) -> list[tuple[Any, ...]]:
+    """The same for rows without names; `head` has the names."""
+    named = [dict(zip(head, row, strict=True)) for row in rows]
+    return [tuple(row.values()) for row in in_order(named, arguments)]
+
+
+def charged(costs: CostColumns, arguments: Namespace) -> np.ndarray:
+    """Return what each code line is charged with: latency, and idle time unless `--no-idle` says no."""
+    return costs.latency if arguments.no_idle else costs.cost

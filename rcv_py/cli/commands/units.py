@@ -1,0 +1,55 @@
+"""`rcv units`: for how long each unit of a compute unit was busy."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from rcv_py.analysis.union import union
+from rcv_py.analysis.utilization import utilization
+from rcv_py.analysis.wave_places import place_name, waves_of_unit
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.chosen import counted_batches, window_of
+from rcv_py.cli.places import wave_row
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.formats.open import open_trace
+
+SCHEMA = "rcv.units/1"
+_HEAD = ("unit", "busy", "cycles", "share")
+
+
+def run(arguments: Namespace) -> int:
+    """Print the units of a compute unit as text, CSV or JSON."""
+    trace = open_trace(arguments.folder)
+    if not len(trace.waves):
+        raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")
+    row = 0 if arguments.of is None else wave_row(trace, arguments.of)
+    chosen, index = waves_of_unit(trace, row), trace.waves
+    waves = [wave for batch in counted_batches(trace, set(chosen.tolist())) for wave in batch.waves]
+    window = window_of(arguments.within) or trace.span
+    place = place_name(trace, *(int(column[row]) for column in (index.se, index.sa, index.cu)))
+    rows = []
+    for track in utilization(waves, trace) if waves else ():
+        busy = union(track.start, track.end).inside(window)
+        rows.append((track.name, busy, window.width, round(busy / max(1, window.width), 6)))
+    if arguments.csv:
+        sys.stdout.write(csv_text(_HEAD, rows))
+    elif arguments.json:
+        document = {
+            "capture": trace.name,
+            "place": place,
+            "waves": len(waves),
+            "within": [window.begin, window.end],
+            "rows": [dict(zip(_HEAD, one, strict=True)) for one in rows],
+        }
+        print(json_text(SCHEMA, document))
+    else:
+        print(f"{place}, {plural(len(waves), 'wave')}")
+        cells = [(name, count(busy), percent(busy, whole)) for name, busy, whole, _ in rows]
+        print_table((Column("unit"), Column("busy", True), Column("share", True)), cells)
+        what = "cycles of issue" if trace.gfxip <= 9 else "cycles of execution"
+        print(
+            f"\nOf {count(window.width)} cycles; {what} that no other instruction of the unit covered twice."
+        )
+    return 0

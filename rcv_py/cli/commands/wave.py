@@ -1,0 +1,110 @@
+"""`rcv wave`: what one wave did, and its instructions as they ran."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.chosen import of_waves
+from rcv_py.analysis.hotspot import counted_rows
+from rcv_py.analysis.line_stats import wave_lines
+from rcv_py.analysis.token_details import state_cycles
+from rcv_py.base.text import count, nanoseconds, percent, plural
+from rcv_py.cli.chosen import wave_of, window_of
+from rcv_py.cli.commands.waves import STATES
+from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
+
+SCHEMA = "rcv.wave/1"
+_HEAD = ("token", "start", "stall", "issue", "idle", "kind", "line", "text")
+_WORDS = ("kind", "text")
+
+
+def run(arguments: Namespace) -> int:
+    """Print one wave as text, CSV or JSON."""
+    trace = open_trace(arguments.folder)
+    wave = wave_of(trace, arguments.wave)
+    part = window_of(arguments.within) or TimeWindow(wave.begin, wave.end)
+    if arguments.csv:
+        sys.stdout.write(csv_text(_HEAD, [list(row.values()) for row in _tokens(trace, wave, part)]))
+    elif arguments.json:
+        more = {"instructions": list(_tokens(trace, wave, part))} if arguments.tokens else {}
+        print(json_text(SCHEMA, _document(trace, wave, part, arguments) | more))
+    else:
+        _print(trace, wave, part, arguments)
+    return 0
+
+
+def _document(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) -> dict[str, Any]:
+    cycles = state_cycles(wave, part.begin, part.end)
+    whole = wave_lines(wave, len(trace.code))
+    return {
+        "capture": trace.name,
+        "wave": str(wave.id),
+        "cu": wave.cu,
+        "begin": wave.begin,
+        "end": wave.end,
+        "cycles": wave.end - wave.begin,
+        "within": [part.begin, part.end],
+        "states": {state.name.lower(): cycles[state] for state in STATES},
+        "tokens": len(wave.tokens),
+        "latency": int(whole.latency.sum()),
+        "stall": int(whole.stall.sum()),
+        "idle": int(whole.idle.sum()),
+        "counted": len(counted_rows(trace.waves, None, window_of(arguments.clock))),
+        "of": len(trace.waves),
+    }
+
+
+def _tokens(trace: Trace, wave: Wave, part: TimeWindow) -> Iterator[dict[str, Any]]:
+    """The instructions that touch the range, in order of their starts."""
+    piece = of_waves([wave])
+    inside = (piece.start < part.end) & (piece.start + np.maximum(piece.duration, 1) > part.begin)
+    text = trace.code.text
+    for row in np.flatnonzero(inside).tolist():
+        kind, line = int(piece.kind[row]), int(piece.line[row])
+        yield {
+            "token": row,
+            "start": int(piece.start[row]),
+            "stall": int(piece.stall[row]),
+            "issue": int(piece.busy[row]),
+            "idle": int(piece.idle[row]),
+            "kind": TokenKind(kind).name if kind in TokenKind._value2member_map_ else str(kind),
+            "line": line if line >= 0 else None,
+            "text": text[line] if 0 <= line < len(text) else "",
+        }
+
+
+def _print(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) -> None:
+    found = _document(trace, wave, part, arguments)
+    real = trace.clock.ns(found["cycles"])
+    lasted = f"{count(found['cycles'])} cycles" + ("" if real is None else f", {nanoseconds(real)}")
+    whole = max(1, sum(found["states"].values()))
+    states = ", ".join(f"{name.upper()} {percent(value, whole)}" for name, value in found["states"].items())
+    print(f"{wave.id}")
+    facts = [
+        ("life", f"{count(wave.begin)} to {count(wave.end)}, {lasted}"),
+        ("place", f"compute unit {wave.cu}" if wave.cu >= 0 else ""),
+        ("instructions", count(found["tokens"])),
+        ("states", f"{states}, of {count(part.width)} cycles"),
+        ("counted", f"{found['counted']:,} of {plural(found['of'], 'wave')}" if arguments.clock else ""),
+    ]
+    print_facts([(name, value) for name, value in facts if value])
+    if arguments.tokens:
+        rows = [[_cell(name, value) for name, value in row.items()] for row in _tokens(trace, wave, part)]
+        print()
+        print_table([Column(name, name not in _WORDS) for name in _HEAD], rows)
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    return str(value) if name in (*_WORDS, "line", "token") else count(value)

@@ -1,0 +1,129 @@
+"""`rcv waves`: where and when waves lived, and what they did meanwhile."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.occupancy import Residencies, residencies
+from rcv_py.analysis.token_details import state_cycles
+from rcv_py.analysis.wave_places import traced_waves, waves_of_kernels, waves_of_unit
+from rcv_py.base.text import count, plural
+from rcv_py.cli.chosen import counted_batches, in_order, window_of
+from rcv_py.cli.places import wave_row
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.kinds import WaveState
+from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
+
+SCHEMA = "rcv.waves/1"
+RESIDENT_SCHEMA = "rcv.waves.resident/1"
+STATES = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
+_NAMES = ("wave", "se", "sa", "cu", "simd", "slot")  # numbers that are names
+_ELASTIC = {"kernel": "right"}
+
+
+def run(arguments: Namespace) -> int:
+    """Print the waves of a capture as text, CSV or JSON."""
+    trace = open_trace(arguments.folder)
+    rows = list(_resident(trace, arguments) if arguments.resident else _traced(trace, arguments))
+    shown = in_order(rows, arguments)[: arguments.top or None]
+    head = list(rows[0]) if rows else []
+    if arguments.csv:
+        sys.stdout.write(csv_text(head, [list(row.values()) for row in shown]))
+    elif arguments.json:
+        schema = RESIDENT_SCHEMA if arguments.resident else SCHEMA
+        document = {"capture": trace.name, "within": arguments.within, "of": len(rows), "rows": shown}
+        print(json_text(schema, document))
+    elif not rows:
+        print("There is no such wave.")
+    else:
+        columns = [Column(name, name not in ("wave", "kernel"), _ELASTIC.get(name, "")) for name in head]
+        print_table(columns, [[_cell(name, row[name]) for name in head] for row in shown])
+        print(f"\n{len(shown):,} of {plural(len(rows), 'wave')}; times in cycles.")
+    return 0
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None or value == -1:
+        return ""
+    return str(value) if name in _NAMES or isinstance(value, str) else count(value)
+
+
+def _window(trace: Trace, asked: tuple[int, int] | None, begin: int, end: int) -> TimeWindow:
+    """The part of a life that counts."""
+    window = window_of(asked)
+    return (
+        TimeWindow(begin, end)
+        if window is None
+        else TimeWindow(max(begin, window.begin), min(end, window.end))
+    )
+
+
+def _is_seen(asked: tuple[int, int] | None, begin: int, end: int) -> bool:
+    return asked is None or (begin < asked[1] and end > asked[0])
+
+
+def _traced(trace: Trace, arguments: Namespace) -> Iterator[dict[str, Any]]:
+    """The waves whose instructions were traced, with the cycles they spent in each state."""
+    index = trace.waves
+    chosen = waves_of_unit(trace, None if arguments.unit_of is None else wave_row(trace, arguments.unit_of))
+    chosen = waves_of_kernels(trace, chosen, arguments.without_kernel)
+    chosen = chosen[~np.isin(index.se[chosen], arguments.without_se)]
+    inside = [row for row in chosen.tolist() if _is_seen(arguments.within, index.begin[row], index.end[row])]
+    read = {wave.row: wave for batch in counted_batches(trace, set(inside)) for wave in batch.waves}
+    for row in inside:
+        begin, end = int(index.begin[row]), int(index.end[row])
+        part = _window(trace, arguments.within, begin, end)
+        wave = read.get(row)
+        cycles = None if wave is None else state_cycles(wave, part.begin, part.end)
+        yield {
+            "wave": str(index.id(row)),
+            "cu": int(index.cu[row]),
+            "kernel": _kernel(trace, int(index.kernel[row])),
+            "begin": begin,
+            "end": end,
+            "cycles": end - begin,
+            "tokens": None if wave is None else len(wave.tokens),
+            **{state.name.lower(): None if cycles is None else cycles[state] for state in STATES},
+        }
+
+
+def _resident(trace: Trace, arguments: Namespace) -> Iterator[dict[str, Any]]:
+    """Every wave of the occupancy record."""
+    lives = shown_lives(trace, residencies(trace.occupancy), arguments)
+    waves = traced_waves(trace, lives)
+    names = ("se", "sa", "cu", "simd", "slot", "begin", "end", "workgroup")
+    columns = {name: getattr(lives, name).tolist() for name in names}
+    for at, (kernel, wave) in enumerate(zip(lives.kernel.tolist(), waves.tolist(), strict=True)):
+        row = {name: values[at] for name, values in columns.items()}
+        yield {
+            **row,
+            "cycles": row["end"] - row["begin"],
+            "kernel": _kernel(trace, kernel),
+            "wave": str(trace.waves.id(wave)) if wave >= 0 else "",
+        }
+
+
+def shown_lives(trace: Trace, lives: Residencies, arguments: Namespace) -> Residencies:
+    """Leave out engines, kernels, and what lived outside of the range."""
+    hidden = [number for number, name in trace.occupancy.names.items() if name in arguments.without_kernel]
+    kept = ~np.isin(lives.se, arguments.without_se) & ~np.isin(lives.kernel, hidden)
+    if arguments.within is not None:
+        kept &= (lives.begin < arguments.within[1]) & (lives.end > arguments.within[0])
+    if arguments.unit_of is not None:
+        row, index = wave_row(trace, arguments.unit_of), trace.waves
+        for name in ("se", "sa", "cu"):
+            kept &= getattr(lives, name) == getattr(index, name)[row]
+    return Residencies(**{one.name: getattr(lives, one.name)[kept] for one in fields(lives)})
+
+
+def _kernel(trace: Trace, number: int) -> str:
+    return demangled(trace.occupancy.names.get(number, "")) if number >= 0 else ""

@@ -1,0 +1,123 @@
+"""`rcv compare --by listing` and `--by flame`: both programs side by side, and the differences as frames."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.compare.align import FATE_TEXT, Fate
+from rcv_py.analysis.compare.compare import Comparison
+from rcv_py.analysis.compare.flame import compare_flame
+from rcv_py.analysis.flame_text import full_name
+from rcv_py.base.text import count
+from rcv_py.cli.chosen import in_order
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.model.trace import Trace
+
+_LISTING = (
+    Column("line_a", True),
+    Column("line_b", True),
+    *(Column(name, True) for name in ("cost_a", "cost_b", "delta")),
+    Column("status"),
+    Column("text_a", elastic="right"),
+    Column("text_b", elastic="right"),
+)
+_FLAME = (*(Column(name, True) for name in ("cost_a", "cost_b", "delta")), Column("shade"), Column("frame"))
+SHADES = {0: "within noise", 1: "more", -1: "fewer"}
+
+
+def show_listing(found: Comparison, trace: Trace, arguments: Namespace) -> None:
+    """Print both programs, a row a pair, in the order of B."""
+    rows = [row for row in _pairs(found) if row["beyond_noise"] or not arguments.beyond_noise]
+    shown = in_order(rows, arguments)[: arguments.top or None]
+    if arguments.csv:
+        sys.stdout.write(csv_text(list(shown[0]) if shown else (), [list(row.values()) for row in shown]))
+    elif arguments.json:
+        print(json_text("rcv.compare.listing/1", _head(found) | {"of": len(rows), "rows": shown}))
+    else:
+        print(found.judgement.sentence + "\n")
+        print_table(_LISTING, [_cells(row) for row in shown])
+
+
+def _head(found: Comparison) -> dict[str, Any]:
+    return {
+        "a": found.a.name,
+        "b": found.b.name,
+        "verdict": found.verdict.value,
+        "sentence": found.judgement.sentence,
+        "measure": found.measure,
+    }
+
+
+def _pairs(found: Comparison) -> list[dict[str, Any]]:
+    table, (row_a, row_b) = found.rows, found.listing
+    columns = (row_a, row_b, found.fate, table.cost_a, table.cost_b, table.delta, table.is_real)
+    text_a, text_b = found.a.code.text, found.b.code.text
+    return [
+        {
+            "line_a": a,
+            "line_b": b,
+            "status": FATE_TEXT[Fate(fate)],
+            "text_a": text_a[a] if a >= 0 else "",
+            "text_b": text_b[b] if b >= 0 else "",
+            "cost_a": round(cost_a, 3),
+            "cost_b": round(cost_b, 3),
+            "delta": round(delta, 3),
+            "ratio": delta / cost_a if cost_a else None,
+            "beyond_noise": is_real,
+        }
+        for a, b, fate, cost_a, cost_b, delta, is_real in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
+    ]
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    lines = ["" if row[name] < 0 else str(row[name]) for name in ("line_a", "line_b")]
+    numbers = [f"{row[name]:,.1f}" if row[name] else "" for name in ("cost_a", "cost_b", "delta")]
+    return [*lines, *numbers, row["status"], row["text_a"], row["text_b"]]
+
+
+def show_flame(found: Comparison, trace: Trace, arguments: Namespace) -> None:
+    """Print the frames of B, each with its cycles a wave in both; instructions only A has are left out."""
+    frames = _frames(found, trace)
+    if arguments.csv:
+        sys.stdout.write(csv_text(list(frames[0]) if frames else (), [list(row.values()) for row in frames]))
+    elif arguments.json:
+        print(json_text("rcv.compare.flame/1", _head(found) | {"of": len(frames), "frames": frames}))
+    else:
+        print(found.judgement.sentence + "\n")
+        print_table(_FLAME, [_frame_cells(row) for row in frames])
+
+
+def _frames(found: Comparison, trace: Trace) -> list[dict[str, Any]]:
+    made = compare_flame(trace, found)
+    if made is None:
+        return []
+    tree, boxes, texts, before, shade = made
+    shown = np.flatnonzero(boxes.width > 0)
+    shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
+    return [
+        {
+            "name": texts[frame],
+            "full_name": full_name(trace, tree, frame, texts[frame]),
+            "depth": int(boxes.row[frame]),
+            "cost_a": int(before[frame]),
+            "cost_b": int(boxes.width[frame]),
+            "change": SHADES[int(np.sign(shade[frame]))],
+        }
+        for frame in shown.tolist()
+    ]
+
+
+def _frame_cells(row: dict[str, Any]) -> Sequence[str]:
+    delta = row["cost_b"] - row["cost_a"]
+    name = "  " * row["depth"] + row["name"]
+    return (count(row["cost_a"]), count(row["cost_b"]), f"{delta:+,}" if delta else "", row["change"], name)
+
+
+VIEWS = {"listing": show_listing, "flame": show_flame}

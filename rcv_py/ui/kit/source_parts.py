@@ -1,0 +1,31 @@
+"""Small parts of the source panel: a row of widgets, and the chain of inlined places as links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from rcv_py.analysis.place_text import place_text
+from rcv_py.model.code import SourceFile
+
+
+def chain_html(sources: Sequence[SourceFile], chain: Sequence[tuple[int, int]], color: str) -> str:
+    """Return the chain from outermost to innermost; each place is a link `file:line` in a colour."""
+    links = [
+        f'<a style="color:{color}" href="{file}:{line}">{escape(place_text(sources, file, line))}</a>'
+        for file, line in chain
+    ]
+    return "Inlined: " + " › ".join(reversed(links))
+
+
+def stretched_row(stretched: QWidget, *others: QWidget) -> QHBoxLayout:
+    """Return widgets side by side; the first one takes the room that is left."""
+    row = QHBoxLayout()
+    row.setContentsMargins(8, 4, 8, 4)
+    row.setSpacing(4)
+    row.addWidget(stretched, 1)
+    for widget in others:
+        row.addWidget(widget)
+    return row

@@ -1,0 +1,634 @@
+"""Every panel says which command prints what it shows, and the command prints the same numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from rcv_py.analysis.annotations import Annotation
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.occupancy_curves import occupancy_numbers
+from rcv_py.base.errors import UsageError
+from rcv_py.cli.arguments import parse
+from rcv_py.cli.main import main
+from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import SearchQuery
+from rcv_py.ui.app import App, run, start
+from rcv_py.ui.kit.panel import Panel, discover
+from tests.support.captures import synthetic_path, trace_path
+from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
+
+FIRST = 12  # rows that are compared of long tables
+LINE = 113  # a wait of the sample that some waves ran often
+
+
+def settle(app: App, qtbot: QtBot) -> None:
+    """Wait until nothing is left to do, no longer than that: this is done hundreds of times."""
+    for _ in range(2):
+        qtbot.waitUntil(lambda: app.window.idle, timeout=20_000)
+        qtbot.wait(20)
+    qtbot.waitUntil(lambda: app.window.idle, timeout=20_000)
+    QApplication.processEvents()
+
+
+@pytest.fixture(scope="module")
+def app(qapp: QApplication) -> Iterator[App]:
+    """A window with the sample open, made once."""
+    with window() as made:
+        yield made
+
+
+@pytest.fixture
+def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
+    """Bring a panel to the front, with nothing chosen but what a test chooses, and wait for it."""
+    session = app.ui.session
+    if session.trace.value is None:
+        open_sample(app, qtbot)
+
+    def show(name: str, change: Callable[[Any], object] | None = None) -> Panel:
+        app.window.workspace.show_panel(name)
+        panel = app.window.workspace.docks[name].panel
+        settle(app, qtbot)
+        if change is not None:
+            change(panel)
+            settle(app, qtbot)
+        return panel
+
+    before = session.selection.value
+    yield show
+    session.set_clock_range(None)
+    session.query.set(SearchQuery())
+    session.latency_mode.set(LatencyMode.SUM_ALL)
+    session.source_cost.set(SourceCost.SELF)
+    session.selection.set(before)
+    app.ui.settings["isa.show_idle"] = True
+    settle(app, qtbot)
+
+
+def printed(panel: Panel) -> dict[str, Any]:
+    """Run the command of a panel with --json and return its document."""
+    words = panel.command_line()
+    assert words is not None
+    assert words[0] == "rcv"
+    parse(list(words[1:]))
+    out = StringIO()
+    with redirect_stdout(out):
+        assert main([*words[1:], "--json"]) == 0, words
+    return dict(json.loads(out.getvalue()))
+
+
+def cells(view: Any, *names: str) -> list[tuple[Any, ...]]:
+    """The values of some columns of a table as it is shown, its first rows."""
+    columns = [
+        np.asarray(view.table.columns[view.table.column_of(name)].values, dtype=object) for name in names
+    ]
+    rows = view.table.data_rows.tolist()[:FIRST]
+    return [tuple(column[row] for column in columns) for row in rows]
+
+
+def told(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
+    """The same of a document."""
+    return [tuple(row[name] for name in names) for row in rows[:FIRST]]
+
+
+# -- all panels -----------------------------------------------------------------------------------------
+
+SILENT = {"compare", "search", "events"}  # a baseline, a text, and events: the sample has none
+
+
+@pytest.mark.parametrize("name", [info.id for info in discover()])
+def test_every_panel_has_a_command_that_runs(name: str, app: App, shown: Any, qtbot: QtBot) -> None:
+    app.ui.session.select_line(LINE)
+    panel = shown(name)
+    assert type(panel).command_line is not Panel.command_line, f"{name} does not say its command"
+    if name in SILENT:
+        assert panel.command_line() is None
+        return
+    qtbot.waitUntil(lambda: panel.command_line() is not None, timeout=10_000)
+    words = panel.command_line()
+    assert words[2] == str(SAMPLE.absolute())
+    assert printed(panel)["schema"].startswith("rcv.")
+
+
+def test_nothing_is_copied_without_a_capture(qtbot: QtBot) -> None:
+    with window() as app:
+        for dock in app.window.workspace.docks.values():
+            assert dock.panel.command_line() is None
+        assert "capture" in app.ui.commands["export.copy_command"].why_not()
+
+
+def test_the_action_copies_a_line_for_a_shell(app: App, shown: Any, qtbot: QtBot) -> None:
+    panel = shown("bubbles")
+    panel.copy_asked.emit()
+    text = QApplication.clipboard().text()
+    assert text == f"rcv bubbles {SAMPLE.absolute()} --top=0"
+    assert text in app.window.statusBar().currentMessage()
+    app.ui.session.query.set(SearchQuery("it's v_mul", is_case_sensitive=True))
+    shown("search").copy_asked.emit()
+    assert QApplication.clipboard().text().endswith("""'--match=it'"'"'s v_mul' --case""")
+
+
+def test_the_key_copies_the_command_of_the_panel_with_the_focus(app: App, shown: Any, qtbot: QtBot) -> None:
+    panel = shown("waits")
+    panel.tree.setFocus()
+    app.ui.commands.run("export.copy_command")
+    expected = "rcv waits" if app.window.exporter.current() == "waits" else "rcv view"
+    assert QApplication.clipboard().text().startswith(expected)
+
+
+# -- rankings -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("clock", [None, TimeWindow(80_000, 90_000)])
+def test_the_histogram(clock: TimeWindow | None, app: App, shown: Any) -> None:
+    app.ui.session.set_clock_range(clock)
+    panel = shown("hotspot")
+    document = printed(panel)
+    bins = panel.plot.bins
+    assert [(row["first"], row["total"]) for row in document["rows"]] == list(
+        zip(bins.first.tolist(), bins.totals.tolist(), strict=True)
+    )
+    kinds = {TokenKind(kind).name: int(value) for kind, value in enumerate(bins.cycles.sum(axis=0)) if value}
+    told_kinds: dict[str, int] = {}
+    for row in document["rows"]:
+        for kind, value in row["kinds"].items():
+            told_kinds[kind] = told_kinds.get(kind, 0) + value
+    assert told_kinds == kinds
+
+
+@pytest.mark.parametrize(("how", "idle"), [(SourceCost.SELF, True), (SourceCost.INCLUSIVE, False)])
+def test_lines_ranked_by_cost(how: SourceCost, idle: bool, app: App, shown: Any) -> None:
+    app.ui.session.source_cost.set(how)
+    app.ui.settings["isa.show_idle"] = idle
+    panel = shown("top_lines")
+    rows = printed(panel)["rows"]
+    assert cells(panel.view, "cost", "text") == told(rows, "cost", "text")
+    assert [round(share, 3) for (share,) in cells(panel.view, "share")] == [
+        pytest.approx(100 * row["share"], abs=0.001) for row in rows[:FIRST]
+    ]
+
+
+@pytest.mark.parametrize("clock", [None, TimeWindow(80_000, 90_000)])
+def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
+    app.ui.session.set_clock_range(clock)
+    panel = shown("source")
+    lines = panel.view.lines
+    shown_costs = {int(n): int(c) for n, c in zip(lines.number, lines.cost, strict=True) if c}
+    rows = printed(panel)["rows"]
+    assert {row["line"]: row["cost"] for row in rows if row["cost"]} == shown_costs
+    assert [row["line"] for row in rows] == sorted(row["line"] for row in rows)
+
+
+def test_the_tree_of_places(shown: Any) -> None:
+    panel = shown("explorer")
+    places = [place for place in panel.model.root.walk() if place is not panel.model.root]
+    assert told(printed(panel)["rows"], "name", "cost") == [(one.name, one.cost) for one in places[:FIRST]]
+
+
+# -- instructions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", list(LatencyMode))
+def test_instructions_in_each_mode(mode: LatencyMode, app: App, shown: Any) -> None:
+    app.ui.session.select_line(LINE, 3)
+    app.ui.session.latency_mode.set(mode)
+    panel = shown("isa")
+    rows = printed(panel)["rows"]
+    names = ("row", "hits", "latency", "stall", "idle")
+    every = [tuple(row[name] for name in names) for row in rows]
+    columns = [panel.view.table.columns[panel.view.table.column_of(name)].values for name in names]
+    assert every == [tuple(int(value) for value in row) for row in zip(*columns, strict=True)]
+    assert any(row["latency"] for row in rows)
+    share = panel.view.table.columns[panel.view.table.column_of("share")].values
+    real = ~app.ui.session.trace.value.code.is_label
+    assert [row["share"] * 100 for row, is_real in zip(rows, real, strict=True) if is_real] == pytest.approx(
+        share[real].tolist(), abs=1e-3
+    )
+
+
+@pytest.mark.parametrize("bars", [Annotation.NONHIDDEN, Annotation.CAUSES, Annotation.MEMORY_WAITS])
+def test_bars_of_the_listing(bars: Annotation, shown: Any) -> None:
+    panel = shown("isa", lambda panel: panel.set_annotation(bars))
+    try:
+        rows = printed(panel)["rows"]
+        assert panel._rows.bars.mode is bars
+        assert [row["bar"] for row in rows] == pytest.approx(panel._rows.bars.total.tolist(), abs=0.01)
+    finally:
+        panel.set_annotation(Annotation.TOTAL)
+
+
+def test_a_filtered_and_sorted_listing(app: App, shown: Any) -> None:
+    app.ui.session.query.set(SearchQuery("GLOBAL_load"))
+    app.ui.session.set_clock_range(TimeWindow(80_000, 100_000))
+    panel = shown("isa")
+    panel.find.filter.setChecked(True)
+    panel.view.header.setSortIndicator(panel.view.table.column_of("stall"), Qt.SortOrder.DescendingOrder)
+    panel = shown("isa")
+    try:
+        assert panel.view.table.is_filtered
+        words = panel.command_line()
+        assert {"--match=GLOBAL_load", "--sort=stall", "--clock=80000:100000"} <= set(words)
+        rows = printed(panel)["rows"]
+        assert cells(panel.view, "row", "stall", "latency") == told(rows, "row", "stall", "latency")
+        assert len(rows) == panel.view.table.rowCount() > 1
+    finally:
+        panel.find.filter.setChecked(False)
+        panel.view.header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+
+
+def test_labels(shown: Any) -> None:
+    panel = shown("labels")
+    rows = printed(panel)["rows"]
+    assert cells(panel.view, "name", "address") == told(rows, "name", "address")
+    assert [row["latency"] for row in rows] == [one.cost for one in panel.labels]
+
+
+# -- waits and reasons ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("clock", "only"), [(None, False), (TimeWindow(80_000, 90_000), True)])
+def test_waits(clock: TimeWindow | None, only: bool, app: App, shown: Any) -> None:
+    app.ui.session.select_line(LINE)
+    app.ui.session.set_clock_range(clock)
+    panel = shown("waits", lambda panel: panel.only.setChecked(only))
+    try:
+        nodes = panel.tree.rows.root.children
+        rows = printed(panel)["waits"]
+        assert nodes
+        assert told(rows, "line", "hits", "stall") == [
+            (one.line, one.times, one.stall) for one in nodes[:FIRST]
+        ]
+        for row, node in zip(rows[:FIRST], nodes, strict=False):
+            assert {(by["line"], by["n"], by["stall"]) for by in row["producers"]} == {
+                (by.line, by.times, by.stall) for by in node.children
+            }
+    finally:
+        panel.only.setChecked(False)
+
+
+@pytest.mark.parametrize("only", [False, True])
+def test_causes(only: bool, app: App, shown: Any) -> None:
+    app.ui.session.select_line(LINE)
+    panel = shown("causes", lambda panel: panel.only.setChecked(only))
+    try:
+        nodes = panel.tree.rows.root.children
+        assert nodes
+        assert told(printed(panel)["rows"], "cause", "stall", "idle", "count") == [
+            (Cause(one.cause).name.lower(), one.stall, one.idle, one.times) for one in nodes[:FIRST]
+        ]
+    finally:
+        panel.only.setChecked(False)
+
+
+@pytest.mark.parametrize("scope", [0, 1, 2])
+def test_rounds_of_a_loop(scope: int, app: App, shown: Any) -> None:
+    def choose(panel: Any) -> None:
+        panel.scope.setCurrentIndex(scope)
+        panel.scope.activated.emit(scope)
+
+    waves = app.ui.session.trace.value.waves
+    app.ui.session.select_wave(waves.id(int(np.argmax(waves.end - waves.begin))))
+    panel = shown("loops", choose)
+    rows = printed(panel)["rows"]
+    assert len(rows) == len(panel.rows)
+    assert len(rows) or scope == 2
+    assert cells(panel.table, "wave", "number", "cycles", "stall", "idle", "begin", "note") == told(
+        rows, "wave", "iteration", "cycles", "stall", "idle", "begin", "note"
+    )
+
+
+def test_bubbles(shown: Any) -> None:
+    panel = shown("bubbles")
+    rows = printed(panel)["rows"]
+    for mine, theirs in zip(
+        cells(panel.view, "line", "cycles", "stall", "idle", "drain"),
+        told(rows, "line", "cycles", "stall", "idle", "drain"),
+        strict=True,
+    ):
+        assert mine == pytest.approx(theirs, abs=0.001)
+
+
+@pytest.mark.parametrize(("kind", "rule"), [(0, 0), (0, 1), (1, 0)])
+def test_latency(kind: int, rule: int, shown: Any) -> None:
+    def choose(panel: Any) -> None:
+        panel.kind.setCurrentIndex(kind)
+        panel.rule.setCurrentIndex(rule)
+
+    panel = shown("latency", choose)
+    rows = printed(panel)["rows"]
+    if kind == 0:
+        mine = cells(panel.view, "line", "total", "seen", "hidden", "idle", "stall", "issue")
+        parts = ("hidden_idle", "hidden_stall", "hidden_issue")
+        assert mine == told(rows, "line", "total", "not_hidden", "hidden", *parts)
+    else:
+        assert cells(panel.view, "line", "exact", "median", "p90") == told(
+            rows, "line", "exact", "median", "p90"
+        )
+    panel.kind.setCurrentIndex(0)
+    panel.rule.setCurrentIndex(0)
+
+
+# -- the capture as a whole -----------------------------------------------------------------------------
+
+
+def test_the_summary(shown: Any) -> None:
+    panel = shown("summary")
+    document = printed(panel)
+    assert [one["value"] for one in document["facts"]] == [one.value for one in panel.summary.facts]
+    assert document["activity"]["stall"] == panel.summary.activity.stall
+    units = panel.summary.units
+    assert [row["cu"] for row in document["units"]] == units.column("cu").tolist()
+
+
+def test_triage(shown: Any) -> None:
+    panel = shown("triage")
+    assert told(printed(panel)["findings"], "title", "cycles") == [
+        (one.title, one.cycles) for one in panel.found.findings[:FIRST]
+    ]
+
+
+def test_health(shown: Any) -> None:
+    panel = shown("health")
+    assert [note["title"] for note in printed(panel)["notes"]] == [note.title for note in panel.notes]
+
+
+def test_problems(tmp_path: Path, qtbot: QtBot) -> None:
+    folder = tmp_path / "with a wave that is cut off"
+    copytree(SAMPLE, folder)
+    broken = sorted(folder.glob("se*_sm*.json"))[5]
+    broken.write_bytes(broken.read_bytes()[:100])
+    with window() as other:
+        open_sample(other, qtbot, folder)
+        other.window.workspace.show_panel("problems")
+        panel = other.window.workspace.docks["problems"].panel
+        qtbot.waitUntil(lambda: len(panel.problems) > 0, timeout=10_000)
+        said = {problem["text"] for problem in printed(panel)["problems"]}
+        assert {problem.text for problem in panel.problems} <= said
+
+
+def test_a_search(app: App, shown: Any) -> None:
+    app.ui.session.query.set(SearchQuery(r"ds_\w+|tile", is_regex=True))
+    panel = shown("search")
+    rows = printed(panel)["rows"]
+    assert rows
+    assert [(row["where"], row["text"]) for row in rows] == list(
+        zip(panel.hits.where, panel.hits.text, strict=True)
+    )
+
+
+def test_places_of_the_history_and_the_selected_instruction(app: App, shown: Any) -> None:
+    app.ui.session.select_line(LINE, 1)
+    panel = shown("history")
+    places = printed(panel)["places"]
+    assert [one["place"] for one in places] == list(
+        dict.fromkeys(str(place.selection) for place in panel.places if str(place.selection))
+    )[:24]
+    panel = shown("token_details")
+    one = printed(panel)["places"][0]
+    token, facts = panel.facts.token, panel.facts
+    assert (one["start"], one["stall"], one["issue"], one["idle"], one["hits_of_wave"]) == (
+        token.start, token.stall, token.busy, token.idle, token.hits,
+    )  # fmt: skip
+    assert one["totals"]["latency"] == facts.totals.latency
+    assert [(by["cause"], by["cycles"]) for by in one["causes"]] == [
+        (by.cause.name.lower(), by.cycles) for by in facts.causes
+    ]
+    assert [by["line"] for by in one["waited_for"]] == [by.line for by in facts.waits.awaited]
+
+
+@pytest.mark.parametrize(("measure", "scale"), [(0, 0), (1, 1), (3, 0)])
+def test_a_distribution(measure: int, scale: int, app: App, shown: Any) -> None:
+    def choose(panel: Any) -> None:
+        panel.measure.setCurrentIndex(measure)
+        panel.scale.setCurrentIndex(scale)
+        panel._choices_changed()
+
+    app.ui.session.select_line(LINE)
+    panel = shown("distribution", choose)
+    document = printed(panel)
+    histogram = panel.view.histogram
+    assert document["bins"]["edges"] == histogram.edges.tolist()
+    assert document["bins"]["counts"] == histogram.totals.tolist()
+    names = ("wave", "hit", "start", "latency", "stall", "idle", "token")
+    assert cells(panel.table, *names) == told(document["slowest"], *names)
+    panel._list_bin(int(np.argmax(histogram.totals)))
+    assert cells(panel.table, *names) == told(printed(panel)["slowest"], *names)
+
+
+# -- over time ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("group", ["se", "all", "cu", "simd"])
+def test_occupancy(group: str, shown: Any) -> None:
+    panel = shown("occupancy", lambda panel: panel.choose("group", group))
+    rows = printed(panel)["rows"]
+    rows = rows if group == "all" else rows[1:]
+    numbers = [occupancy_numbers(one.steps) for one in panel.found]
+    assert [(row["peak"], row["area"], row["ramp"]) for row in rows] == [
+        (one.peak, one.area, one.ramp) for one in numbers
+    ]
+    panel.choose("group", "se")
+
+
+def test_occupancy_without_what_the_legend_hides(shown: Any, app: App, qtbot: QtBot) -> None:
+    panel = shown("occupancy")
+    every = [one.name for one in panel.found]
+    panel.plot.shown = {every[1]}
+    try:
+        assert [row["se"] for row in printed(panel)["rows"]] == ["all", every[1]]
+    finally:
+        panel.plot.shown = set(every)
+
+
+def test_kernels(shown: Any) -> None:
+    panel = shown("dispatches")
+    rows = printed(panel)["rows"][1:]
+    assert [(row["ids"], row["peak"]) for row in rows] == [
+        (list(one.ids), occupancy_numbers(one.steps).peak) for one in panel.kernels.values()
+    ]
+
+
+@pytest.mark.parametrize("waves", ["all", "se"])
+def test_wave_states(waves: str, shown: Any) -> None:
+    panel = shown("wave_states", lambda panel: panel.choose("waves", waves))
+    rows = {row["state"]: row for row in printed(panel)["rows"]}
+    for state, _, number in panel.made.states:
+        assert rows[state.name]["peak"] == number.max()
+        assert rows[state.name]["share"] == pytest.approx(panel.made.shares[state], abs=1e-6)
+    panel.choose("waves", "all")
+
+
+def test_waves_of_the_timelines(app: App, shown: Any) -> None:
+    session = app.ui.session
+    session.set_view(TimeWindow(90_000, 100_000))
+    panel = shown("compute_unit")
+    rows = printed(panel)["rows"]
+    store = session.store
+    view = session.window.value
+    waves = {str(wave.id): wave for row in panel._row_of_wave if (wave := store.wave(row)) is not None}
+    assert {row["wave"] for row in rows} == {
+        name for name, wave in waves.items() if wave.begin < view.end and wave.end > view.begin
+    }
+    for row in rows[:FIRST]:
+        states = waves[row["wave"]].states
+        inside = np.minimum(states.start + states.duration, view.end) - np.maximum(states.start, view.begin)
+        stall = np.maximum(inside, 0)[states.state == WaveState.STALL].sum()
+        assert row["stall"] == stall
+    panel = shown("global_timeline")
+    boxes = panel.all.boxes
+    is_life = panel.all.life >= 0
+    seen = is_life & (boxes.begin < view.end) & (boxes.end > view.begin)
+    rows = printed(panel)["rows"]
+    assert sorted((row["begin"], row["end"]) for row in rows) == sorted(
+        zip(boxes.begin[seen].tolist(), boxes.end[seen].tolist(), strict=True)
+    )
+    panel = shown("utilization")
+    assert [(row["unit"], row["busy"], row["cycles"]) for row in printed(panel)["rows"]] == [
+        row[:3] for row in panel.sheet().rows
+    ]
+
+
+def test_the_selected_wave(app: App, shown: Any) -> None:
+    session = app.ui.session
+    session.set_clock_range(TimeWindow(90_000, 100_000))
+    panel = shown("wave_picker")
+    document, row = printed(panel), session.trace.value.waves.row(session.selection.value.wave)
+    span = session.trace.value.waves.span(row)
+    assert (document["begin"], document["end"]) == (span.begin, span.end)
+    assert panel.counted.text().startswith(f"{document['counted']:,} of")
+    life = printed(panel)
+    assert sum(life["states"].values()) == span.width
+
+
+@pytest.mark.parametrize(
+    ("metric", "content"), [(0, "source"), (1, "source"), (2, "kernel"), (3, "kernel"), (0, "sandwich")]
+)
+def test_frames(metric: int, content: str, app: App, shown: Any) -> None:
+    def choose(panel: Any) -> None:
+        panel.choices.metrics.setCurrentIndex(metric)
+        panel.choices.load_state({"content": content})
+        panel._changed()
+
+    app.ui.session.select_line(LINE)
+    panel = shown("flamegraph", choose)
+    try:
+        scene = panel.view.scene
+        frames = printed(panel)["frames"]
+        at = np.flatnonzero(scene.boxes.width > 0)
+        assert sorted((one["depth"], one["name"], one["total"]) for one in frames) == sorted(
+            (int(scene.boxes.row[i]), scene.labels[i], int(scene.boxes.width[i])) for i in at.tolist()
+        )
+    finally:
+        choose_back = {"content": "source", "metric": "total"}
+        panel.load_state(choose_back)
+
+
+# -- with captures that have what the sample lacks ------------------------------------------------------
+
+
+def test_counters(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot, synthetic_path("counters_gfx9"))
+        app.window.workspace.show_panel("counters")
+        settle(app, qtbot)
+        panel = app.window.workspace.docks["counters"].panel
+        rows = {row["name"]: row for row in printed(panel)["counters"]}
+        drawn = [row for row in panel._listed() if row.name in panel._drawn]
+        assert drawn
+        assert set(rows) == {row.name for row in drawn}
+        for row in drawn:
+            assert rows[row.name]["max"] == pytest.approx(row.most)
+            assert rows[row.name]["points"] == len(row.curve.time)
+
+
+def test_events_with_a_filter(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot, synthetic_path("markers_gfx12"))
+        app.window.workspace.show_panel("events")
+        settle(app, qtbot)
+        panel = app.window.workspace.docks["events"].panel
+        names = ("time", "kind", "name", "place", "detail")
+        rows = printed(panel)["rows"]
+        assert told(rows, *names) == [(row[0], *row[2:6]) for row in list(panel.sheet().rows)[:FIRST]]
+        text = rows[0]["name"][:4].upper()
+        panel._search(SearchQuery(text))
+        rows = printed(panel)["rows"]
+        assert rows
+        assert len(rows) == len(list(panel.sheet().rows))
+        panel.view.header.setSortIndicator(panel.view.table.column_of("time"), Qt.SortOrder.DescendingOrder)
+        times = [row["time"] for row in printed(panel)["rows"]]
+        assert times == [row[0] for row in panel.sheet().rows]
+
+
+def test_a_comparison(app: App, shown: Any, qtbot: QtBot) -> None:
+    with window() as other:
+        open_sample(other, qtbot, trace_path("flash_attn_small_after"))
+        other.window.baseline.open(trace_path("flash_attn_small_before"))
+        other.window.workspace.show_panel("compare")
+        settle(other, qtbot)
+        panel = other.window.workspace.docks["compare"].panel
+        for by in ("line", "source", "class", "listing", "flame"):
+            panel.mode.setCurrentIndex(panel.mode.findData(by))
+            panel._show_mode()
+            settle(other, qtbot)
+            document = printed(panel)
+            if by == "flame":
+                scene = panel.flame.scene
+                assert sum(one["cost_a"] for one in document["frames"]) == int(
+                    scene.change.before[scene.boxes.width > 0].sum()
+                )
+                continue
+            names = ("cost_a", "cost_b", "delta")
+            keys = names if by == "listing" else ("cycles_a", "cycles_b", "delta")
+            for mine, theirs in zip(cells(panel.view, *names), told(document["rows"], *keys), strict=True):
+                assert mine == pytest.approx(theirs, abs=0.002)
+
+
+def test_samples_have_commands_too(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot, SAMPLES / "pc_sampling")
+        for name, dock in app.window.workspace.docks.items():
+            app.window.workspace.show_panel(name)
+            settle(app, qtbot)
+            words = dock.panel.command_line()
+            if words is not None:
+                assert main([*words[1:], "--json"]) == 0, words
+        isa = app.window.workspace.docks["isa"].panel
+        rows = printed(isa)["rows"]
+        assert cells(isa.view, "row", "samples", "stalled") == told(rows, "row", "latency", "stall")
+
+
+def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+    made: list[App] = []
+
+    def begin(store: object) -> App:
+        made.append(start(None))
+        return made[-1]
+
+    def leave() -> int:
+        settle(made[-1], qtbot)
+        shown.append(not made[-1].window.workspace.docks["loops"].panel.is_asleep)
+        return 0
+
+    shown: list[bool] = []
+    monkeypatch.setattr("rcv_py.ui.app.start", begin)
+    monkeypatch.setattr("rcv_py.ui.app.QApplication.exec", staticmethod(leave))
+    assert run(SAMPLE, panel="loops") == 0
+    assert shown == [True]
+    with pytest.raises(UsageError, match="no panel 'nothing'"):
+        run(SAMPLE, panel="nothing")
+    for one in made:
+        one.window.deleteLater()
