@@ -6,6 +6,7 @@ from math import isnan
 
 import numpy as np
 
+from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
@@ -65,11 +66,17 @@ def causes(inputs: ReportInputs) -> Section | None:
             number(stall),
             number(idle),
             share(stall + idle, whole),
+            line_cell(inputs, producer),
+            text_cell(inputs, producer),
             Cell("certain" if CAUSE_TEXT[Cause(cause)].is_certain else "by evidence"),
             Cell(CAUSE_TEXT[Cause(cause)].evidence),
         )
-        for cause, stall, idle in zip(
-            table.cause.tolist(), table.stall.tolist(), table.idle.tolist(), strict=True
+        for cause, stall, idle, producer in zip(
+            *(
+                column.tolist()
+                for column in (table.cause, table.stall, table.idle, _blamed_most(found, table))
+            ),
+            strict=True,
         )
     )
     heads = (
@@ -77,6 +84,8 @@ def causes(inputs: ReportInputs) -> Section | None:
         Heading("stall", True),
         Heading("idle", True),
         Heading("share", True),
+        Heading("mostly because of", True, "The instruction that most cycles of this cause are charged to."),
+        Heading("instruction"),
         Heading("how"),
         Heading("asks for"),
     )
@@ -87,10 +96,21 @@ def causes(inputs: ReportInputs) -> Section | None:
     )
     parts = (
         Bars("Stalled and idle cycles by cause", bars),
-        Table(heads, rows, "All causes", is_folded=True),
+        Table(heads, rows, "All causes, with the instruction to blame for most of each"),
         _blamed(inputs),
     )
     return Section("causes", "Why cycles were spent", parts, intro)
+
+
+def _blamed_most(found: Attribution, table: Attribution) -> np.ndarray:
+    """The producer with most cycles of each cause of `table`, -1 where none is known; int64."""
+    most = np.full(len(table), -1, dtype=np.int64)
+    for at, cause in enumerate(table.cause.tolist()):
+        own = np.flatnonzero((found.cause == cause) & (found.producer >= 0))
+        if len(own):
+            producer, place = np.unique(found.producer[own], return_inverse=True)
+            most[at] = producer[np.bincount(place.reshape(-1), found.cycles[own]).argmax()]
+    return most
 
 
 def _blamed(inputs: ReportInputs) -> Table:
