@@ -19,6 +19,14 @@ def _view(parser: argparse.ArgumentParser) -> None:
         "folder", type=Path, nargs="?", metavar="FOLDER", help="a capture, or several of them"
     )
     _baseline(parser)
+    parser.add_argument(
+        "--goto",
+        metavar="PLACE",
+        help="select a place: an anchor of a report, e.g. line-118, or se0/simd2/slot1/wv0:line 118#7@126704",
+    )
+    parser.add_argument("--wave", metavar="ID", help="select a wave, e.g. se0/simd2/slot1/wv0")
+    parser.add_argument("--line", type=count, metavar="N", help="select a code line")
+    parser.add_argument("--cycle", type=count, metavar="N", help="show this cycle")
 
 
 def _baseline(parser: argparse.ArgumentParser) -> None:

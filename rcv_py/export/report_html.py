@@ -48,7 +48,8 @@ def html(report: Report) -> str:
         f'<body><div class="page"><header><h1>{escape(report.title)}</h1>'
         f"<p>{escape(report.subtitle)}</p></header>"
         f'\n<nav aria-label="Sections"><ol>{links}</ol></nav>\n<main>\n{sections}\n'
-        f'<p class="foot">{escape(report.made_with)}</p></main></div>\n<script>{SCRIPT}</script></body></html>\n'
+        f'<p class="foot">{escape(report.made_with)}</p></main></div>\n'
+        f"<script>{SCRIPT}</script></body></html>\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""How the page of a report looks, and the few lines of script that sort its tables and open what is folded."""
+"""How the page of a report looks, and the script that sorts its tables and opens what is folded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ section { background: var(--base); border: 1px solid var(--line); border-radius:
   margin: 0 0 16px; }
 h2 { font-size: 18px; line-height: 1.3; margin: 10px 0 6px; }
 h3 { font-size: 15px; line-height: 1.3; margin: 22px 0 4px; }
-p { margin: 6px 0; max-width: 100ch; overflow-wrap: anywhere; } .lead { font-size: 18px; line-height: 1.4; font-weight: 600; }
+p { margin: 6px 0; max-width: 100ch; overflow-wrap: anywhere; }
+.lead { font-size: 18px; line-height: 1.4; font-weight: 600; }
 a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: underline; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; margin: 6px 0 10px; }
 th, td { padding: 2px 14px 2px 0; text-align: left; vertical-align: top; white-space: nowrap; }
@@ -35,9 +36,11 @@ th:first-child, td:first-child { padding-left: 6px; }
 td.w { white-space: normal; min-width: 24em; max-width: 72em; overflow-wrap: anywhere; }
 th { border-bottom: 1px solid var(--line); color: var(--muted); font-weight: 600; cursor: pointer; }
 tbody tr:nth-child(even) { background: var(--alternate); }
-:target { background: var(--raised); outline: 2px solid var(--accent); } section:target { outline: none; background: var(--base); }
+:target { background: var(--raised); outline: 2px solid var(--accent); }
+section:target { outline: none; background: var(--base); }
 .bar { display: inline-block; height: 8px; background: var(--accent); margin-right: 6px; border-radius: 2px; }
-.note { border-left: 4px solid var(--accent); padding: 4px 12px; margin: 8px 0; background: var(--alternate); }
+.note { border-left: 4px solid var(--accent); padding: 4px 12px; margin: 8px 0;
+  background: var(--alternate); }
 .note.warning { border-color: var(--warning); } .note.error { border-color: var(--error); }
 pre { background: var(--alternate); border: 1px solid var(--line); border-radius: 6px; padding: 8px 12px;
   overflow-x: auto; font: 12.5px/1.5 MONO; }
@@ -52,7 +55,8 @@ details > summary { cursor: pointer; color: var(--accent); margin: 4px 0; overfl
   nav { position: static; max-height: none; margin-bottom: 12px; } nav ol { display: flex; flex-wrap: wrap; }
   section { padding: 4px 12px 10px; } }
 @media print { nav { display: none; } .page { display: block; max-width: none; padding: 0; }
-  body { font-size: 10pt; background: none; } section { border: 0; padding: 0; } .scroll { overflow: visible; }
+  body { font-size: 10pt; background: none; }
+  section { border: 0; padding: 0; } .scroll { overflow: visible; }
   th, td, td.w { white-space: normal; min-width: 0; overflow-wrap: anywhere; }
   pre { white-space: pre-wrap; } figure, tr, .note { break-inside: avoid; } h2, h3 { break-after: avoid; }
   rect, path, .bar, tbody tr, .note { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
@@ -74,8 +78,9 @@ document.querySelectorAll("th").forEach(function (head) {
     }).forEach(function (row) { body.appendChild(row); });
   });
 });
-function shown() { var e = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1))),
-  d = e && e.closest("details"); if (d) { d.open = true; e.scrollIntoView(); } }
+function shown() { var id = decodeURIComponent(location.hash.slice(1)),
+  e = id && document.getElementById(id), d = e && e.closest("details");
+  if (d) { d.open = true; e.scrollIntoView(); } }
 addEventListener("hashchange", shown); shown();
 """
 

@@ -54,6 +54,7 @@ def causes(inputs: ReportInputs) -> Section | None:
     if found is None or not len(found):
         return None
     table, whole = found.by_cause(), int(found.cycles.sum())
+    columns = (table.cause, table.stall, table.idle, _blamed_most(found, table))
     bars = tuple(
         Bar(CAUSE_TEXT[Cause(cause)].name, (Share("stall", stall, "stall"), Share("idle", idle, "idle")))
         for cause, stall, idle in zip(
@@ -71,13 +72,7 @@ def causes(inputs: ReportInputs) -> Section | None:
             Cell("certain" if CAUSE_TEXT[Cause(cause)].is_certain else "by evidence"),
             Cell(CAUSE_TEXT[Cause(cause)].evidence),
         )
-        for cause, stall, idle, producer in zip(
-            *(
-                column.tolist()
-                for column in (table.cause, table.stall, table.idle, _blamed_most(found, table))
-            ),
-            strict=True,
-        )
+        for cause, stall, idle, producer in zip(*(column.tolist() for column in columns), strict=True)
     )
     heads = (
         Heading("cause"),

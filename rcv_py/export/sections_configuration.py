@@ -75,9 +75,8 @@ def _launch(one: KernelResources) -> Iterator[Fact]:
 
 def _dispatch(inputs: ReportInputs) -> Iterator[Fact]:
     for one in inputs.trace.dispatches[:1]:
-        text = (
-            f"workgroup {_three(one.workgroup_size)}, {one.vgprs} VGPR, {one.sgprs} SGPR, LDS {one.lds_size}"
-        )
+        size = _three(one.workgroup_size)
+        text = f"workgroup {size}, {one.vgprs} VGPR, {one.sgprs} SGPR, LDS {one.lds_size}"
         yield "Dispatch", text, TRACE
 
 

@@ -1,4 +1,4 @@
-"""How far the capture can be trusted: what speaks against it, and the input file that records a better one."""
+"""How far the capture can be trusted: what speaks against it, and the input file for a better one."""
 
 from __future__ import annotations
 

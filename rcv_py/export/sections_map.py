@@ -33,9 +33,7 @@ def pc_map(inputs: ReportInputs) -> Section | None:
     left = int(np.count_nonzero(~told))
     intro = "Addresses are those inside of the code object. Open a block to see its instructions."
     if left:
-        intro += (
-            f" Of {count(len(table))} blocks, the instructions of the {count(left)} cheapest are left out."
-        )
+        intro += f" Of {count(len(table))} blocks, the instructions of {count(left)} cheap ones are left out."
     return Section("map", "From addresses to sources", tuple(parts), intro)
 
 

@@ -25,7 +25,6 @@ from rcv_py.export.report_model import (
     number,
     share,
 )
-from rcv_py.model.ids import WaveId
 
 MOST_BARS = 10
 _UNRANKED = {"context": "about the launch", "caution": "take care"}
@@ -110,34 +109,27 @@ def _finding(inputs: ReportInputs, at: int, one: Finding) -> list[Part]:
     parts += [Prose(one.sentence), Prose(one.remedy, "What to do")]
     if one.evidence:
         rows = tuple(_evidence(inputs, place) for place in one.evidence)
-        parts.append(Table((Heading("where"), Heading("what is seen"), Heading("place to go to")), rows))
+        parts.append(Table((Heading("place"), Heading("what is seen")), rows))
     if one.assumption:
         parts.append(Prose(one.assumption, is_quiet=True))
     return parts
 
 
 def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[Cell, ...]:
-    """A row: what it is called here, what is seen, and the text that `rcv view --goto` takes."""
+    """A row: the place, as `rcv view --goto` takes it, and what is seen there."""
+    seen = Cell(one.text)
     if one.kind == "line":
-        return Cell(f"line {one.line}", link=line_anchor(one.line)), code(one.text), _place(line=one.line)
+        return code(f"line {one.line}", line_anchor(one.line)), seen
     if one.kind == "wave" and one.wave is not None:
-        return Cell(str(one.wave), link=wave_anchor(one.wave)), Cell(one.text), _place(one.wave)
+        return code(place_text(one.wave), wave_anchor(one.wave)), seen
     if one.kind == "token" and one.wave is not None:
         line = one.line if one.line >= 0 else None
-        anchor = cycle_anchor(one.begin, one.wave)
-        hit = _hit(inputs, one)
-        where = Cell(f"{one.wave}, line {one.line}, cycles {count(one.begin)} to {count(one.end)}", anchor)
-        return where, Cell(one.text), _place(one.wave, line, hit, one.begin)
+        place = place_text(one.wave, line, _hit(inputs, one), one.begin)
+        return code(place, wave_anchor(one.wave), cycle_anchor(one.begin, one.wave)), seen
     if one.kind == "window":
-        where = Cell(f"cycles {count(one.begin)} to {count(one.end)}", cycle_anchor(one.begin))
-        return where, Cell(one.text), _place(cycle=one.begin)
-    return code(one.text), Cell(""), Cell("")
-
-
-def _place(
-    wave: WaveId | None = None, line: int | None = None, hit: int | None = None, cycle: int | None = None
-) -> Cell:
-    return code(place_text(wave, line, hit, cycle))
+        where = code(place_text(cycle=one.begin), anchor=cycle_anchor(one.begin))
+        return where, Cell(f"{one.text}, to cycle {count(one.end)}")
+    return code(one.text), Cell("")
 
 
 def _hit(inputs: ReportInputs, one: Evidence) -> int | None:

@@ -14,9 +14,11 @@ from rcv_py import __version__
 from rcv_py.base import memory, resources
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.state.commands import Commands
+from rcv_py.state.place import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.loader import Loader
+from rcv_py.ui.kit.place_go import Destination
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.shared_results import SharedResults
 from rcv_py.ui.kit.tasks import Tasks
@@ -41,14 +43,18 @@ class App:
         self.ui.tasks.close()
 
 
-def run(path: Path | str | None = None, baseline: Path | str | None = None) -> int:
+def run(
+    path: Path | str | None = None, baseline: Path | str | None = None, place: Place | None = None
+) -> int:
     """Show the window, with a capture or folder opened if there is one; return the exit code.
 
-    `baseline` is the capture that the first one is compared with.
+    `baseline` is the capture that the first one is compared with, `place` what is selected in it.
     """
     app = start(stored_settings())
     sys.excepthook = app.window.errors.excepthook
     app.window.show()
+    if place is not None:
+        Destination(app.ui.session, place, app.window.errors.show, app.window)
     if path is not None:
         app.window.opener.open(path)
     if baseline is not None:

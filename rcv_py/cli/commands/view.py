@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.commands import shot
+from rcv_py.cli.goto import Place, options_of, place_of
 
 PICTURE = Path("rcv.png")
 
@@ -23,11 +24,12 @@ def run(arguments: Namespace) -> int:
         shot.check_path(baseline)
         if folder is None:
             raise UsageError("A baseline needs a capture to compare with it.", hint="Name the capture first.")
+    place = place_of(arguments)
     if has_display():
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-        return app.run(folder, baseline)
-    return _draw_instead(folder, baseline)
+        return app.run(folder, baseline, place)
+    return _draw_instead(folder, baseline, place)
 
 
 def has_display() -> bool:
@@ -37,7 +39,7 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _draw_instead(folder: Path | None, baseline: Path | None) -> int:
+def _draw_instead(folder: Path | None, baseline: Path | None, place: Place | None) -> int:
     if folder is None:
         raise UsageError(
             "There is no display to show a window on.",
@@ -49,9 +51,7 @@ def _draw_instead(folder: Path | None, baseline: Path | None) -> int:
         size=None,
         theme="light",
         scale=1,
-        wave=None,
-        line=None,
-        range=None,
+        **(options_of(place) if place is not None else {"wave": None, "line": None, "range": None}),
         compare=baseline,
     )
     shot.write(folder, wanted)
