@@ -10,7 +10,7 @@ from rcv_py.export.places import line_anchor
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import Cell, Heading, Part, Section, Table, code, number, share
 
-MOST_LINES = 6000  # that are told one by one
+MOST_LINES = 4000  # that are told one by one
 MOST_NAMED = 3  # source places of a block
 _HEADS = (
     Heading("line", True),
@@ -33,7 +33,8 @@ def pc_map(inputs: ReportInputs) -> Section | None:
     left = int(np.count_nonzero(~told))
     intro = "Addresses are those inside of the code object. Open a block to see its instructions."
     if left:
-        intro += f" Of {count(len(table))} blocks, the instructions of {count(left)} cheap ones are left out."
+        rest = f"the instructions of {count(left)} cheap ones are left out; rcv isa lists them."
+        intro += f" Of {count(len(table))} blocks, {rest}"
     return Section("map", "From addresses to sources", tuple(parts), intro)
 
 

@@ -1,54 +1,74 @@
-"""`rcv report`: a page of HTML or Markdown about each capture, several captures at a time."""
+"""`rcv report`: a page of HTML or Markdown about each capture, several captures at a time, and an index."""
 
 from __future__ import annotations
 
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import dataclass
-from multiprocessing import get_context
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage
 from rcv_py.cli.opening import captures
 from rcv_py.cli.progress import progress
-from rcv_py.export.report_files import check_form, write_report
-from rcv_py.export.report_inputs import ReportInputs
-from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
-from rcv_py.work.load import load_all
+from rcv_py.cli.report_jobs import Answer, Job, answers
+from rcv_py.export.report_files import check_form, check_index, write_index
+from rcv_py.export.report_index import Entry
 
-FAILED = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A capture and the file its report goes to."""
-
-    folder: Path
-    target: Path
+FAILED, BUG = 2, 1
+STAGE = "Reports"
+INDEX = "index"
 
 
 def run(arguments: Namespace) -> int:
     """Write the reports and print the name of each; of what cannot be read it tells why, and goes on."""
     jobs = _jobs(arguments)
     at_once = min(len(jobs), arguments.jobs or os.cpu_count() or 1)
-    failed = 0
+    index = None
+    if len(jobs) > 1:
+        index = jobs[0].target.with_name(f"{INDEX}.{arguments.format}")
+        check_index(index)
     with progress() as report:
-        for done, (job, error) in enumerate(_answers(jobs, at_once, report), 1):
-            report(Stage("Reports", done, len(jobs)))
-            if error is None:
-                print(job.target, flush=True)
-            else:
-                failed += 1
-                print(f"rcv: {job.folder}: {error}", file=sys.stderr)
-                if error.hint:
-                    print(f"     {error.hint}", file=sys.stderr)
-    return FAILED if failed else 0
+        done = _collected(jobs, at_once, report)
+    if index is not None:
+        write_index([_entry(job, done[job]) for job in jobs], index)
+        print(index)
+    return _code(done.values())
+
+
+def _collected(jobs: Sequence[Job], at_once: int, report: Report) -> dict[Job, Answer]:
+    """Do all jobs, and tell of each when it is done."""
+    done: dict[Job, Answer] = {}
+    if len(jobs) > 1:
+        report(Stage(STAGE, 0, len(jobs)))
+    for job, answer in answers(jobs, at_once, report):
+        done[job] = answer
+        if answer.entry is not None:
+            print(job.target, flush=True)
+        else:
+            _complain(job, answer)
+        report(Stage(STAGE, len(done), len(jobs)))
+    return done
+
+
+def _complain(job: Job, answer: Answer) -> None:
+    where = "" if str(job.folder) in answer.error else f"{job.folder}: "
+    print(f"rcv: {where}{answer.error}", file=sys.stderr)
+    if answer.hint:
+        print(f"     {answer.hint}", file=sys.stderr)
+    if answer.bug:
+        print(f"{answer.bug}\nrcv: this is a bug. Please report it.", file=sys.stderr)
+
+
+def _entry(job: Job, answer: Answer) -> Entry:
+    return answer.entry or Entry(job.folder, "", error=f"{answer.error} {answer.hint}".strip())
+
+
+def _code(found: Collection[Answer]) -> int:
+    if any(one.bug for one in found):
+        return BUG
+    return FAILED if any(one.entry is None for one in found) else 0
 
 
 def _jobs(arguments: Namespace) -> list[Job]:
@@ -78,55 +98,12 @@ def _folders(path: Path) -> list[Path]:
 def _names(folders: Sequence[Path]) -> dict[Path, str]:
     """A name for each capture: its own, with as many folders above as tell equal ones apart."""
     found: dict[Path, str] = {}
-    taken: set[str] = set()
+    taken = {INDEX}
     for folder in folders:
         parts = folder.absolute().parts
         depth = 1
-        while (name := "_".join(parts[-depth:])) in taken and depth < len(parts):
+        while (name := "_".join(parts[-depth:]).lstrip("/")).lower() in taken and depth < len(parts):
             depth += 1
-        taken.add(name)
-        found[folder] = name.lstrip("/")
+        taken.add(name.lower())
+        found[folder] = name
     return found
-
-
-def _answers(jobs: Sequence[Job], at_once: int, report: Report) -> Iterator[tuple[Job, RcvError | None]]:
-    """Yield each job when it is done, with the error if there was one."""
-    if at_once <= 1:
-        for job in jobs:
-            yield job, _guarded(job, report)
-        return
-    with _processes(at_once) as pool:
-        futures: dict[Future[RcvError | None], Job] = {pool.submit(make, job): job for job in jobs}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-
-
-@contextmanager
-def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that go when the block is left by an error or Ctrl+C: nobody waits for the rest."""
-    pool = ProcessPoolExecutor(count, get_context("spawn"))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def make(job: Job) -> RcvError | None:
-    """Write one report, in a process of its own; return what went wrong."""
-    return _guarded(job, None)
-
-
-def _guarded(job: Job, report: Report | None) -> RcvError | None:
-    more = {} if report is None else {"report": report}
-    try:
-        trace = open_trace(job.folder)
-        batches = load_all(trace, workers=0 if report is None else None, **more)
-        facts = run_facts(trace.path, trace.kernel_name, trace.target)
-        write_report(ReportInputs(trace, batches, facts), job.target, **more)
-    except RcvError as error:
-        return error
-    except KeyboardInterrupt:  # in a process; the one that started it says so
-        if report is not None:
-            raise
-        return UsageError("Stopped.")
-    return None
