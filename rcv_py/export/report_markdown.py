@@ -31,6 +31,7 @@ from rcv_py.export.report_model import (
 
 _POINTS = 12  # of a curve
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+_MARKS = "`[]*_|~$\\"
 _WEIGHTS = {"info": "NOTE", "warning": "WARNING", "error": "CAUTION"}  # what GitHub colours
 
 
@@ -121,7 +122,12 @@ def _fenced(lines: tuple[str, ...], language: str) -> list[str]:
 
 def _folded(caption: str, lines: list[str]) -> list[str]:
     """A part that is opened by a click; blank lines around it, or what is inside would not be Markdown."""
-    return ["<details>", f"<summary>{escape(_line(caption))}</summary>", "", *lines, "", "</details>"]
+    return ["<details>", f"<summary>{_in_tags(caption)}</summary>", "", *lines, "", "</details>"]
+
+
+def _in_tags(text: str) -> str:
+    """Text between tags of HTML, where neither HTML nor Markdown is to be seen in it."""
+    return "".join(f"&#{ord(letter)};" if letter in _MARKS else letter for letter in escape(_line(text)))
 
 
 def _table(table: Table, anchors: _Anchors) -> list[str]:
