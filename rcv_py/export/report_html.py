@@ -38,6 +38,7 @@ def html(report: Report) -> str:
     links = "".join(
         f'<li><a href="#{escape(one.id)}">{escape(one.title)}</a></li>' for one in report.sections
     )
+    nav = f'<nav aria-label="Sections"><ol>{links}</ol></nav>' if len(report.sections) > 1 else ""
     sections = "\n".join(page.section(one) for one in report.sections)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -47,7 +48,7 @@ def html(report: Report) -> str:
         f"<title>{escape(report.title)}</title>\n<style>{style()}</style></head>\n"
         f'<body><div class="page"><header><h1>{escape(report.title)}</h1>'
         f"<p>{escape(report.subtitle)}</p></header>"
-        f'\n<nav aria-label="Sections"><ol>{links}</ol></nav>\n<main>\n{sections}\n'
+        f"\n{nav}\n<main>\n{sections}\n"
         f'<p class="foot">{escape(report.made_with)}</p></main></div>\n'
         f"<script>{SCRIPT}</script></body></html>\n"
     )

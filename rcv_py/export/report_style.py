@@ -19,6 +19,7 @@ header { grid-column: 1 / -1; margin-bottom: 12px; }
 header h1 { margin: 0; font-size: 24px; line-height: 1.25; overflow-wrap: anywhere; }
 header p, .intro, .caption, .foot, .quiet { color: var(--muted); }
 header p, .intro, .caption, .foot { margin: 4px 0 10px; max-width: 100ch; overflow-wrap: anywhere; }
+main { grid-column: 1 / -1; min-width: 0; } nav + main { grid-column: 2; }
 nav { position: sticky; top: 12px; align-self: start; max-height: calc(100vh - 24px); overflow-y: auto; }
 nav ol { list-style: none; margin: 0; padding: 0; font-size: 13px; }
 nav a { display: block; padding: 3px 8px; border-left: 2px solid var(--line); color: var(--text); }
@@ -33,7 +34,7 @@ a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: un
 .scroll { overflow-x: auto; } table { border-collapse: collapse; margin: 6px 0 10px; }
 th, td { padding: 2px 14px 2px 0; text-align: left; vertical-align: top; white-space: nowrap; }
 th:first-child, td:first-child { padding-left: 6px; }
-td.w { white-space: normal; min-width: 24em; max-width: 72em; overflow-wrap: anywhere; }
+td.w { white-space: normal; min-width: 20em; max-width: 72em; overflow-wrap: anywhere; }
 th { border-bottom: 1px solid var(--line); color: var(--muted); font-weight: 600; cursor: pointer; }
 tbody tr:nth-child(even) { background: var(--alternate); }
 :target { background: var(--raised); outline: 2px solid var(--accent); }
@@ -57,7 +58,7 @@ details > summary { cursor: pointer; color: var(--accent); margin: 4px 0; overfl
 @media print { nav { display: none; } .page { display: block; max-width: none; padding: 0; }
   body { font-size: 10pt; background: none; }
   section { border: 0; padding: 0; } .scroll { overflow: visible; }
-  th, td, td.w { white-space: normal; min-width: 0; overflow-wrap: anywhere; }
+  table { font-size: 8.5pt; } th, td, td.w { white-space: normal; min-width: 0; overflow-wrap: break-word; }
   pre { white-space: pre-wrap; } figure, tr, .note { break-inside: avoid; } h2, h3 { break-after: avoid; }
   rect, path, .bar, tbody tr, .note { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 """.replace("MONO", _MONO)
@@ -102,5 +103,6 @@ def _columns() -> str:
         codes.append(f".c{at} td:nth-child({at})")
     right = "text-align:right;font-variant-numeric:tabular-nums;"
     mono = f"font-family:{_MONO};font-size:12.5px;white-space:pre;"
-    wrap = f"@media print{{td.c,{','.join(codes)}{{white-space:pre-wrap}}}}"
-    return f"td.n,th.n,{','.join(numbers)}{{{right}}}\ntd.c,{','.join(codes)}{{{mono}}}\n{wrap}\n"
+    wrap = f"@media print{{td.c,{','.join(codes)}{{white-space:pre-wrap;font-size:8pt}}}}"
+    keep = f"@media print{{td.n,{','.join(numbers)}{{white-space:nowrap}}}}"
+    return f"td.n,th.n,{','.join(numbers)}{{{right}}}\ntd.c,{','.join(codes)}{{{mono}}}\n{wrap}\n{keep}\n"

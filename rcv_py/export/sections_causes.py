@@ -69,8 +69,6 @@ def causes(inputs: ReportInputs) -> Section | None:
             share(stall + idle, whole),
             line_cell(inputs, producer),
             text_cell(inputs, producer),
-            Cell("certain" if CAUSE_TEXT[Cause(cause)].is_certain else "by evidence"),
-            Cell(CAUSE_TEXT[Cause(cause)].evidence),
         )
         for cause, stall, idle, producer in zip(*(column.tolist() for column in columns), strict=True)
     )
@@ -81,8 +79,6 @@ def causes(inputs: ReportInputs) -> Section | None:
         Heading("share", True),
         Heading("mostly because of", True, "The instruction that most cycles of this cause are charged to."),
         Heading("instruction"),
-        Heading("how"),
-        Heading("asks for"),
     )
     told = found.assumption or "It is attribution, not elapsed time: waves stall at once."
     intro = (
@@ -92,9 +88,21 @@ def causes(inputs: ReportInputs) -> Section | None:
     parts = (
         Bars("Stalled and idle cycles by cause", bars),
         Table(heads, rows, "All causes, with the instruction to blame for most of each"),
+        _evidence(table),
         _blamed(inputs),
     )
     return Section("causes", "Why cycles were spent", parts, intro)
+
+
+def _evidence(table: Attribution) -> Table:
+    """What a cycle has to show before it is given a cause."""
+    texts = [CAUSE_TEXT[Cause(cause)] for cause in table.cause.tolist()]
+    rows = tuple(
+        (Cell(text.name), Cell("certain" if text.is_certain else "by evidence"), Cell(text.evidence))
+        for text in texts
+    )
+    heads = (Heading("cause"), Heading("how sure"), Heading("asks for"))
+    return Table(heads, rows, "What each cause asks for", is_folded=True)
 
 
 def _blamed_most(found: Attribution, table: Attribution) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.capture_health import HEALTHY, headline, verdict
-from rcv_py.analysis.findings.finding import RANKED, SAMPLES, Evidence, Finding
+from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, SAMPLES, Evidence, Finding
 from rcv_py.base.text import count, plural
 from rcv_py.export.places import cycle_anchor, line_anchor, place_text, wave_anchor
 from rcv_py.export.report_inputs import ReportInputs
@@ -27,7 +27,7 @@ from rcv_py.export.report_model import (
 )
 
 MOST_BARS = 10
-_UNRANKED = {"context": "about the launch", "caution": "take care"}
+_RANKS = {CONTEXT: "about the launch", CAUTION: "take care"}
 
 
 def the_verdict(inputs: ReportInputs) -> Section:
@@ -84,7 +84,8 @@ def _overview(found: tuple[Finding, ...]) -> Table:
         (
             number(at),
             Cell(one.title, link=finding_anchor(at)),
-            Cell(_UNRANKED.get(one.rank, "at most" if one.is_upper_bound else "about")),
+            Cell(_RANKS.get(one.rank, "")),
+            Cell(("at most" if one.is_upper_bound else "about") if one.cycles else ""),
             number(one.cycles) if one.cycles else Cell(""),
             share(one.share, 1) if one.cycles else Cell(""),
             Cell(one.unit if one.cycles else ""),
@@ -94,6 +95,7 @@ def _overview(found: tuple[Finding, ...]) -> Table:
     heads = (
         Heading("rank", True),
         Heading("finding"),
+        Heading("", tip="Findings that frame the others, or warn, stand behind those that are ranked."),
         Heading("bound", tip="At most: no change of this alone can win more."),
         Heading("at stake", True),
         Heading("share", True),
