@@ -80,7 +80,19 @@ def keys_page() -> str:
     return "\n".join(rows) + "\n"
 
 
-PAGES = {"docs/commands.md": commands_page, "docs/settings.md": settings_page, "docs/keys.md": keys_page}
+def api_page() -> str:
+    """The functions, methods and tables of the Python API."""
+    from api_reference import api_page as page
+
+    return page()
+
+
+PAGES = {
+    "docs/commands.md": commands_page,
+    "docs/settings.md": settings_page,
+    "docs/keys.md": keys_page,
+    "docs/api-reference.md": api_page,
+}
 
 
 def pictures() -> None:

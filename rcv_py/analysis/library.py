@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -116,6 +117,33 @@ def _with_twin(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
     noise = twin_noise(other.costs, row.costs)
     return replace(row, twin=other.name, noise=-1.0 if noise is None else noise.per_hit)
 
+
+# What programs get: a name and a value of plain types.
+FIELDS: tuple[tuple[str, Callable[[LibraryRow], Any]], ...] = (
+    ("capture", lambda row: row.name),
+    ("path", lambda row: str(row.path)),
+    ("kernel", lambda row: row.kernel),
+    ("waves", lambda row: row.waves),
+    ("instructions", lambda row: row.instructions),
+    ("executed", lambda row: row.executed),
+    ("mapped", lambda row: row.mapped),
+    ("hits", lambda row: row.hits),
+    ("latency", lambda row: row.latency),
+    ("stall", lambda row: row.stall),
+    ("stall_share", lambda row: round(row.stall / row.latency, 6) if row.latency else None),
+    ("top_line", lambda row: row.top_line if row.top_line >= 0 else None),
+    ("top_instruction", lambda row: row.top),
+    ("top_stall_share", lambda row: round(row.top_share, 6)),
+    ("top_source", lambda row: row.top_source),
+    ("mean_waves", lambda row: round(row.mean_waves, 4)),
+    ("peak_waves", lambda row: row.peak_waves),
+    ("health", lambda row: row.health if not row.error else ""),
+    ("verdict", lambda row: row.verdict if not row.error else ""),
+    ("serious_notes", lambda row: row.serious),
+    ("twin", lambda row: row.twin),
+    ("twin_noise", lambda row: round(row.noise, 6) if row.noise >= 0 else None),
+    ("error", lambda row: row.error),
+)
 
 # How to rank rows: what is compared, and whether the largest comes first.
 ORDERS = {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rcv_py.analysis.library import LibraryRow
 from rcv_py.base.text import count, percent, plural
@@ -28,33 +27,6 @@ HEADINGS = (
 COLUMNS = tuple(
     Column(title, is_number, {"capture": "left", "twin": "left"}.get(title, "" if is_number else "right"))
     for title, is_number in HEADINGS
-)
-
-# What programs get: a name and a value of plain types.
-FIELDS: tuple[tuple[str, Callable[[LibraryRow], Any]], ...] = (
-    ("capture", lambda row: row.name),
-    ("path", lambda row: str(row.path)),
-    ("kernel", lambda row: row.kernel),
-    ("waves", lambda row: row.waves),
-    ("instructions", lambda row: row.instructions),
-    ("executed", lambda row: row.executed),
-    ("mapped", lambda row: row.mapped),
-    ("hits", lambda row: row.hits),
-    ("latency", lambda row: row.latency),
-    ("stall", lambda row: row.stall),
-    ("stall_share", lambda row: round(row.stall / row.latency, 6) if row.latency else None),
-    ("top_line", lambda row: row.top_line if row.top_line >= 0 else None),
-    ("top_instruction", lambda row: row.top),
-    ("top_stall_share", lambda row: round(row.top_share, 6)),
-    ("top_source", lambda row: row.top_source),
-    ("mean_waves", lambda row: round(row.mean_waves, 4)),
-    ("peak_waves", lambda row: row.peak_waves),
-    ("health", lambda row: row.health if not row.error else ""),
-    ("verdict", lambda row: row.verdict if not row.error else ""),
-    ("serious_notes", lambda row: row.serious),
-    ("twin", lambda row: row.twin),
-    ("twin_noise", lambda row: round(row.noise, 6) if row.noise >= 0 else None),
-    ("error", lambda row: row.error),
 )
 
 

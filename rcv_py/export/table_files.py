@@ -23,6 +23,8 @@ from rcv_py.model.waves import WaveBatch, WaveIndex
 FORMATS = ("csv", "parquet")
 STAGE = "Writing tables"
 _AT_ONCE = 1 << 16  # rows
+_NONE = np.zeros(0, dtype=np.int32)
+NO_WAVES = WaveBatch((), np.zeros(1, dtype=np.int64), _NONE, _NONE, _NONE.astype(np.uint8), _NONE)
 
 
 class _Writer(Protocol):
@@ -76,8 +78,7 @@ def write_tables(
 def _with_empty(batches: Iterable[WaveBatch]) -> Iterator[WaveBatch]:
     """The batches, and one without waves behind them: a table without rows still has columns."""
     yield from batches
-    none = np.zeros(0, dtype=np.int32)
-    yield WaveBatch((), np.zeros(1, dtype=np.int64), none, none, none.astype(np.uint8), none)
+    yield NO_WAVES
 
 
 def _chosen(columns: Columns, name: str, rows: Sequence[int] | None) -> Columns:
@@ -150,7 +151,9 @@ class _Parquet:
         self.rows = 0
 
     def write(self, columns: Columns) -> None:
-        table = self._arrow.table({name: self._array(column) for name, column in columns.items()})
+        table = self._arrow.table(
+            {name: arrow_column(self._arrow, column) for name, column in columns.items()}
+        )
         if self._writer is None:
             self._writer = self._arrow.parquet.ParquetWriter(self._path, table.schema)
             self._stack.callback(self._writer.close)
@@ -162,14 +165,15 @@ class _Parquet:
         if self._writer is not None:
             self._writer.close()
 
-    def _array(self, column: Column) -> Any:
-        arrow = self._arrow
-        if isinstance(column, Words):
-            texts = arrow.array([_valid(text) for text in column.texts] or [""], arrow.string())
-            return arrow.DictionaryArray.from_arrays(arrow.array(column.code.astype(np.int32)), texts)
-        if isinstance(column, np.ndarray):
-            return arrow.array(column if column.dtype.kind in "fb" else column.astype(np.int64))
-        return arrow.array([_valid(text) for text in column], arrow.string())
+
+def arrow_column(arrow: Any, column: Column) -> Any:
+    """Return a column as an array of `arrow`, the package pyarrow; whole numbers are of 64 bits."""
+    if isinstance(column, Words):
+        texts = arrow.array([valid_text(text) for text in column.texts] or [""], arrow.string())
+        return arrow.DictionaryArray.from_arrays(arrow.array(column.code.astype(np.int32)), texts)
+    if isinstance(column, np.ndarray):
+        return arrow.array(column if column.dtype.kind in "fb" else column.astype(np.int64))
+    return arrow.array([valid_text(text) for text in column], arrow.string())
 
 
 def _cells(column: Column, rows: slice) -> list[Any]:
@@ -183,5 +187,6 @@ def _cells(column: Column, rows: slice) -> list[Any]:
     return [no_formula(text) for text in column[rows]]
 
 
-def _valid(text: str) -> str:
+def valid_text(text: str) -> str:
+    """Return the text with `?` for what is no valid text and UTF-8 cannot hold."""
     return text.encode("utf-8", "replace").decode()

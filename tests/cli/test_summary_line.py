@@ -98,3 +98,12 @@ def test_samples_are_called_samples_in_the_ranking(capsys: pytest.CaptureFixture
     assert "4,690, 3,384 of them stalled (72.2 %)" in facts
     assert head.split()[:5] == ["line", "samples", "issued", "stalled", "share"]
     assert first.split()[:4] == ["102", "153", "0", "153"]
+
+
+def test_units_with_unknown_values_are_written(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.synthetic_path("counters_gfx9")
+    rows = list(csv.DictReader(io.StringIO(run(capsys, "summary", folder, "--csv"))))
+    units = json.loads(run(capsys, "summary", folder, "--json"))["units"]
+    assert {row["section"] for row in rows if " CU" in row["section"] and "SIMD" not in row["section"]} == {
+        f"SE{unit['se']} CU{unit['cu']}" for unit in units
+    }

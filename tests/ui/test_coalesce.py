@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.kit.panel import WAKE_MS, Panel
 
 
 def test_many_asks_are_one_call(qtbot: object) -> None:
@@ -57,9 +57,29 @@ def test_a_panel_behind_another_tab_computes_when_it_comes_to_the_front(ui: UiCo
         qtbot.wait(2)  # type: ignore[attr-defined]
     assert not calls, "nobody can see it"
     panel.show()
-    assert calls == [1]
+    panel.hide()
+    qtbot.wait(2 * WAKE_MS)  # type: ignore[attr-defined]
+    assert not calls, "it was shown for a moment only"
+    panel.show()
+    qtbot.waitUntil(lambda: calls == [1])  # type: ignore[attr-defined]
     work.ask()
     qtbot.waitUntil(lambda: calls == [1, 1])  # type: ignore[attr-defined]
     panel.hide()
     work.now()
     assert calls == [1, 1]
+
+
+def test_what_a_panel_asks_that_nobody_sees_waits_and_only_the_newest_is_computed(
+    ui: UiContext, qtbot: object
+) -> None:
+    answers: list[str] = []
+    panel = Panel(ui)
+    panel.allow_sleep()
+    panel.show()
+    panel.set_in_front(False)
+    for question in ("old", "new"):
+        ui.tasks.run(panel, lambda question=question: question, answers.append)
+    qtbot.wait(2 * WAKE_MS)  # type: ignore[attr-defined]
+    assert not answers
+    panel.set_in_front(True)
+    qtbot.waitUntil(lambda: answers == ["new"])  # type: ignore[attr-defined]

@@ -141,3 +141,16 @@ def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot) -> None:
 def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> None:
     ui.session.open(open_trace(ROOT / "sample_traces" / "pc_sampling"))
     assert "cycles" not in export.caption(ui.session)
+
+
+def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        app.window.workspace.show_panel("hotspot")
+        causes = app.window.workspace.docks["causes"].panel
+        qtbot.waitUntil(lambda: causes.is_asleep)
+        assert app.ui.results.cell("attribution").value is None, "nobody looked"
+        app.window.exporter.copy_table("causes")
+        rows = app.qt.clipboard().text().splitlines()
+        assert len(rows) > 2
+        assert not causes.is_asleep

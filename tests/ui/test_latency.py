@@ -218,6 +218,7 @@ def test_nothing_is_computed_for_a_panel_that_nobody_opened(
     ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
 ) -> None:
     panel = LatencyPanel(ui)
+    panel.allow_sleep()
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     open_in(trace(), [two_waves()])
     settled()

@@ -7,7 +7,8 @@ import gc
 import pytest
 
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.kit.shared_results import SharedResults
+from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.kit.shared_results import STREAM_MS, SharedResults
 from rcv_py.ui.kit.tasks import Tasks
 from tests.ui.window import SAMPLE
 
@@ -49,6 +50,38 @@ def test_another_capture_forgets_the_answer(ui, open_in, settled, trace, qtbot):
     qtbot.waitUntil(lambda: shared.cell("count").value == 1)
     open_in(open_trace(SAMPLE), [])
     assert shared.cell("count").value is None
+
+
+def test_what_only_sleeping_panels_want_waits_until_one_of_them_is_seen(ui, open_in, trace, qtbot):
+    calls = []
+    shared = SharedResults(
+        ui.session, ui.tasks, {"count": lambda _, batches: calls.append(1) or len(batches)}
+    )
+    panels = [Panel(ui), Panel(ui)]
+    for panel in panels:
+        panel.allow_sleep()
+    panels[1].show()
+    open_in(trace, [trace.reader.read([0])])
+    for panel in panels:
+        shared.want("count", panel)
+    qtbot.waitUntil(lambda: shared.cell("count").value == 1)
+    panels[1].set_in_front(False)
+    ui.session.store.add(trace.reader.read([1]))
+    ui.session.wave_loaded()
+    qtbot.wait(2 * STREAM_MS)
+    assert len(calls) == 1, "nobody can see either"
+    panels[0].show()
+    qtbot.waitUntil(lambda: shared.cell("count").value == 2)
+
+
+def test_what_somebody_wants_who_is_no_panel_is_always_computed(ui, open_in, trace, qtbot):
+    shared = SharedResults(ui.session, ui.tasks, {"count": lambda _, batches: len(batches)})
+    panel = Panel(ui)
+    panel.allow_sleep()
+    open_in(trace, [trace.reader.read([0])])
+    shared.want("count")
+    shared.want("count", panel)
+    qtbot.waitUntil(lambda: shared.cell("count").value == 1)
 
 
 def test_an_unknown_result_is_an_error(ui):

@@ -8,9 +8,9 @@ from io import StringIO
 from pathlib import Path
 from typing import TextIO
 
-from rcv_py.analysis.library import ranked_rows, with_twins
+from rcv_py.analysis.library import FIELDS, ranked_rows, with_twins
 from rcv_py.base.errors import NotATrace, UsageError
-from rcv_py.cli.library_tables import COLUMNS, FIELDS, Library, cells, markdown, page
+from rcv_py.cli.library_tables import COLUMNS, Library, cells, markdown, page
 from rcv_py.cli.report import csv_text, json_text, print_table
 from rcv_py.formats.open import capture_paths
 from rcv_py.work.library import library_rows

@@ -4,140 +4,55 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from rcv_py.analysis.blocks import Blocks, block_costs, blocks
-from rcv_py.analysis.branches import Branches, branch_table, branches
-from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.flow import Flow, flow
-from rcv_py.analysis.loops import loops
+from rcv_py.analysis.cost_columns import SAMPLES
+from rcv_py.analysis.listing import listing
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
-from rcv_py.model.modes import LatencyMode
-from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all
 
 _UNSAMPLED = {True: ("hits", "idle"), False: ()}  # columns that say nothing where costs are samples
 _NAMES = ("row", "block", "first", "last", "target")  # numbers that name something are not grouped
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """What one of the three listings prints: columns, values by row, what is ranked by `--top`."""
-
-    kind: str
-    unit: tuple[str, str]  # one, several
-    columns: tuple[Column, ...]
-    rows: list[tuple[Any, ...]]
-    weight: list[int]
+_WORDS = {"block", "instruction", "name"}
+_UNITS = {"lines": ("row", "rows"), "blocks": ("block", "blocks"), "branches": ("branch", "branches")}
 
 
 def run(arguments: Namespace) -> int:
     """Print the listing, the blocks or the branches of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
-    how = flow(trace.code)
-    found = _jumps(trace, how, arguments.branches)
-    if arguments.branches:
-        table = _branches(trace, how, found)
-    elif arguments.blocks:
-        table = _blocks(trace, blocks(trace.code, found), costs)
-    else:
-        table = _lines(trace, blocks(trace.code, found), costs)
-    shown = _top(table, arguments.top)
-    head = [column.title for column in table.columns]
+    kind = "branches" if arguments.branches else "blocks" if arguments.blocks else "lines"
+    found = listing(trace, kind, lambda: load_all(trace))
+    shown = found.top(arguments.top)
     if arguments.csv:
-        sys.stdout.write(csv_text(head, shown))
+        sys.stdout.write(csv_text(found.names, shown))
     elif arguments.json:
         document = {
             "capture": trace.name,
-            "kind": table.kind,
-            "measure": costs.label,
-            "of": len(table.rows),
-            "rows": [dict(zip(head, row, strict=True)) for row in shown],
+            "kind": kind,
+            "measure": found.measure,
+            "of": len(found.rows),
+            "rows": [dict(zip(found.names, row, strict=True)) for row in shown],
         }
         print(json_text("rcv.isa/1", document))
-    elif not table.rows:
+    elif not found.rows:
         print("The program has no branches." if len(trace.code) else "The capture has no instructions.")
     else:
-        columns = [_shown(column, costs.label == SAMPLES) for column in table.columns]
-        kept = [
-            i for i, column in enumerate(columns) if column.title not in _UNSAMPLED[costs.label == SAMPLES]
-        ]
-        rows = [_cells(table.columns, row) for row in shown]
-        print_table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
-        print(f"\n{count(len(shown))} of {plural(len(table.rows), *table.unit)}.")
+        is_sampled, columns = found.measure == SAMPLES, _columns(kind, found.names)
+        kept = [i for i, column in enumerate(columns) if column.title not in _UNSAMPLED[is_sampled]]
+        rows = [_cells(columns, row) for row in shown]
+        shown_columns = [_shown(columns[i], is_sampled) for i in kept]
+        print_table(shown_columns, [[row[i] for i in kept] for row in rows])
+        print(f"\n{count(len(shown))} of {plural(len(found.rows), *_UNITS[kind])}.")
     return 0
 
 
-def _jumps(trace: Trace, how: Flow, is_needed: bool) -> Branches | None:
-    """Read the waves if their jumps are asked for, or if a branch that ran does not say where it goes."""
-    unknown = how.is_branch & (how.target < 0) & (trace.code.hits > 0)
-    if not trace.has_thread_trace or not (is_needed or unknown.any()):
-        return None
-    return branches(load_all(trace), trace.code)
-
-
-def _lines(trace: Trace, table: Blocks, costs: CostColumns) -> _Table:
-    code, whole = trace.code, max(1, costs.total)
-    cost = np.where(code.is_label, 0, costs.cost)
-    names = ("row", "hits", "latency", "stall", "idle", "share")
-    columns = (
-        *(Column(name, True) for name in names),
-        Column("block"),
-        Column("instruction", elastic="right"),
-    )
-    numbers = (costs.hits, costs.latency, costs.stall, costs.idle)
-    rows = [
-        (row, *values, round(int(cost[row]) / whole, 6), table.name[block], code.text[row])
-        for row, (block, *values) in enumerate(
-            zip(table.of_row.tolist(), *(column.tolist() for column in numbers), strict=True)
-        )
-    ]
-    return _Table("lines", ("row", "rows"), columns, rows, cost.tolist())
-
-
-def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> _Table:
-    sums, depth, whole = (
-        block_costs(table, trace.code, costs),
-        loops(table).depth_of_block,
-        max(1, costs.total),
-    )
-    names = ("block", "first", "last", "lines", "hits", "latency", "stall", "idle", "share", "loops")
-    columns = (*(Column(name, True) for name in names), Column("name", elastic="right"))
-    values = (table.first, table.stop - 1, sums.lines, sums.hits, sums.latency, sums.stall, sums.idle)
-    rows = [
-        (block, *row, round(int(sums.cost[block]) / whole, 6), int(depth[block]), table.name[block])
-        for block, row in enumerate(zip(*(column.tolist() for column in values), strict=True))
-    ]
-    return _Table("blocks", ("block", "blocks"), columns, rows, sums.cost.tolist())
-
-
-def _branches(trace: Trace, how: Flow, found: Branches | None) -> _Table:
-    empty = np.zeros(0, dtype=np.int64)
-    table = branch_table(found or Branches(empty, empty, empty, empty), how.is_branch, how.target)
-    names = ("row", "target", "taken", "not_taken", "taken_share")
-    columns = (*(Column(name, True) for name in names), Column("instruction", elastic="right"))
-    values = zip(
-        table.row.tolist(), table.target.tolist(), table.taken.tolist(), table.not_taken.tolist(), strict=True
-    )
-    rows = [
-        (row, target, yes, no, round(yes / max(1, yes + no), 6), trace.code.text[row])
-        for row, target, yes, no in values
-    ]
-    return _Table("branches", ("branch", "branches"), columns, rows, (table.taken + table.not_taken).tolist())
-
-
-def _top(table: _Table, top: int) -> list[tuple[Any, ...]]:
-    """Return all rows in program order, or the costliest ones, the largest first."""
-    if not top:
-        return table.rows
-    order = sorted(range(len(table.rows)), key=lambda row: -table.weight[row])[:top]
-    return [table.rows[row] for row in order]
+def _columns(kind: str, names: tuple[str, ...]) -> tuple[Column, ...]:
+    """Numbers to the right; the last column gives way.  A block is a number in its own table."""
+    words = _WORDS - {"block"} if kind == "blocks" else _WORDS
+    return tuple(Column(name, name not in words, "right" if name == names[-1] else "") for name in names)
 
 
 def _shown(column: Column, is_sampled: bool) -> Column:

@@ -6,8 +6,8 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from rcv_py.analysis.barrier_skew import barrier_skew
-from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
+from rcv_py.analysis.loop_summary import loop_summary
+from rcv_py.analysis.loop_tables import loop_facts
 from rcv_py.analysis.phases import PHASES
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, plural
@@ -44,33 +44,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _document(asked: Asked, arguments: Namespace) -> dict[str, Any]:
-    loops = asked.loops
-    barriers = barrier_skew(asked.trace, asked.batches, asked.rows)
-    return {
-        "capture": asked.trace.name,
-        "wave": arguments.wave,
-        "show": arguments.show,
-        "waves": loops.waves,
-        "dominant": loops.found.table.dominant,
-        "phases": _shares(loops),
-        "outliers": len(loops.found.outliers),
-        "barriers": {
-            "instances": len(barriers),
-            "median": barriers.median,
-            "max": int(barriers.skew.max()) if len(barriers) else None,
-            "release_spread_max": int(barriers.spread.max()) if len(barriers) else None,
-            "dropped": barriers.dropped,
-            "groups_are_guessed": barriers.is_guess,
-        },
-    }
-
-
-def _shares(loops: LoopSummary) -> dict[str, Any] | None:
-    found = loops.phases
-    if not len(found):
-        return None
-    columns = zip(PHASES, found.shares.tolist(), found.stall_shares.tolist(), strict=True)
-    return {name: {"share": round(share, 6), "stalled": round(stall, 6)} for name, share, stall in columns}
+    head = {"capture": asked.trace.name, "wave": arguments.wave, "show": arguments.show}
+    return head | loop_facts(asked)
 
 
 def _print(asked: Asked, shown: Shown, found: Rows, part: Rows) -> None:

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from rcv_py.analysis.dispatch_curves import dispatch_curves
-from rcv_py.analysis.occupancy import Steps
-from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
-from rcv_py.analysis.wave_states import LIVING, wave_states
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.limits import show_limits
+from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.trace import Trace
+from rcv_py.work.occupancy_rows import NUMBERS, OccupancyRow, occupancy_rows, shares
 
-ALL = "all"
-AT_ONCE = 64  # waves read in one go
 _TITLES = {"se": "shader engine", "kernel": "kernel", "state": "state"}
 _NUMBERS = tuple(Column(name, True) for name in ("mean", "peak", "tail", "ramp", "begin", "end", "share"))
-_HEAD = ("begin", "end", "area", "mean", "peak", "tail", "ramp", "drain")
 _NOTHING = {
     "se": "The capture does not say when waves began and ended.",
     "kernel": "The capture does not say when waves began and ended.",
@@ -31,20 +23,12 @@ _NOTHING = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class _Row:
-    name: str
-    steps: Steps
-    numbers: OccupancyNumbers
-    ids: tuple[int, ...] = ()
-
-
 def run(arguments: Namespace) -> int:
     """Print mean, peak, tail and ramp as text or JSON, or the curves as CSV."""
     trace = open_trace(arguments.folder)
     if arguments.limits:
         return show_limits(trace, arguments)
-    rows = _READERS[arguments.by](trace)
+    rows = occupancy_rows(trace, arguments.by, lambda: batches(trace))
     if arguments.csv:
         sys.stdout.write(csv_text((arguments.by, "cycle", "waves"), _changes(rows)))
     elif arguments.json:
@@ -60,43 +44,12 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _of_engines(trace: Trace) -> list[_Row]:
-    found = [*occupancy_curves(trace, "all"), *occupancy_curves(trace, "se")]
-    names = [ALL, *(one.name for one in found[1:])]
-    return [_row(name, one.steps) for name, one in zip(names, found, strict=False)]
-
-
-def _of_kernels(trace: Trace) -> list[_Row]:
-    every = [_row(ALL, one.steps) for one in occupancy_curves(trace, "all")]
-    return every + [
-        _row(demangled(one.name) or f"kernel {one.ids[0]} (no name)", one.steps, one.ids)
-        for one in dispatch_curves(trace.occupancy, trace.dispatches)
-    ]
-
-
-def _of_states(trace: Trace) -> list[_Row]:
-    index = list(range(len(trace.waves)))
-    batches = [trace.reader.read(index[i : i + AT_ONCE]) for i in range(0, len(index), AT_ONCE)]
-    made = wave_states(batches)
-    if not made.waves:
-        return []
-    every = _row(ALL, Steps(made.time, made.count.sum(axis=0)))
-    return [every, *(_row(state.name, Steps(made.time, made.count[state])) for state in LIVING)]
-
-
-_READERS = {"se": _of_engines, "kernel": _of_kernels, "state": _of_states}
-
-
-def _row(name: str, steps: Steps, ids: tuple[int, ...] = ()) -> _Row:
-    return _Row(name, steps, occupancy_numbers(steps), ids)
-
-
-def _whole(rows: Sequence[_Row]) -> int:
+def _whole(rows: list[OccupancyRow]) -> int:
     """Wave-cycles of the row of all."""
     return rows[0].numbers.area if rows else 0
 
 
-def _cells(row: _Row, whole: int) -> list[str]:
+def _cells(row: OccupancyRow, whole: int) -> list[str]:
     one = row.numbers
     return [
         row.name,
@@ -110,7 +63,7 @@ def _cells(row: _Row, whole: int) -> list[str]:
     ]
 
 
-def _changes(rows: Sequence[_Row]) -> list[tuple[Any, ...]]:
+def _changes(rows: list[OccupancyRow]) -> list[tuple[Any, ...]]:
     """A row for every change of a curve, without the sum of all."""
     return [
         (row.name, time, waves)
@@ -119,8 +72,7 @@ def _changes(rows: Sequence[_Row]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _document(trace: Trace, by: str, rows: Sequence[_Row]) -> dict[str, Any]:
-    whole = _whole(rows)
+def _document(trace: Trace, by: str, rows: list[OccupancyRow]) -> dict[str, Any]:
     return {
         "capture": trace.name,
         "by": by,
@@ -129,15 +81,15 @@ def _document(trace: Trace, by: str, rows: Sequence[_Row]) -> dict[str, Any]:
             {
                 by: row.name,
                 **({"ids": list(row.ids)} if row.ids else {}),
-                **{name: getattr(row.numbers, name) for name in _HEAD},
-                "share": row.numbers.area / whole if whole else 0.0,
+                **{name: getattr(row.numbers, name) for name in NUMBERS},
+                "share": share,
             }
-            for row in rows
+            for row, share in zip(rows, shares(rows), strict=True)
         ],
     }
 
 
-def _footer(trace: Trace, by: str, rows: Sequence[_Row]) -> str:
+def _footer(trace: Trace, by: str, rows: list[OccupancyRow]) -> str:
     """What the columns are, and how long it took."""
     cycles = rows[0].numbers.end - rows[0].numbers.begin
     length = trace.clock.ns(cycles)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -17,6 +17,9 @@ from rcv_py.state.commands import Command
 
 if TYPE_CHECKING:
     from rcv_py.ui.kit.context import UiContext
+
+
+WAKE_MS = 20  # a panel that is seen for less than that, while Qt lays out tabs, does not wake up
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +45,49 @@ class Panel(QWidget):
         self.ui = ui
         self.session = ui.session
         self._may_sleep = False
-        self._on_wake: list[Callable[[], None]] = []
+        self._is_in_front = True
+        self._on_wake: dict[object, Callable[[], None]] = {}
 
     # -- sleeping -----------------------------------------------------------------------------------
 
     @property
     def is_asleep(self) -> bool:
         """Whether nobody can see the panel, so that it need not compute: behind another tab, or closed."""
-        return self._may_sleep and not self.isVisible()
+        return self._may_sleep and not (self._is_in_front and self.isVisible())
 
     def allow_sleep(self) -> None:
         """The panel is part of a window from now on, which hides it at times."""
         self._may_sleep = True
 
-    def on_wake(self, call: Callable[[], None]) -> None:
-        """Call once, as soon as somebody can see the panel again."""
-        if call not in self._on_wake:
-            self._on_wake.append(call)
+    @property
+    def is_waking(self) -> bool:
+        """Whether something that was put off will be done in a moment."""
+        return bool(self._on_wake) and not self.is_asleep
+
+    def set_in_front(self, is_in_front: bool) -> None:
+        """Whether its tab is the one that shows: Qt does not hide what is behind it, but moves it away."""
+        self._is_in_front = is_in_front
+        if is_in_front:
+            self._wake_soon()
+
+    def on_wake(self, key: object, call: Callable[[], None]) -> None:
+        """Call once, as soon as somebody can see the panel again; of the same key only the newest."""
+        self._on_wake[key] = call
 
     def showEvent(self, event: QShowEvent) -> None:
         """Do what was put off while nobody could see it."""
         super().showEvent(event)
-        calls, self._on_wake = self._on_wake, []
-        for call in calls:
+        self._wake_soon()
+
+    def _wake_soon(self) -> None:
+        if self._on_wake:
+            QTimer.singleShot(WAKE_MS, self, self._wake)
+
+    def _wake(self) -> None:
+        if self.is_asleep:
+            return
+        calls, self._on_wake = self._on_wake, {}
+        for call in calls.values():
             call()
 
     # -- what a panel offers ------------------------------------------------------------------------

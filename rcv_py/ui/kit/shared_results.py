@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakSet
 
 from PySide6.QtCore import QObject
 
@@ -23,6 +24,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.panel import Panel
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.work.apart import triage_in_peace
 
@@ -64,9 +66,12 @@ class SharedResults(QObject):
         """The answer, for watching; KeyError if there is no such analysis."""
         return self._results[name].cell
 
-    def want(self, name: str) -> None:
-        """Compute a result and keep it up to date for as long as this capture is open."""
-        self._results[name].want()
+    def want(self, name: str, panel: Panel | None = None) -> None:
+        """Compute a result and keep it up to date for as long as this capture is open.
+
+        If only panels want it, it waits while nobody can see any of them.
+        """
+        self._results[name].want(panel)
 
     @property
     def idle(self) -> bool:
@@ -82,6 +87,7 @@ class _Result(QObject):
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
         self._is_wanted = False
+        self._panels: WeakSet[Panel] = WeakSet()  # none: somebody wants it who is always there
         self._of: tuple[WaveBatch, ...] | None = None
         self._stream = Coalesce(self, self._compute, STREAM_MS)
         session.trace.watch(self._forget)
@@ -91,17 +97,27 @@ class _Result(QObject):
     def is_pending(self) -> bool:
         return self._stream.is_pending
 
-    def want(self) -> None:
+    def want(self, panel: Panel | None) -> None:
+        if panel is None:
+            self._panels.clear()
+        elif self._panels or not self._is_wanted:
+            self._panels.add(panel)
         self._is_wanted = True
         self._ask()
 
     def _forget(self) -> None:
         self._stream.reset()
         self._is_wanted, self._of = False, None
+        self._panels.clear()
         self.cell.set(None)
 
     def _ask(self) -> None:
-        if self._is_wanted and self._has_something():
+        if not self._is_wanted or not self._has_something():
+            return
+        if self._panels and all(panel.is_asleep for panel in self._panels):
+            for panel in self._panels:
+                panel.on_wake(self, self._ask)
+        else:
             self._stream.ask()
 
     def _has_something(self) -> bool:

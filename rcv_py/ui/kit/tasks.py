@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from PySide6.QtCore import QObject, Qt, Signal
 
 from rcv_py.base.errors import Cancelled
+from rcv_py.ui.kit.panel import Panel
 
 
 class _Garbage:
@@ -53,8 +54,14 @@ class Tasks(QObject):
     def run(
         self, owner: object, job: Callable[[], Any], done: Callable[[Any], None], topic: str = ""
     ) -> None:
-        """Run `job`; give its result to `done`, here, unless `owner` has asked again since (per topic)."""
+        """Run `job`; give its result to `done`, here, unless `owner` has asked again since (per topic).
+
+        What a panel asks that nobody can see waits until somebody can.
+        """
         if self._is_closed:  # a timer may ask while the window is going away
+            return
+        if isinstance(owner, Panel) and owner.is_asleep:
+            owner.on_wake((self, topic), lambda: self.run(owner, job, done, topic))
             return
         jobs = self._newest.setdefault(owner, {})
         stale = jobs.get(topic)

@@ -148,7 +148,7 @@ class ComparePanel(Panel):
 
     def _compute(self) -> None:
         if self.is_asleep:
-            self.on_wake(self._stream.ask)
+            self.on_wake(self._stream, self._stream.ask)
             return
         trace, store, baseline = self.session.trace.value, self.session.store, self.session.baseline.value
         if trace is None or store is None or baseline is None:

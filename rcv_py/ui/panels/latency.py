@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QRect, QRectF
-from PySide6.QtGui import QPainter, QShowEvent
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout
 
 from rcv_py.analysis.hidden_latency import why_not_hidden
@@ -104,25 +104,19 @@ class LatencyPanel(Panel):
         """Whether memory latency is shown."""
         return KINDS[self.kind.currentIndex()] == "memory"
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Compute when somebody looks."""
-        super().showEvent(event)
-        self._want()
-
     def _open(self) -> None:
         self._chosen()
 
     def _chosen(self) -> None:
         self._refresh()
-        if self.isVisible():
-            self._want()
+        self._want()
 
     def _want(self) -> None:
         if self.session.trace.value is None or self._why_not():
             return
-        self.ui.results.want(self._name())
+        self.ui.results.want(self._name(), self)
         if self.is_memory:
-            self.ui.results.want(WAITS)
+            self.ui.results.want(WAITS, self)
 
     def _name(self) -> str:
         return KINDS[self.kind.currentIndex()] + SUFFIX[self.rule.currentIndex()]

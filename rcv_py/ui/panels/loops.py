@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from rcv_py.analysis.loop_summary import LoopSummary
@@ -110,21 +109,15 @@ class LoopsPanel(Panel):
 
     # -- computing ----------------------------------------------------------------------------------
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Compute when somebody looks."""
-        super().showEvent(event)
-        self._want()
-
     def _open(self) -> None:
         self._loop = -1
         self._refresh()
-        if self.isVisible():
-            self._want()
+        self._want()
 
     def _want(self) -> None:
         trace = self.session.trace.value
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want("loops")
+            self.ui.results.want("loops", self)
 
     def _more_waves(self) -> None:
         if self.summary is None:

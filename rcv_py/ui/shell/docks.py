@@ -65,6 +65,7 @@ class Dock(QDockWidget):
     def __init__(self, info: PanelInfo, panel: Panel) -> None:
         super().__init__(info.title)
         panel.allow_sleep()
+        self.visibilityChanged.connect(panel.set_in_front)
         self.info = info
         self.panel = panel
         self.is_strip = info.id in STRIPS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError, RcvError
@@ -17,17 +18,26 @@ from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.error_box import ErrorDesk
 from rcv_py.ui.shell.go_commands import NO_TRACE
 
+POLL_MS, WAIT_MS = 20, 10_000  # how often, and how long, a panel that wakes up is waited for
 WINDOW = "window"  # stands for the whole window where a panel's id is asked for
 
 
 class Exporter:
     """Makes pictures and tables of what is in the window."""
 
-    def __init__(self, ui: UiContext, window: QMainWindow, workspace: Workspace, errors: ErrorDesk) -> None:
+    def __init__(
+        self,
+        ui: UiContext,
+        window: QMainWindow,
+        workspace: Workspace,
+        errors: ErrorDesk,
+        is_busy: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.ui = ui
         self.window = window
         self.workspace = workspace
         self.errors = errors
+        self.is_busy = is_busy  # whether something is still computed that a panel shows
 
     # -- what there is -------------------------------------------------------------------------------
 
@@ -46,6 +56,7 @@ class Exporter:
 
     def sheet(self, name: str) -> Sheet:
         """The table of a panel; raise ExportError if it has none."""
+        self._awake(name)
         sheet = None if name == WINDOW else self.workspace.docks[name].panel.sheet()
         if sheet is None:
             raise ExportError(
@@ -54,8 +65,9 @@ class Exporter:
         return sheet
 
     def has_sheet(self, name: str) -> bool:
-        """Whether a panel has a table just now."""
-        return name != WINDOW and self.workspace.docks[name].panel.sheet() is not None
+        """Whether a panel has a table just now; one that nobody sees may have."""
+        panel = None if name == WINDOW else self.workspace.docks[name].panel
+        return panel is not None and (panel.is_asleep or panel.sheet() is not None)
 
     # -- making --------------------------------------------------------------------------------------
 
@@ -98,7 +110,21 @@ class Exporter:
         except RcvError as error:
             self.errors.show(error)
 
+    def _awake(self, name: str) -> None:
+        """Bring a panel that nobody sees to the front, and wait until it shows what it is asked for."""
+        panel = None if name == WINDOW else self.workspace.docks[name].panel
+        if panel is None or not panel.is_asleep:
+            return
+        self.workspace.show_panel(name)
+        loop, poll, limit = QEventLoop(), QTimer(), QTimer()
+        poll.timeout.connect(lambda: None if self.is_busy() else loop.quit())
+        limit.timeout.connect(loop.quit)
+        poll.start(POLL_MS)
+        limit.start(WAIT_MS)
+        loop.exec(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+
     def _widget(self, name: str) -> QWidget:
+        self._awake(name)
         return self.window if name == WINDOW else self.workspace.docks[name].panel.canvas()
 
     def _caption(self, name: str) -> str:

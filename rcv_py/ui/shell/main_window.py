@@ -51,7 +51,7 @@ class MainWindow(QMainWindow):
         self.errors = ErrorDesk(self, self._where)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(make_panels(ui))
-        self.exporter = Exporter(ui, self, self.workspace, self.errors)
+        self.exporter = Exporter(ui, self, self.workspace, self.errors, lambda: not self.idle)
         self.writer = FileWriter(ui, self)
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel("compare"))
         self._register()
@@ -224,7 +224,8 @@ class MainWindow(QMainWindow):
     def idle(self) -> bool:
         """Whether nothing is being read, searched or computed."""
         is_computed = self.ui.tasks.idle and self.ui.results.idle
-        return self.loader.idle and is_computed and not self.opener.is_searching
+        is_waking = any(dock.panel.is_waking for dock in self.workspace.docks.values())
+        return self.loader.idle and is_computed and not is_waking and not self.opener.is_searching
 
     # -- following -----------------------------------------------------------------------------------
 

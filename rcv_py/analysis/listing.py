@@ -1,0 +1,106 @@
+"""The listing with costs, its basic blocks and its branches, as rows of plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.blocks import Blocks, block_costs, blocks
+from rcv_py.analysis.branches import Branches, branch_table, branches
+from rcv_py.analysis.cost_columns import CostColumns, cost_columns
+from rcv_py.analysis.flow import Flow, flow
+from rcv_py.analysis.loops import loops
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+NAMES = {
+    "lines": ("row", "hits", "latency", "stall", "idle", "share", "block", "instruction"),
+    "blocks": (
+        "block", "first", "last", "lines", "hits", "latency", "stall", "idle", "share", "loops", "name"
+    ),
+    "branches": ("row", "target", "taken", "not_taken", "taken_share", "instruction"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One of the three: values by row, in the order of `NAMES`; a target of a branch is -1 if unknown."""
+
+    kind: str
+    rows: list[tuple[Any, ...]]
+    weight: list[int]  # what rows are ranked by
+    measure: str  # what latency and stall are counted in
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return NAMES[self.kind]
+
+    def top(self, count: int) -> list[tuple[Any, ...]]:
+        """Return all rows in program order (0), or the costliest ones, the largest first."""
+        if not count:
+            return self.rows
+        order = sorted(range(len(self.rows)), key=lambda row: -self.weight[row])[:count]
+        return [self.rows[row] for row in order]
+
+
+def listing(trace: Trace, kind: str, read: Callable[[], Iterable[WaveBatch]]) -> Listing:
+    """Return the `lines`, `blocks` or `branches` of the program; `read` is called if jumps are not known."""
+    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    how = flow(trace.code)
+    found = _jumps(trace, how, kind == "branches", read)
+    if kind == "branches":
+        return _branches(trace, how, found, costs)
+    make = _blocks if kind == "blocks" else _lines
+    return make(trace, blocks(trace.code, found), costs)
+
+
+def _jumps(
+    trace: Trace, how: Flow, is_needed: bool, read: Callable[[], Iterable[WaveBatch]]
+) -> Branches | None:
+    """Read the waves if their jumps are asked for, or if a branch that ran does not say where it goes."""
+    unknown = how.is_branch & (how.target < 0) & (trace.code.hits > 0)
+    if not trace.has_thread_trace or not (is_needed or unknown.any()):
+        return None
+    return branches(read(), trace.code)
+
+
+def _lines(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
+    code, whole = trace.code, max(1, costs.total)
+    cost = np.where(code.is_label, 0, costs.cost)
+    numbers = (costs.hits, costs.latency, costs.stall, costs.idle)
+    rows = [
+        (row, *values, round(int(cost[row]) / whole, 6), table.name[block], code.text[row])
+        for row, (block, *values) in enumerate(
+            zip(table.of_row.tolist(), *(column.tolist() for column in numbers), strict=True)
+        )
+    ]
+    return Listing("lines", rows, cost.tolist(), costs.label)
+
+
+def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
+    sums, depth = block_costs(table, trace.code, costs), loops(table).depth_of_block
+    whole = max(1, costs.total)
+    values = (table.first, table.stop - 1, sums.lines, sums.hits, sums.latency, sums.stall, sums.idle)
+    rows = [
+        (block, *row, round(int(sums.cost[block]) / whole, 6), int(depth[block]), table.name[block])
+        for block, row in enumerate(zip(*(column.tolist() for column in values), strict=True))
+    ]
+    return Listing("blocks", rows, sums.cost.tolist(), costs.label)
+
+
+def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumns) -> Listing:
+    empty = np.zeros(0, dtype=np.int64)
+    table = branch_table(found or Branches(empty, empty, empty, empty), how.is_branch, how.target)
+    values = zip(
+        table.row.tolist(), table.target.tolist(), table.taken.tolist(), table.not_taken.tolist(), strict=True
+    )
+    rows = [
+        (row, target, yes, no, round(yes / max(1, yes + no), 6), trace.code.text[row])
+        for row, target, yes, no in values
+    ]
+    return Listing("branches", rows, (table.taken + table.not_taken).tolist(), costs.label)

@@ -1,0 +1,75 @@
+"""rcv as a library: open a capture, take its tables as numpy columns, and ask for every analysis.
+
+```
+import rcv_py
+capture = rcv_py.open("ui_output_agent_1_dispatch_2")
+capture.hotspot().head()
+```
+Imports no Qt.  docs/api.md shows what can be done with it; errors are RcvError with a sentence and a hint.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from rcv_py.analysis.library import FIELDS, ORDERS, LibraryRow, ranked_rows, with_twins
+from rcv_py.api.answer import Answer, by_row
+from rcv_py.api.capture import Capture
+from rcv_py.api.choice import one_of
+from rcv_py.api.errors import MissingPackage, NoColumn, TooLarge, UnequalColumns
+from rcv_py.api.reading import DEFAULT_GB
+from rcv_py.api.table import Table
+from rcv_py.base.errors import RcvError, TraceError, UsageError
+from rcv_py.formats.open import MAX_DEPTH, capture_paths, find_captures
+from rcv_py.model.trace import CaptureEntry
+from rcv_py.work.library import library_rows
+
+__all__ = [
+    "Answer",
+    "Capture",
+    "CaptureEntry",
+    "MissingPackage",
+    "NoColumn",
+    "RcvError",
+    "Table",
+    "TooLarge",
+    "TraceError",
+    "UnequalColumns",
+    "UsageError",
+    "find",
+    "library",
+    "open",
+]
+
+PathOrEntry = str | PathLike[str] | CaptureEntry
+
+
+def open(path: PathOrEntry, *, memory_gb: float = DEFAULT_GB, workers: int | None = None) -> Capture:
+    """Open a capture: its folder, a file inside it, or a folder with exactly one capture below.
+
+    Waves are read later, when something needs them: those of large captures by `workers` processes (None: 2,
+    0: none), and `memory_gb` gigabytes of them are kept.  Raises TraceError with a sentence.
+    """
+    return Capture(path, memory_gb=memory_gb, workers=workers)
+
+
+def find(path: str | PathLike[str], depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...]:
+    """Return the captures at a path or up to `depth` folders below it, sorted by path; `open` takes them.
+
+    An entry has path, name, kernel, waves, instructions, executed, mapped, hits, latency and note.
+    """
+    return find_captures(Path(path), depth)
+
+
+def library(
+    path: str | PathLike[str], sort: str = "latency", *, depth: int = 6, jobs: int | None = None
+) -> Answer[tuple[LibraryRow, ...]]:
+    """Return one row a capture below a folder, ranked, as `rcv index` shows them; `jobs` processes open them.
+
+    A capture that cannot be opened has a row whose `error` says why.
+    """
+    one_of("sort", sort, tuple(ORDERS))
+    rows = ranked_rows(with_twins(list(library_rows(capture_paths(Path(path), depth), jobs))), sort)
+    names = [name for name, _ in FIELDS]
+    return Answer("library", by_row(names, [[value(row) for _, value in FIELDS] for row in rows]), rows)

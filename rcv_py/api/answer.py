@@ -1,0 +1,62 @@
+"""What an analysis answers: a table, what is said about all of it, and the result it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from rcv_py.api.table import Table
+from rcv_py.export.tables import Column
+
+T = TypeVar("T")
+_INSIDE = frozenset(("kinds",))  # dictionaries inside of rows: without rows there are no columns
+_PLACES = frozenset(("line", "parent", "line_a", "line_b", "top_line"))  # none of them is -1
+
+
+class Answer(Table, Generic[T]):
+    """A table of the answer's rows.
+
+    `facts` holds what is said about all of it: totals, what was assumed, why there is nothing.  `result` is
+    the object of the analysis, with everything that the table leaves out.
+    """
+
+    def __init__(
+        self, name: str, columns: Mapping[str, Column], result: T, facts: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(columns, name)
+        self.result = result
+        self.facts: dict[str, Any] = dict(facts or {})
+
+
+def by_row(names: Iterable[str], rows: Sequence[Sequence[Any]]) -> dict[str, Column]:
+    """Return columns of rows of plain values; None is nan among numbers, -1 where a line is meant."""
+    names = tuple(names)
+    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return {name: _column(name, values) for name, values in zip(names, columns, strict=True)}
+
+
+def by_name(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str, Column]:
+    """Return columns of rows that are dictionaries; a dictionary inside becomes columns `name_key`."""
+    found: dict[str, Column] = {}
+    for name in names:
+        if not rows and name in _INSIDE:
+            continue
+        values = [row[name] for row in rows]
+        inner = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
+        if inner or any(isinstance(value, dict) for value in values):
+            found |= {f"{name}_{key}": np.array([value.get(key, 0) for value in values]) for key in inner}
+        else:
+            found[name] = _column(name, values)
+    return found
+
+
+def _column(name: str, values: Sequence[Any]) -> Column:
+    if any(isinstance(value, str) for value in values):
+        return ["" if value is None else str(value) for value in values]
+    if name in _PLACES:
+        return np.array([-1 if value is None else value for value in values], dtype=np.int64)
+    if any(value is None or isinstance(value, float) for value in values):
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.array(values) if values else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,265 @@
+"""What the columns of tables are: a unit and a sentence for each, one row a column.
+
+A column means the same in every table, unless a row `table.column` says otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Meaning(NamedTuple):
+    """Unit and meaning of a column; numbers without a unit are names of places."""
+
+    unit: str
+    text: str
+
+
+_ROWS = """
+wave | | the wave: shader engine, SIMD, slot, and the how-manieth of its slot
+se | | shader engine
+sa | | shader array
+cu | | compute unit
+xcc | | die, the accelerator complex
+simd | | SIMD
+slot | | slot of the SIMD
+wid | | the how-manieth wave of its slot
+line | | row of the table code; -1: no line of the program
+text | | the instruction
+source | | innermost source place, path:line
+number | | the line's number in the file
+code_object | | id of the code object
+address | | address inside the code object
+kind | | unit that executes it
+kernel | | name of the kernel
+block | | name of the basic block
+is_label | | whether it is a label instead of an instruction
+hits | executions | how often it was executed
+latency | cycles | stall and busy time
+stall | cycles | time it waited to issue
+busy | cycles | time behind the stall: issuing, on gfx10 and later executing
+idle | cycles | time in front of it in which its wave did nothing
+chain | | all source places, innermost first, each inlined into the next
+samples_issued | samples | PC samples that issued
+samples_stalled | samples | PC samples that did not
+begin | cycle | when it began
+end | cycle | when it ended
+duration | cycles | how long it took; -1: a moment
+bytes | bytes | size of its file
+file | | name of its file
+start | cycle | when it began
+hit | | how often its wave had executed the line before
+state | | what the wave was doing
+counter | | name of the counter
+left | | how many operations may be outstanding after the wait
+producer_line | | row of code that it waited for, -1: none is known
+producer_start | cycle | when that began
+producer_text | | the instruction that it waited for
+producer_source | | source place of that
+is_newest | | whether the wait's stall is charged to this one
+time | cycle | when it was
+is_start | | whether the wave began; else it ended
+workgroup | | number of the workgroup, -1: unknown
+cluster | | number of the cluster, -1: unknown
+kernel_name | | name of the kernel
+name | | name
+place | | where it was
+detail | | what else is known
+family | | which unit counted
+value | | the value
+severity | | info, warning or error
+where | | what it is about
+hint | | what to do
+path | | path as the debug information spells it
+has_text | | whether the capture holds a copy
+note | | why it does not
+column | | name of the column
+type | | type of the values
+unit | | unit of the values
+meaning | | what it is
+share | | part of the whole, 0 to 1
+rows | rows | how many rows it stands for
+section | | what the number belongs to
+of | | what it is a part of
+row | | row of the table code
+first | | first row of code
+last | | last row of code
+lines | lines | how many lines
+loops | | in how many loops it lies
+instruction | | the instruction
+target | | row it branches to, -1: unknown
+taken | times | how often it branched
+not_taken | times | how often it did not
+taken_share | | part of the times it branched, 0 to 1
+token | | place in the tokens of its wave
+since | cycles | since the start of the execution before in the same wave; -1: the first
+reason | | why it did not issue
+samples | samples | how many
+what | | what the frame is
+full_name | | the name in full
+parent | | row of the frame around it, -1: none
+depth | | how many frames are around it
+self | | its own, without frames inside
+total | | all of it, frames inside included
+cause | | cause, a word that stays the same
+because | | completes "stalled because"
+evidence | | what shows it
+is_certain | | whether the instruction or a replay tells, not what happened at the same time
+count | executions | how many executions
+exact | executions | whose latency is known exactly
+bounds | executions | of which only an upper bound of the latency is known
+n | executions | how many required it
+median_latency | cycles | median of the exact latencies of the producer; nan: none is known
+p10 | cycles | a tenth of the samples is below
+median | cycles | the sample in the middle
+p90 | cycles | nine tenths of the samples are below
+mean | cycles | mean
+min | cycles | smallest
+max | cycles | largest
+branch | | row of code that jumps back
+head | | row of code it jumps to
+waves | waves | how many waves
+per_wave | times | jumps a wave
+iterations | times | iterations between two jumps, which the statistics count
+iteration | | number in its wave and loop, from 0
+cycles | cycles | how long it took
+outlier | | whether it took much longer than others of its loop
+prologue | cycles | before the loop
+steady | cycles | in the loop
+epilogue | cycles | behind the loop
+first_stall | cycles | stall of the first execution in each wave
+later_stall | cycles | stall of all later ones
+first_share | | part of the first executions in the stall, 0 to 1
+matrix | instructions | matrix instructions in between, median
+vector | instructions | vector instructions in between, median
+short | executions | with a distance below the measured latency
+wait | | row of the wait that required it most often
+is_short | | whether the distance is mostly too short
+links | instructions | length of the chain
+times | times | how often it ran
+cycles_per_link | cycles | of one link
+arrived | cycle | when the last wave arrived
+skew | cycles | from the first to the last arrival
+release_spread | cycles | from the first to the last wave that went on
+drain | cycles | behind it, as the last of its wave
+not_hidden | cycles | what no other wave covers
+hidden | cycles | what other waves cover, an estimate
+hidden_idle | cycles | idle time that others cover
+hidden_stall | cycles | stall that others cover
+hidden_issue | cycles | issue time that others cover
+error | cycles | uncertainty of the mean
+std | cycles | standard deviation
+in_flight | executions | still in flight at the last sample
+issue | cycles | mean issue time of an execution
+area | wave-cycles | waves times time
+peak | waves | most at a time
+tail | | part of the time behind the last moment with more than half of the peak, 0 to 1
+ramp | cycles | until nine tenths of the peak
+cycle | cycle | from when on
+used | | what a wave takes of it
+given | | the same as given out, rounded up
+most | | what it may take at most for one more wave; -1: nothing helps
+excess | | by how much it must shrink for that
+from | | who counted, or whose formula
+points | | values of the curve
+title | | one line
+rank | | ranked, context or caution
+is_upper_bound | | whether no change of this alone can win more cycles
+exposed | cycles | what no other wave covered, summed over waves
+attributed | cycles | stalled and idle cycles, covered or not
+sentence | | what is seen
+remedy | | what to do
+assumption | | what is taken for granted
+consequence | | what it means for the reader
+line_a | | row of code of the baseline, -1: it has none
+line_b | | row of code of the other, -1: it has none
+status | | same, changed, moved, inserted or removed
+hits_a | executions | in the baseline
+hits_b | executions | in the other
+cycles_a | cycles | a wave of the baseline
+cycles_b | cycles | a wave of the other, at the executions of the baseline
+share_a | | of all compared cycles of the baseline, 0 to 1
+share_b | | of all compared cycles of the other, 0 to 1
+delta | cycles | other less baseline
+noise | cycles | by how much the delta may be off
+beyond_noise | | whether the delta is larger than the noise
+capture | | name of the capture
+instructions | lines | instructions of the program
+executed | lines | of them ran
+mapped | lines | of them have a source place
+stall_share | | stall as a part of the latency, 0 to 1
+top_line | | the line with most stall, -1: none
+top_instruction | | its instruction
+top_stall_share | | its part of all stall, 0 to 1
+top_source | | its source place
+mean_waves | waves | resident on average
+peak_waves | waves | resident at most
+health | | the most serious note about the recording
+verdict | | notes by severity
+serious_notes | notes | errors and warnings
+twin | | another capture of the same instructions
+twin_noise | | by what part they differ per execution; nan: no twin
+occupancy.kernel | | id of the kernel
+events.kind | | dispatch, event, marker or shader value
+counters.value | counts | what was counted since the sample before
+sources.lines | lines | lines of the copy, 0 if there is none
+summary.value | | the value as text
+isa blocks.block | | number of the block
+flame.begin | | where it begins when frames are drawn beside each other
+causes by cause.name | | the cause in a few words
+causes by cause.evidence | | what has to be seen before a cycle gets this cause
+loops phases.prologue_stall | cycles | stall before the loop
+loops phases.steady_stall | cycles | stall in the loop
+loops phases.epilogue_stall | cycles | stall behind the loop
+loops phases.loop_stall | cycles | stall in the loop
+loops phases.loop | cycles | in the loop
+loops distance.n | executions | how many a wait required
+loops distance.latency | cycles | median of its exact latencies; nan: not known
+loops distance.stall | cycles | stall of the waits for it
+loops chains.line | | row of code
+loops chains.first | | row of its first instruction
+loops chains.last | | row of its last instruction
+loops barriers.last | | the wave that arrived last
+loops barriers.stall | cycles | stall of all waves at it
+loops iterations.token | | place of its first instruction in the tokens of its wave
+memory_latency.counter | | what counted it
+memory_latency.stall | cycles | mean stall of an execution
+memory_latency.samples | executions | whose return is known
+hidden_latency.total | cycles | latency and idle time
+bubbles.cycles | cycles | SIMD cycles in which nothing was issued, its part of them
+bubbles.idle | cycles | of them in front of it
+bubbles.stall | cycles | of them in its stall
+bubbles.share | | part of all bubbles, 0 to 1
+occupancy_numbers.mean | waves | mean over the time
+occupancy_numbers.drain | cycles | from nine tenths of the peak to the end
+occupancy_curves.waves | waves | resident until the next row
+occupancy_limits.source | | who told what is used
+occupancy_limits.of | | what there is
+counter_numbers.min | | smallest value of the curve; nan: none is finite
+counter_numbers.mean | | mean by time
+counter_numbers.max | | largest value of the curve
+counter_numbers.total | | of all samples; nan: of levels and formulas
+counter_numbers.kind | | raw, or derived by a formula
+triage.cycles | cycles | at stake
+triage.name | | the pattern, a word that stays the same
+triage.share | | of what `unit` says, 0 to 1
+triage.unit | | what `share` is a part of
+check.note | | what it is about, a word that stays the same
+library.path | | the capture's folder
+library.error | | why it cannot be opened
+"""
+
+MEANINGS: dict[str, Meaning] = {
+    name: Meaning(unit, text)
+    for name, unit, text in (
+        (part.strip() for part in row.split("|", 2)) for row in _ROWS.strip().splitlines()
+    )
+}
+_KINDS = "kinds_"
+
+
+def meaning(table: str, column: str) -> Meaning:
+    """Return what a column of a table is; empty texts if nobody has said."""
+    if column.startswith(_KINDS):
+        return Meaning("cycles", f"spent on instructions of kind {column.removeprefix(_KINDS)}")
+    return MEANINGS.get(f"{table}.{column}") or MEANINGS.get(column) or Meaning("", "")

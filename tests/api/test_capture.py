@@ -1,0 +1,194 @@
+"""Opening, choosing waves, the budget of memory, and damaged captures."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rcv_py
+from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError
+from rcv_py.api.reading import in_order
+from rcv_py.formats.open import open_trace
+from rcv_py.work.load import load_all
+from tests.api.calls import call_all, every_call
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "sample_traces"
+SAMPLE = SAMPLES / "matmul_tiled"
+
+
+@pytest.fixture(scope="module")
+def capture() -> Capture:
+    return rcv_py.open(SAMPLE)
+
+
+def test_import_is_cheap_and_nothing_imports_qt() -> None:
+    code = (
+        "import sys\n"
+        "for name in ('PySide6', 'pyqtgraph', 'pandas', 'pyarrow', 'matplotlib'): sys.modules[name] = None\n"
+        "import rcv_py\n"
+        "assert not [name for name in sys.modules if name.startswith(('numpy', 'rcv_py.'))]\n"
+        "assert {'open', 'find', 'library', 'Capture'} <= set(dir(rcv_py))\n"
+        f"capture = rcv_py.open({str(SAMPLE)!r})\n"
+        "capture.triage(), capture.tokens(), capture.hotspot()\n"
+        "assert not [name for name in sys.modules if name.startswith('rcv_py.ui')]\n"
+        "import rcv_py.cli.main\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lazy = "import sys, rcv_py.cli.main; assert not [n for n in sys.modules if n.startswith('rcv_py.api')]"
+    assert subprocess.run([sys.executable, "-c", lazy], cwd=ROOT, check=False).returncode == 0
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        rcv_py.nothing  # noqa: B018
+
+
+def test_waves_are_read_once_and_only_when_needed(capture: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, tokens = rcv_py.open(SAMPLE), len(capture.tokens())
+    read: list[int] = []
+    reader = type(one.trace.reader)
+    original = reader.read
+    monkeypatch.setattr(reader, "read", lambda self, rows: read.extend(rows) or original(self, rows))
+    assert len(one.waves) == 64
+    one.hotspot(), one.info(), one.code, one.occupancy, one.events
+    assert read == []
+    assert len(one.tokens("se0/simd0/slot0/wv1")) == 1347
+    assert read == [1]
+    assert len(one.tokens()) == tokens
+    assert sorted(read) == list(range(64))
+    one.causes(), one.loops(), one.states(), one.triage(), one.tokens([3, 1])
+    assert len(read) == 64
+    assert one.tokens() is one.tokens()
+
+
+def test_every_way_to_choose_waves_means_the_same(capture: Capture) -> None:
+    names = ["se1/simd2/slot0/wv1", "se0/simd1/slot0/wv1"]
+    rows = [capture.trace.waves.row(type(capture.wave(name).id).parse(name)) for name in names]
+    mask = np.isin(capture.waves["wave"], names)
+    ways = [names, rows, mask, capture.waves.where(wave=names), [capture.wave(name).id for name in names]]
+    ways.append(capture.tokens(names))
+    for way in ways:
+        found = capture.tokens(way)
+        assert found["wave"].tolist() == capture.tokens().where(wave=names)["wave"].tolist()
+        assert len(set(found["wave"])) == 2
+    single = capture.tokens(rows[0])
+    assert single["start"].tolist() == capture.wave(names[0]).tokens.start.tolist()
+
+
+def test_waves_that_do_not_exist_are_named(capture: Capture) -> None:
+    with pytest.raises(UsageError, match="no wave se9/simd0/slot0/wv0"):
+        capture.tokens("se9/simd0/slot0/wv0")
+    with pytest.raises(UsageError, match="does not name a wave"):
+        capture.tokens("first")
+    with pytest.raises(UsageError, match="no wave number 64"):
+        capture.wave(64)
+    with pytest.raises(UnequalColumns):
+        capture.tokens(np.ones(3, dtype=bool))
+
+
+def test_words_that_are_not_known_are_refused(capture: Capture) -> None:
+    for make in (
+        lambda: capture.hotspot("lines"),
+        lambda: capture.hotspot(sort="cost"),
+        lambda: capture.loops("all"),
+        lambda: capture.isa("rows"),
+        lambda: capture.flame(metric="cycles"),
+        lambda: capture.export("x", "json"),
+        lambda: list(capture.parts("code")),
+        lambda: capture.compare(capture, "kind"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            make()
+        assert caught.value.hint.startswith("There are: ")
+    with pytest.raises(UsageError, match="no line 100000"):
+        capture.line(100_000)
+
+
+def test_tokens_follow_the_index_whatever_was_read_first() -> None:
+    one = rcv_py.open(SAMPLE)
+    one.tokens([40])
+    one.tokens([7, 9])
+    names = list(dict.fromkeys(one.tokens()["wave"].tolist()))
+    assert names == one.waves["wave"].tolist()
+    trace = open_trace(SAMPLE)
+    plain = {wave.row: wave for batch in load_all(trace) for wave in batch.waves}
+    tokens = one.tokens()
+    assert tokens["start"].tolist() == [s for row in range(64) for s in plain[row].tokens.start.tolist()]
+    assert [wave.row for batch in in_order(one.batches()) for wave in batch.waves] == list(range(64))
+
+
+def test_a_small_budget_reads_again_and_refuses_a_whole_table(capture: Capture) -> None:
+    small = rcv_py.open(SAMPLE, memory_gb=0.0003)
+    with pytest.raises(TooLarge, match=r"tokens would take more than the 300\.0 KB") as caught:
+        small.tokens()
+    assert 'parts("tokens")' in caught.value.hint
+    stall = sum(int(part["stall"].sum()) for part in small.parts("tokens"))
+    assert stall == int(capture.tokens()["stall"].sum()) == small.causes().facts["stall"]
+    assert small.causes("each").to_dict() == capture.causes("each").to_dict()
+    assert sum(batch.nbytes for batch in small._held) <= 300_000
+    assert sum(len(batch.waves) for batch in small.batches()) == 64
+
+
+def test_a_capture_with_a_lost_wave_answers_and_says_so(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(SAMPLE, tmp_path / "lost"))
+    (folder / "se0_sm0_sl0_wv1.json").write_text('{"wave": {"instructions": [[1, 2')
+    capture = rcv_py.open(folder)
+    before = len(capture.problems)
+    assert len(set(capture.tokens()["wave"])) == 63
+    lost = capture.problems.where(where="se0/simd0/slot0/wv1")
+    assert len(capture.problems) == before + 1
+    assert "se0_sm0_sl0_wv1.json" in lost.row(0)["text"]
+    with pytest.raises(UsageError, match="se0/simd0/slot0/wv1 could not be read"):
+        capture.wave(1)
+    assert not call_all(capture)
+    assert len(capture.verify()) > 0
+
+
+def test_what_is_no_capture_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(TraceError) as caught:
+        rcv_py.open(tmp_path)
+    assert str(caught.value).endswith(".")
+    assert caught.value.hint
+    (tmp_path / "filenames.json").write_text("{")
+    (tmp_path / "code.json").write_text("{")
+    with pytest.raises(TraceError):
+        rcv_py.open(tmp_path)
+
+
+def test_find_gives_what_open_takes() -> None:
+    entries = rcv_py.find(SAMPLES)
+    assert [entry.name for entry in entries] == ["matmul_tiled", "pc_sampling", "placeholder"]
+    assert (
+        [len(rcv_py.open(entry).waves) for entry in entries]
+        == [entry.waves for entry in entries]
+        == [64, 0, 0]
+    )
+
+
+def test_every_answer_is_a_table_whose_columns_are_explained(capture: Capture) -> None:
+    for name in ("matmul_tiled", "pc_sampling", "placeholder"):
+        one = rcv_py.open(SAMPLES / name)
+        for call, table in every_call(one):
+            unknown = [column for column, meaning in table.meanings.items() if not meaning.text]
+            assert not unknown, call
+            assert table.help["column"].tolist() == list(table.columns)
+            assert len(table._repr_html_()) > 0
+            assert repr(table)
+
+
+def test_reports_and_exports_are_written(capture: Capture, tmp_path: Path) -> None:
+    page = capture.report(tmp_path / "page.md").read_text()
+    assert page.startswith("# ")
+    wave = capture.export(tmp_path / "one.json", "speedscope", waves="se0/simd0/slot0/wv1")
+    profiles = json.loads(wave.read_text())["profiles"]
+    assert sum(profile["type"] == "evented" for profile in profiles) == 1
+    table = capture.export(tmp_path / "tokens.csv", "csv", table="tokens", waves=[1])
+    assert len(table.read_text().splitlines()) == 1 + 1347
+    assert capture.export(tmp_path / "trace.pftrace", "perfetto", waves=[1]).stat().st_size > 10_000
+    with pytest.raises(UsageError, match="is a folder"):
+        capture.export(tmp_path, "csv", table="tokens")

@@ -1,0 +1,131 @@
+"""Tables: columns that cannot be changed, rows that are chosen and ordered, and how they look."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rcv_py.api import NoColumn, RcvError, Table, UnequalColumns
+from rcv_py.api.answer import by_name, by_row
+from rcv_py.api.table import joined
+from rcv_py.export.tables import Words
+
+STALL = np.array([5, 1, 3, 1], dtype=np.int32)
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table(
+        {
+            "line": np.arange(4),
+            "stall": STALL,
+            "kind": Words(["VALU", "LDS"], np.array([1, 0, 1, 0])),
+            "text": list("dcba"),
+        },
+        "tokens",
+    )
+
+
+def test_columns_are_arrays_that_cannot_be_changed(table: Table) -> None:
+    assert table.columns == ("line", "stall", "kind", "text")
+    assert len(table) == 4
+    assert table["kind"].tolist() == ["LDS", "VALU", "LDS", "VALU"]
+    assert table["text"].tolist() == list("dcba")
+    for name in table:
+        with pytest.raises(ValueError, match="read-only"):
+            table[name][0] = table[name][1]
+    assert STALL.flags.writeable  # that of the giver is as it was
+
+
+def test_some_columns_and_some_rows(table: Table) -> None:
+    assert table["line", "stall"].columns == ("line", "stall")
+    assert table[1:3]["text"].tolist() == ["c", "b"]
+    assert table[table["stall"] > 2]["line"].tolist() == [0, 2]
+    assert table[[3, 0]]["kind"].tolist() == ["VALU", "LDS"]
+    assert table[[-1]]["line"].tolist() == [3]
+    assert len(table[[]]) == 0
+    assert table.head(2)["line"].tolist() == [0, 1]
+    assert table.row(-1) == {"line": 3, "stall": 1, "kind": "VALU", "text": "a"}
+    assert next(table.rows()) == table.row(0)
+
+
+def test_where_takes_masks_values_and_lists(table: Table) -> None:
+    assert table.where(kind="LDS")["line"].tolist() == [0, 2]
+    assert table.where(kind=["LDS", "VALU"], stall=1)["line"].tolist() == [1, 3]
+    assert table.where(table["stall"] < 4, text={"d", "b"})["line"].tolist() == [2]
+    assert table.where(line=np.array([1, 2]))["line"].tolist() == [1, 2]
+    assert len(table.where(kind="SALU")) == 0
+    with pytest.raises(UnequalColumns, match=r"tokens.*4, 2"):
+        table.where(np.array([True, False]))
+
+
+def test_sort_keeps_the_order_of_equal_rows(table: Table) -> None:
+    assert table.sort("stall")["line"].tolist() == [1, 3, 2, 0]
+    assert table.sort("stall", descending=True)["line"].tolist() == [0, 2, 1, 3]
+    assert table.sort("text")["line"].tolist() == [3, 2, 1, 0]
+    assert table.sort("kind", descending=True)["line"].tolist() == [1, 3, 0, 2]
+
+
+def test_sums_do_not_overflow(table: Table) -> None:
+    found = table.sums("kind", "stall")
+    assert dict(zip(found["kind"], found["stall"], strict=True)) == {"LDS": 8, "VALU": 2}
+    assert found["rows"].tolist() == [2, 2]
+    large = Table({"key": np.zeros(3, dtype=np.int8), "cycles": np.full(3, 2**31 - 1, dtype=np.int32)})
+    assert large.sums("key", "cycles")["cycles"].tolist() == [3 * (2**31 - 1)]
+
+
+def test_tables_below_each_other_keep_each_text_once() -> None:
+    parts = [
+        Table({"kind": Words(["a", "b"], np.array([1]))}),
+        Table({"kind": Words(["b", "c"], np.array([0, 1]))}),
+    ]
+    whole = joined(parts)
+    assert whole["kind"].tolist() == ["b", "b", "c"]
+    assert whole.raw("kind").texts == ("a", "b", "c")
+
+
+def test_a_wrong_name_is_a_sentence_and_a_key_error(table: Table) -> None:
+    with pytest.raises(NoColumn, match="The table has no column stal") as caught:
+        table["stal"]
+    assert str(caught.value) == "The table has no column stal."
+    assert caught.value.hint == "Did you mean stall?"
+    assert isinstance(caught.value, RcvError | KeyError)
+    assert isinstance(caught.value, KeyError)
+    assert caught.value.__notes__ == ["Did you mean stall?"]  # what a traceback shows
+    with pytest.raises(UnequalColumns):
+        Table({"a": np.arange(2), "b": np.arange(3)})
+
+
+def test_how_it_looks() -> None:
+    table = Table(
+        {
+            "line": np.array([1234]),
+            "stall": np.array([1234]),
+            "share": np.array([np.nan]),
+            "text": ["<b>\x1b"],
+        },
+        "hotspot",
+    )
+    assert repr(table) == ("hotspot: 1 row of 4 columns\nline  stall  share  text\n1234  1,234         <b>")
+    page = table._repr_html_()
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert 'title="time it waited to issue cycles"' in page
+    many = Table({f"column{i}": ["x" * 40] for i in range(9)})
+    assert repr(many).splitlines()[-1] == "… and 6 columns: " + ", ".join(f"column{i}" for i in range(3, 9))
+    assert max(map(len, repr(many).splitlines()[:-1])) <= 160
+    assert repr(Table({})) == "0 rows of 0 columns"
+
+
+def test_columns_of_rows() -> None:
+    columns = by_row(("line", "value", "text"), [(None, None, None), (3, 2, "a")])
+    assert columns["line"].tolist() == [-1, 3]
+    assert np.isnan(columns["value"][0])
+    assert columns["text"] == ["", "a"]
+    assert list(by_row(("a", "b"), [])) == ["a", "b"]
+    inner = by_name([{"kinds": {"VALU": 1}, "n": 1}, {"kinds": {"LDS": 2}, "n": 2}], ("n", "kinds"))
+    assert {name: list(column) for name, column in inner.items()} == {
+        "n": [1, 2],
+        "kinds_VALU": [1, 0],
+        "kinds_LDS": [0, 2],
+    }
