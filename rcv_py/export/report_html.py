@@ -30,6 +30,7 @@ from rcv_py.export.report_style import MOST_COLUMNS, SCRIPT, style
 from rcv_py.export.svg import svg
 
 LONG = 60  # characters: longer sentences are wrapped in their cell
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"  # nothing from outside
 
 
 def html(report: Report) -> str:
@@ -43,6 +44,7 @@ def html(report: Report) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="color-scheme" content="light dark">'
         f'<meta name="generator" content="{escape(report.made_with)}">'
         f"<title>{escape(report.title)}</title>\n<style>{style()}</style></head>\n"

@@ -9,6 +9,7 @@ from rcv_py.export.places import line_anchor, place_text
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import Heads, Listing, Part, Prose, Section
 
+WIDE = 70  # characters of a command
 _COMMANDS = (
     ("report {} --out report.html", "this report"),
     ("triage {}", "the findings"),
@@ -72,5 +73,9 @@ def _record(inputs: ReportInputs) -> str:
 
 
 def _listing(lines: list[tuple[str, str]]) -> Listing:
-    width = min(100, max(len(line) for line, _ in lines))
+    """Commands with what they are for: behind them, or above them if they are long."""
+    width = max(len(line) for line, _ in lines)
+    if width > WIDE:
+        found = [part for line, text in lines for part in ((f"# {text}", line) if text else (line,))]
+        return Listing(tuple(found))
     return Listing(tuple(f"{line.ljust(width)}  # {text}" if text else line for line, text in lines))

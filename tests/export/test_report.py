@@ -111,6 +111,7 @@ def test_pages_are_well_formed_and_every_link_has_its_place(name: str, reports: 
     assert "://" not in text
     assert not {name for name, _ in page.attributes if name.startswith("on")}
     assert page.tags.count("script") == 1
+    assert any(value.startswith("default-src 'none'") for _, value in page.attributes)
     for word in ("@import", "url("):
         assert word not in text
 
