@@ -157,7 +157,10 @@ def _report(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, metavar="FILE", help="a .html or .md file to write, for one capture"
     )
     where.add_argument(
-        "--out-dir", type=Path, metavar="DIR", help="a folder to write into, a file a capture (default: here)"
+        "--out-dir",
+        type=Path,
+        metavar="DIR",
+        help="a folder to write into: a file a capture, and an index of several (default: here)",
     )
     parser.add_argument(
         "--format", choices=REPORTED_AS, default="html", help="of files in a folder (default html)"

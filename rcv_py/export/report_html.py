@@ -5,6 +5,7 @@ Everything that comes from a capture is escaped, in text and in attributes.
 
 from __future__ import annotations
 
+import os
 from html import escape
 from typing import assert_never
 from urllib.parse import quote
@@ -120,7 +121,7 @@ class _Page:
             kind = ""  # the class of the table says it
         shown = escape(cell.text)
         if cell.file:
-            shown = f'<a href="./{escape(quote(cell.file))}">{shown}</a>'
+            shown = f'<a href="./{quote(os.fsencode(cell.file))}">{shown}</a>'
         elif cell.link and cell.link in self._anchors:
             shown = f'<a href="#{escape(cell.link)}">{shown}</a>'
         if cell.share is not None:

@@ -5,6 +5,7 @@ Text of a capture can neither end a cell nor start markup: it is escaped, code s
 
 from __future__ import annotations
 
+import os
 import re
 from html import escape
 from typing import assert_never
@@ -141,7 +142,7 @@ def _cell(cell: Cell, anchors: _Anchors) -> str:
     text = verbatim(cell.text) if cell.is_code else plain(cell.text)
     place = anchors.tag(cell.anchor) if cell.anchor else ""
     if cell.file:
-        return f"{place}[{text}](./{quote(cell.file)})"
+        return f"{place}[{text}](./{quote(os.fsencode(cell.file))})"
     return place + (f"[{text}](#{cell.link})" if text and cell.link in anchors.known else text)
 
 

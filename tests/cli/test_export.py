@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,38 @@ def test_names_of_reports_do_not_meet(tmp_path: Path) -> None:
     assert run("report", *folders, "--out-dir", tmp_path / "out", "--jobs", 1) == 0
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["a_index.html", "b_index.html", "index.html", "other.html"]
+
+
+def test_on_a_terminal_names_do_not_run_into_the_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Terminal()  # for both streams
+    monkeypatch.setattr("sys.stdout", screen)
+    monkeypatch.setattr("sys.stderr", screen)
+    folders = [captures.trace_path(name) for name in ("vec_add", "pcsampling")]
+    assert run("report", *folders, "--out-dir", tmp_path, "--jobs", 1) == 0
+    text = screen.getvalue()
+    shown, _, rest = text.rpartition("\r\x1b[K")
+    assert "Reports 2 of 2" in shown
+    assert rest.splitlines() == [
+        *(str(tmp_path / f"{folder.name}.html") for folder in folders),
+        str(tmp_path / "index.html"),
+    ]
+
+
+def test_names_that_are_no_text_have_reports_and_links(tmp_path: Path) -> None:
+    names = (b"caf\xe9 #1 (a)", b"plain")
+    for name in names:
+        SAMPLES["placeholder"].write(Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)), 0, False)
+    folders = sorted(path for path in tmp_path.iterdir())
+    for form in ("html", "md"):
+        out = tmp_path / form
+        assert run("report", *folders, "--out-dir", out, "--jobs", 1, "--format", form) == 0
+        text = (out / f"index.{form}").read_bytes()
+        assert b"./caf%E9%20%231%20%28a%29." + form.encode() in text
+        assert os.fsencode(out) + b"/" + names[0] + b"." + form.encode() in map(
+            os.fsencode, map(str, out.iterdir())
+        )
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

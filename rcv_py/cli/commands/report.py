@@ -31,6 +31,9 @@ def run(arguments: Namespace) -> int:
         check_index(index)
     with progress() as report:
         done = _collected(jobs, at_once, report)
+    if sys.stderr.isatty():
+        for job in jobs:
+            _tell(job, done[job])
     if index is not None:
         write_index([_entry(job, done[job]) for job in jobs], index)
         print(index)
@@ -38,18 +41,24 @@ def run(arguments: Namespace) -> int:
 
 
 def _collected(jobs: Sequence[Job], at_once: int, report: Report) -> dict[Job, Answer]:
-    """Do all jobs, and tell of each when it is done."""
+    """Do all jobs, and where nobody looks at progress, tell of each when it is done."""
+    is_shown = sys.stderr.isatty()  # the line of progress, which names of files would run into
     done: dict[Job, Answer] = {}
     if len(jobs) > 1:
         report(Stage(STAGE, 0, len(jobs)))
     for job, answer in answers(jobs, at_once, report):
         done[job] = answer
-        if answer.entry is not None:
-            print(job.target, flush=True)
-        else:
-            _complain(job, answer)
+        if not is_shown:
+            _tell(job, answer)
         report(Stage(STAGE, len(done), len(jobs)))
     return done
+
+
+def _tell(job: Job, answer: Answer) -> None:
+    if answer.entry is not None:
+        print(job.target, flush=True)
+    else:
+        _complain(job, answer)
 
 
 def _complain(job: Job, answer: Answer) -> None:
