@@ -33,7 +33,7 @@ _RANKS = {CONTEXT: "about the launch", CAUTION: "take care"}
 def the_verdict(inputs: ReportInputs) -> Section:
     """The first finding, the numbers that frame it, and how far the capture can be trusted."""
     found, notes = inputs.findings, inputs.health
-    parts: list[Part] = [Prose(found.headline, is_lead=True)]
+    parts: list[Part] = [Prose(found.headline, is_lead=bool(found.findings))]
     if found.numbers:
         rows = tuple((Cell(one.name), Cell(one.text), Cell(one.of)) for one in found.numbers)
         parts.append(Table((Heading("what"), Heading("value"), Heading("of")), rows))
