@@ -14,7 +14,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.export.perfetto import TraceChoices, write_perfetto
 from rcv_py.export.report_files import write_report
-from rcv_py.export.report_inputs import ReportInputs
+from rcv_py.export.report_inputs import report_inputs
 from rcv_py.export.speedscope import write_speedscope
 from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
@@ -32,7 +32,7 @@ class Capture(Judging):
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report, a name ending in .html or .md; raise UsageError or ExportError."""
         target = Path(path)
-        write_report(ReportInputs(self.trace, self._all(), self.facts), target)
+        write_report(report_inputs(self.trace, self._all(), self.facts), target)
         return target
 
     def export(

@@ -7,6 +7,9 @@ import re
 _UNITS = ("", "K", "M", "G", "T")
 _BYTES = ("B", "KB", "MB", "GB", "TB")
 
+_FORMULA = frozenset("=+-@\t\r\n")
+_NUMBER = re.compile(r"[-+]?(?:\d[\d,]*)?\.?\d+(?:e[-+]?\d+)?(?: ?%)?", re.ASCII)
+
 
 def count(value: int) -> str:
     """Return a whole number grouped by thousands: `12,345`."""
@@ -77,3 +80,13 @@ def short_kernel(name: str) -> str:
     while depth_free != plain:
         plain, depth_free = depth_free, re.sub(r"<[^<>]*>", "", depth_free)
     return plain.split(" ")[-1].removesuffix(".kd") or name
+
+
+def no_formula(text: str) -> str:
+    """Return a text as a cell of CSV that no spreadsheet computes: `'` in front of what looks like a formula.
+
+    Numbers with a sign stay as they are.  Names of kernels and paths come from captures of strangers.
+    """
+    if len(text) > 1 and text[0] in _FORMULA and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text

@@ -21,6 +21,14 @@ def _view(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--panel", metavar="NAME", help="bring a panel to the front, e.g. waits")
     _baseline(parser)
+    parser.add_argument(
+        "--goto",
+        metavar="PLACE",
+        help="select a place: an anchor of a report, e.g. line-118, or se0/simd2/slot1/wv0:line 118#7@126704",
+    )
+    parser.add_argument("--wave", metavar="ID", help="select a wave, e.g. se0/simd2/slot1/wv0")
+    parser.add_argument("--line", type=count, metavar="N", help="select a code line")
+    parser.add_argument("--cycle", type=count, metavar="N", help="show this cycle")
 
 
 def _baseline(parser: argparse.ArgumentParser) -> None:
@@ -160,7 +168,10 @@ def _report(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, metavar="FILE", help="a .html or .md file to write, for one capture"
     )
     where.add_argument(
-        "--out-dir", type=Path, metavar="DIR", help="a folder to write into, a file a capture (default: here)"
+        "--out-dir",
+        type=Path,
+        metavar="DIR",
+        help="a folder to write into: a file a capture, and an index of several (default: here)",
     )
     parser.add_argument(
         "--format", choices=REPORTED_AS, default="html", help="of files in a folder (default html)"

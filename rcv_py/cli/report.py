@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from rcv_py import __version__
-from rcv_py.base.text import elide_left, elide_right
+from rcv_py.base.text import elide_left, elide_right, no_formula
 
 GAP = "  "
 NARROWEST = 12  # characters that an elastic column keeps
@@ -138,7 +138,7 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(head)
-    writer.writerows(rows)
+    writer.writerows([no_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return target.getvalue()
 
 

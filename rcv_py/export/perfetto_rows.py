@@ -12,6 +12,7 @@ from rcv_py.export.packets import FIXED64, VARINT, Rows, number, tag
 from rcv_py.export.perfetto_names import Argument
 
 AT_ONCE = 1 << 16  # rows that are turned into bytes together; about 25 MB of memory
+_FEW_ARROWS = 4  # on a slice: what AT_ONCE is meant for
 _TEXTS = (Argument.SOURCE, Argument.DETAIL)
 
 
@@ -29,6 +30,41 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False)
+class Arrows:
+    """Ends of arrows on rows of a table, by row; a row may have any number of them."""
+
+    row: np.ndarray  # int64, ascending
+    number: np.ndarray  # int64, of the arrow, from 1
+
+    @classmethod
+    def on(cls, row: np.ndarray, number: np.ndarray) -> Arrows:
+        """Return arrows in order of their rows."""
+        order = np.argsort(row, kind="stable")
+        return cls(row[order], number[order])
+
+    def at(self, chosen: slice | np.ndarray, rows: int) -> Arrows:
+        """Return those of some of the `rows` of the table, which are then counted anew."""
+        place = np.full(rows, -1, dtype=np.int64)
+        place[chosen] = np.arange(len(place[chosen]))
+        moved = place[self.row]
+        return Arrows.on(moved[moved >= 0], self.number[moved >= 0])
+
+    @property
+    def most(self) -> int:
+        """The largest number of arrows on a row."""
+        return int(np.bincount(self.row).max(initial=0))
+
+    def columns(self, rows: int) -> Iterator[np.ndarray]:
+        """Yield the first arrow of each row, then the second, and so on; 0 where there is none."""
+        nth = np.arange(len(self.row)) - np.searchsorted(self.row, self.row)
+        for at in range(self.most):
+            own = nth == at
+            column = np.zeros(rows, dtype=np.int64)
+            column[self.row[own]] = self.number[own]
+            yield column
+
+
+@dataclass(frozen=True, eq=False)
 class Slices:
     """Spans, one row each; those of a track are in order and do not overlap.  Cycles are aligned."""
 
@@ -38,8 +74,8 @@ class Slices:
     begin: np.ndarray  # int64, cycles
     end: np.ndarray  # int64, cycles
     arguments: Mapping[Argument, np.ndarray] = field(default_factory=dict)  # numbers; of texts, 0: none
-    starts: np.ndarray | None = None  # int64, number of the arrow that leaves it, 0: none
-    arrives: tuple[np.ndarray, ...] = ()  # int64, numbers of arrows that end here, 0: none
+    leaves: Arrows | None = None  # that begin at a slice
+    arrives: Arrows | None = None  # that end at one
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -49,15 +85,17 @@ class Slices:
         return Slices(
             *(column[chosen] for column in (self.track, self.name, self.category, self.begin, self.end)),
             {name: values[chosen] for name, values in self.arguments.items()},
-            None if self.starts is None else self.starts[chosen],
-            tuple(column[chosen] for column in self.arrives),
+            None if self.leaves is None else self.leaves.at(chosen, len(self)),
+            None if self.arrives is None else self.arrives.at(chosen, len(self)),
         )
 
 
 def slice_bytes(slices: Slices, scale: Scale) -> Iterator[bytes]:
     """Yield the packets of all slices, some at a time: each begins and ends before the next one begins."""
-    for first in range(0, len(slices), AT_ONCE):
-        yield _slices(slices.at(slice(first, first + AT_ONCE)), scale)
+    ends = sum(one.most for one in (slices.leaves, slices.arrives) if one is not None)
+    step = max(1, AT_ONCE * _FEW_ARROWS // max(_FEW_ARROWS, ends))  # every arrow of a row widens all rows
+    for first in range(0, len(slices), step):
+        yield _slices(slices.at(slice(first, first + step)), scale)
 
 
 def moment_bytes(slices: Slices, scale: Scale) -> bytes:
@@ -122,10 +160,9 @@ def _opening(slices: Slices, kind: int) -> Rows:
     event.varint(slices.category)
     for argument, values in slices.arguments.items():
         _annotation(event, argument, values)
-    if slices.starts is not None:
-        _arrow(event, names.FLOW, slices.starts)
-    for numbers in slices.arrives:
-        _arrow(event, names.LAST_FLOW, numbers)
+    for field_, arrows in ((names.FLOW, slices.leaves), (names.LAST_FLOW, slices.arrives)):
+        for numbers in () if arrows is None else arrows.columns(len(slices)):
+            _arrow(event, field_, numbers)
     return event
 
 

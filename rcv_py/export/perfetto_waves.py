@@ -8,7 +8,7 @@ from rcv_py.analysis.batch_times import batch_owners, batch_starts
 from rcv_py.analysis.lanes import lanes
 from rcv_py.analysis.waitcnt.replay import replay
 from rcv_py.export.perfetto_names import Argument, Names, track
-from rcv_py.export.perfetto_rows import Slices
+from rcv_py.export.perfetto_rows import Arrows, Slices
 from rcv_py.export.places import leaf_texts
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
@@ -18,7 +18,6 @@ FIRST_WAVE = 1 << 20  # uuid of the first wave's thread; below are places, marke
 STRIDE = 16  # uuids of a wave: its thread, 7 more lanes, its states
 STATES = 8
 _MOST_LANES = 8
-_ARRIVALS = 2  # arrows that one wait can have: loads and stores, or memory and LDS
 _STATE_CATEGORY = KIND_COUNT + 1
 
 
@@ -55,7 +54,7 @@ class Waves:
         track_ = FIRST_WAVE + row[owner] * STRIDE + self._lane_column(batch)
         duration = batch.stall.astype(np.int64) + batch.busy
         line = np.where((batch.line >= 0) & (batch.line < len(self._trace.code)), batch.line, -1)
-        starts, arrives, arrows = self._links(batch)
+        leaves, arrives, arrows = self._links(batch)
         slices = Slices(
             track_,
             self._name[line],
@@ -69,7 +68,7 @@ class Waves:
                 Argument.CYCLES: duration,
                 Argument.SOURCE: self._source[line],
             },
-            starts,
+            leaves,
             arrives,
         )
         order = np.argsort(track_, kind="stable")
@@ -95,26 +94,15 @@ class Waves:
         )
         return _trimmed(slices)
 
-    def _links(self, batch: WaveBatch) -> tuple[np.ndarray | None, tuple[np.ndarray, ...], int]:
-        """Number an arrow for each wait and counter: from the newest instruction it waited for."""
+    def _links(self, batch: WaveBatch) -> tuple[Arrows | None, Arrows | None, int]:
+        """Number an arrow for each instruction that each wait waited for; counters may name one twice."""
         if not self._has_arrows or not batch.waves:
-            return None, (), 0
+            return None, None, 0
         links = replay(batch, self._trace.code, self._trace.gfxip, self._trace.target)
-        some = np.flatnonzero(links.newest >= 0)
-        newest, first = np.unique(links.newest[some], return_index=True)
-        token = links.token[some][first]
-        order = np.lexsort((newest, token))
-        newest, token = newest[order], token[order]
-        nth = np.arange(len(token)) - np.searchsorted(token, token)
-        starts = np.zeros(len(batch.line), dtype=np.int64)
-        arrives = [np.zeros(len(batch.line), dtype=np.int64) for _ in range(_ARRIVALS)]
-        kept = nth < _ARRIVALS
-        numbers = self._arrows + 1 + np.arange(len(token))
-        starts[newest[kept]] = numbers[kept]
-        for at, column in enumerate(arrives):
-            column[token[nth == at]] = numbers[nth == at]
-        self._arrows += len(token)
-        return starts, tuple(arrives), int(kept.sum())
+        edges = np.unique(np.stack([links.token[links.row_of], links.producers], axis=1), axis=0)
+        numbers = self._arrows + 1 + np.arange(len(edges), dtype=np.int64)
+        self._arrows += len(edges)
+        return Arrows.on(edges[:, 1], numbers), Arrows.on(edges[:, 0], numbers), len(edges)
 
     def _lanes(self, batch: WaveBatch) -> list[np.ndarray | None]:
         slack = self._trace.base_clock if self._trace.base_clock > 1 else 0
@@ -143,7 +131,7 @@ def _trimmed(slices: Slices) -> Slices:
         slices.begin,
         np.maximum(end, slices.begin),
         slices.arguments,
-        slices.starts,
+        slices.leaves,
         slices.arrives,
     )
 

@@ -27,10 +27,13 @@ def short_places(places: Sequence[str]) -> tuple[str, ...]:
     return tuple(short_place(place, short) for place in places)
 
 
-def place_text(wave: WaveId | None = None, line: int | None = None, hit: int | None = None) -> str:
-    """Return `se0/simd2/slot5/wv3:line 118#7`; any part may be absent, a hit needs a line."""
+def place_text(
+    wave: WaveId | None = None, line: int | None = None, hit: int | None = None, cycle: int | None = None
+) -> str:
+    """Return `se0/simd2/slot5/wv3:line 118#7@126704`; any part may be absent, a hit needs a line."""
     at = "" if line is None else f":line {line}"
-    return f"{wave or ''}{at}{'' if hit is None or not at else f'#{hit}'}"
+    when = "" if cycle is None else f"@{cycle}"
+    return f"{wave or ''}{at}{'' if hit is None or not at else f'#{hit}'}{when}"
 
 
 def line_anchor(line: int) -> str:
@@ -39,10 +42,10 @@ def line_anchor(line: int) -> str:
 
 
 def wave_anchor(wave: WaveId) -> str:
-    """The name of a wave inside a report."""
-    return f"wave-se{wave.se}-simd{wave.simd}-slot{wave.slot}-wv{wave.wid}"
+    """The name of a wave inside a report; it is spelt like the wave's file."""
+    return f"wave-se{wave.se}-sm{wave.simd}-sl{wave.slot}-wv{wave.wid}"
 
 
-def cycle_anchor(cycle: int) -> str:
-    """The name of a moment inside a report."""
-    return f"cycle-{cycle}"
+def cycle_anchor(cycle: int, wave: WaveId | None = None) -> str:
+    """The name of a moment inside a report, of a wave if there is one: `wave-se3-sm1-sl0-wv0@126704`."""
+    return f"{wave_anchor(wave) if wave is not None else ''}@{cycle}"

@@ -13,17 +13,23 @@ from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_markdown import markdown
 from rcv_py.export.report_model import Report, Section
 from rcv_py.export.sections_causes import causes, hidden, idle_simds, waits
-from rcv_py.export.sections_code import pc_map, source_lines, top_lines
+from rcv_py.export.sections_code import source_lines, top_lines
+from rcv_py.export.sections_configuration import configuration
+from rcv_py.export.sections_health import health
 from rcv_py.export.sections_how import how_to
 from rcv_py.export.sections_loops import blocks_of, loop_phases
-from rcv_py.export.sections_overview import activity, configuration, health, kinds
+from rcv_py.export.sections_map import pc_map
+from rcv_py.export.sections_overview import activity, kinds
+from rcv_py.export.sections_verdict import ranked, the_verdict
 from rcv_py.export.sections_waves import occupancy, registers, waves
 
 MakeSection = Callable[[ReportInputs], Section | None]
 
 SECTIONS: tuple[MakeSection, ...] = (
-    configuration,
+    the_verdict,
+    ranked,
     health,
+    configuration,
     activity,
     kinds,
     causes,

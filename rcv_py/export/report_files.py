@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from rcv_py.base.errors import UsageError
+from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.progress import CancelFlag, Report, silent
 from rcv_py.export.report import FORMS, make_report
+from rcv_py.export.report_index import MARK, Entry, index
 from rcv_py.export.report_inputs import ReportInputs
+from rcv_py.export.report_model import Report as Page
 from rcv_py.export.targets import whole_file
+
+_ELSEWHERE = "Choose another folder with --out-dir."
 
 
 def check_form(path: Path) -> None:
@@ -24,6 +29,28 @@ def write_report(
 ) -> None:
     """Write a report; raises UsageError, ExportError, or Cancelled once `cancel` is set."""
     check_form(path)
-    text = FORMS[path.suffix.lower()](make_report(inputs, report=report, cancel=cancel))
+    _write(make_report(inputs, report=report, cancel=cancel), path)
+
+
+def check_index(path: Path) -> None:
+    """Raise UsageError if a file of somebody else has the name of an index, which would replace it."""
+    try:
+        is_ours = not path.exists() or MARK in path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise ExportError(f"{path} cannot be replaced: {error.strerror}.", hint=_ELSEWHERE) from error
+    if not is_ours:
+        text = f"{path} was not written by rcv, and an index of reports would replace it."
+        raise UsageError(text, hint=_ELSEWHERE)
+
+
+def write_index(entries: Sequence[Entry], path: Path) -> None:
+    """Write the page in front of several reports; raises UsageError or ExportError."""
+    check_form(path)
+    check_index(path)
+    _write(index(entries), path)
+
+
+def _write(page: Page, path: Path) -> None:
+    text = FORMS[path.suffix.lower()](page)
     with whole_file(path) as target:
         target.write(text.encode("utf-8", "replace"))

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
+from rcv_py.analysis.capture_health import HealthNote, capture_health
+from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.device_summary import DeviceSummary, device_summary
+from rcv_py.analysis.findings.find import of_inputs
+from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.loop_summary import LoopSummary
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
 from rcv_py.export.places import leaf_texts, short_places
 from rcv_py.model.modes import LatencyMode
@@ -50,6 +58,26 @@ class ReportInputs:
         return attribution(self.trace, self.batches) if self.waves else None
 
     @cached_property
+    def looked_at(self) -> FindingInputs:
+        """The bundle that findings are told from, which has loops and limits too."""
+        return FindingInputs(self.trace, self.batches, facts=self.facts, table=self.causes)
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What `rcv triage --all` tells."""
+        return of_inputs(self.looked_at)
+
+    @cached_property
+    def health(self) -> tuple[HealthNote, ...]:
+        """What `rcv check` tells."""
+        return capture_health(self.trace, self.batches)
+
+    @property
+    def loops(self) -> LoopSummary:
+        """Loops, phases and iterations."""
+        return self.looked_at.loops
+
+    @cached_property
     def waves(self) -> tuple[Wave, ...]:
         """All waves that could be read, by their place in the index."""
         found = {wave.row: wave for batch in self.batches for wave in batch.waves}
@@ -68,3 +96,23 @@ class ReportInputs:
     def ns(self, cycles: float) -> float | None:
         """A duration in nanoseconds, None if the clock is not known."""
         return self.trace.clock.ns(cycles)
+
+
+def report_inputs(trace: Trace, batches: Iterable[WaveBatch], facts: RunFacts | None = None) -> ReportInputs:
+    """Return the inputs with waves in the order of the index, however they were read.
+
+    A tie, such as between two equally slow executions, then ends the same way each time.
+    """
+    found = sorted(batches, key=lambda batch: batch.waves[0].row if batch.waves else -1)
+    rows = [wave.row for batch in found for wave in batch.waves]
+    if any(late <= early for early, late in pairwise(rows)):
+        found = _regrouped(found)
+    return ReportInputs(trace, tuple(found), facts)
+
+
+def _regrouped(batches: list[WaveBatch]) -> list[WaveBatch]:
+    """One batch with each wave once; what is missing is told as before."""
+    waves = {wave.row: wave for batch in batches for wave in batch.waves}
+    one = of_waves([waves[row] for row in sorted(waves)])
+    missing = sorted({gone for batch in batches for gone in batch.missing})
+    return [WaveBatch(one.waves, one.first, one.stall, one.busy, one.kind, one.line, tuple(missing))]

@@ -1,14 +1,17 @@
-"""A report as Markdown, for repositories and chats: tables are rectangular, plots become tables of numbers.
+"""A report as Markdown, for repositories: all of the page, folded where that is; plots become tables.
 
 Text of a capture can neither end a cell nor start markup: it is escaped, code stands between backticks.
 """
 
 from __future__ import annotations
 
+import os
 import re
+from html import escape
 from typing import assert_never
+from urllib.parse import quote
 
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import percent
 from rcv_py.export.report_model import (
     Bars,
     Bins,
@@ -20,21 +23,22 @@ from rcv_py.export.report_model import (
     Note,
     Part,
     Plot,
+    Prose,
     Report,
     Section,
     Stacked,
     Table,
 )
 
-MOST_ROWS = 60  # of a table that HTML folds away
 _POINTS = 12  # of a curve
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
-_WEIGHTS = {"info": "Note", "warning": "Warning", "error": "Error"}
+_MARKS = "`[]*_|~$\\"
+_WEIGHTS = {"info": "NOTE", "warning": "WARNING", "error": "CAUTION"}  # what GitHub colours
 
 
 def markdown(report: Report) -> str:
     """Return the text; every table has a line of headings and as many cells in every row."""
-    anchors = _shown_anchors(report)
+    anchors = _Anchors(report.anchors())
     lines = [f"# {plain(report.title)}", "", plain(report.subtitle), ""]
     lines += [f"- [{plain(one.title)}](#{one.id})" for one in report.sections]
     for section in report.sections:
@@ -73,18 +77,6 @@ class _Anchors:
         return f'<a id="{anchor}"></a>'
 
 
-def _shown_anchors(report: Report) -> _Anchors:
-    known = {section.id for section in report.sections}
-    tables = [part for section in report.sections for part in section.parts if isinstance(part, Table)]
-    return _Anchors(
-        known | {cell.anchor for one in tables for row in _shown(one) for cell in row if cell.anchor}
-    )
-
-
-def _shown(table: Table) -> tuple[tuple[Cell, ...], ...]:
-    return table.rows[:MOST_ROWS] if table.is_folded else table.rows
-
-
 def _section(section: Section, anchors: _Anchors) -> list[str]:
     lines = ["", anchors.tag(section.id), "", f"## {plain(section.title)}", ""]
     lines += [plain(section.intro), ""] if section.intro else []
@@ -98,36 +90,59 @@ def _part(part: Part, anchors: _Anchors) -> list[str]:
         case Table():
             return _table(part, anchors)
         case Note():
-            return [f"> **{_WEIGHTS.get(part.weight, 'Note')}:** {plain(part.text)}"]
+            return [f"> [!{_WEIGHTS.get(part.weight, 'NOTE')}]", f"> {plain(part.text)}"]
+        case Prose():
+            return [_prose(part)]
         case Listing():
-            return _fenced(part.lines)
+            lines = _fenced(part.lines, part.language)
+            return _folded(part.caption, lines) if part.caption else lines
         case Heads():
-            return [f"### {plain(part.text)}"]
+            place = [anchors.tag(part.anchor), ""] if part.anchor else []
+            return [*place, f"### {plain(part.text)}"]
         case Stacked() | Curve() | Bins() | Bars():
             return [f"**{plain(part.title)}**", "", *_rows(*_numbers(part))]
         case _:
             assert_never(part)
 
 
-def _fenced(lines: tuple[str, ...]) -> list[str]:
+def _prose(part: Prose) -> str:
+    text = plain(part.text)
+    if part.is_lead:
+        return f"**{text}**"
+    if part.is_quiet and not part.label:
+        return f"*{text}*"
+    return f"**{plain(part.label)}:** {text}" if part.label else text
+
+
+def _fenced(lines: tuple[str, ...], language: str) -> list[str]:
     fence = "```"
     while any(fence in line for line in lines):
         fence += "`"
-    return [f"{fence}sh", *lines, fence]
+    return [f"{fence}{language}", *map(_line, lines), fence]
+
+
+def _folded(caption: str, lines: list[str]) -> list[str]:
+    """A part that is opened by a click; blank lines around it, or what is inside would not be Markdown."""
+    return ["<details>", f"<summary>{_in_tags(caption)}</summary>", "", *lines, "", "</details>"]
+
+
+def _in_tags(text: str) -> str:
+    """Text between tags of HTML, where neither HTML nor Markdown is to be seen in it."""
+    return "".join(f"&#{ord(letter)};" if letter in _MARKS else letter for letter in escape(_line(text)))
 
 
 def _table(table: Table, anchors: _Anchors) -> list[str]:
-    shown = _shown(table)
-    caption = plain(table.caption)
-    if len(shown) < len(table.rows):
-        caption += f" The first {count(len(shown))} of {count(len(table.rows))} rows."
-    rows = [[_cell(cell, anchors) for cell in row] for row in shown]
-    return [*([caption.strip(), ""] if caption else []), *_rows(table.headings, rows)]
+    lines = _rows(table.headings, [[_cell(cell, anchors) for cell in row] for row in table.rows])
+    if table.is_folded:
+        return _folded(table.caption or "Show", lines)
+    return [*([plain(table.caption), ""] if table.caption else []), *lines]
 
 
 def _cell(cell: Cell, anchors: _Anchors) -> str:
     text = verbatim(cell.text) if cell.is_code else plain(cell.text)
     place = anchors.tag(cell.anchor) if cell.anchor else ""
+    if cell.file:
+        return f"{place}[{text}](./{quote(os.fsencode(cell.file))})"
     return place + (f"[{text}](#{cell.link})" if text and cell.link in anchors.known else text)
 
 

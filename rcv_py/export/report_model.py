@@ -22,6 +22,7 @@ class Cell:
     is_code: bool = False
     tip: str = ""  # what the mouse shows: the unabridged text
     is_strong: bool = False
+    file: str = ""  # name of a file beside the page that it leads to
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +112,22 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Prose:
+    """A paragraph; `label` stands in front of it, the lead says what matters most."""
+
+    text: str
+    label: str = ""
+    is_lead: bool = False
+    is_quiet: bool = False  # about how a number is meant
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
-    """Lines to copy, such as commands."""
+    """Lines to copy, such as commands; with a caption they are folded away."""
 
     lines: tuple[str, ...]
+    language: str = "sh"
+    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +138,7 @@ class Heads:
     anchor: str = ""
 
 
-Part = Table | Plot | Note | Listing | Heads
+Part = Table | Plot | Note | Prose | Listing | Heads
 
 
 @dataclass(frozen=True, slots=True)

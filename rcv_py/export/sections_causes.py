@@ -6,6 +6,7 @@ from math import isnan
 
 import numpy as np
 
+from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
@@ -53,6 +54,7 @@ def causes(inputs: ReportInputs) -> Section | None:
     if found is None or not len(found):
         return None
     table, whole = found.by_cause(), int(found.cycles.sum())
+    columns = (table.cause, table.stall, table.idle, _blamed_most(found, table))
     bars = tuple(
         Bar(CAUSE_TEXT[Cause(cause)].name, (Share("stall", stall, "stall"), Share("idle", idle, "idle")))
         for cause, stall, idle in zip(
@@ -65,20 +67,18 @@ def causes(inputs: ReportInputs) -> Section | None:
             number(stall),
             number(idle),
             share(stall + idle, whole),
-            Cell("certain" if CAUSE_TEXT[Cause(cause)].is_certain else "by evidence"),
-            Cell(CAUSE_TEXT[Cause(cause)].evidence),
+            line_cell(inputs, producer),
+            text_cell(inputs, producer),
         )
-        for cause, stall, idle in zip(
-            table.cause.tolist(), table.stall.tolist(), table.idle.tolist(), strict=True
-        )
+        for cause, stall, idle, producer in zip(*(column.tolist() for column in columns), strict=True)
     )
     heads = (
         Heading("cause"),
         Heading("stall", True),
         Heading("idle", True),
         Heading("share", True),
-        Heading("how"),
-        Heading("asks for"),
+        Heading("mostly because of", True, "The instruction that most cycles of this cause are charged to."),
+        Heading("instruction"),
     )
     told = found.assumption or "It is attribution, not elapsed time: waves stall at once."
     intro = (
@@ -87,10 +87,33 @@ def causes(inputs: ReportInputs) -> Section | None:
     )
     parts = (
         Bars("Stalled and idle cycles by cause", bars),
-        Table(heads, rows, "All causes", is_folded=True),
+        Table(heads, rows, "All causes, with the instruction to blame for most of each"),
+        _evidence(table),
         _blamed(inputs),
     )
     return Section("causes", "Why cycles were spent", parts, intro)
+
+
+def _evidence(table: Attribution) -> Table:
+    """What a cycle has to show before it is given a cause."""
+    texts = [CAUSE_TEXT[Cause(cause)] for cause in table.cause.tolist()]
+    rows = tuple(
+        (Cell(text.name), Cell("certain" if text.is_certain else "by evidence"), Cell(text.evidence))
+        for text in texts
+    )
+    heads = (Heading("cause"), Heading("how sure"), Heading("asks for"))
+    return Table(heads, rows, "What each cause asks for", is_folded=True)
+
+
+def _blamed_most(found: Attribution, table: Attribution) -> np.ndarray:
+    """The producer with most cycles of each cause of `table`, -1 where none is known; int64."""
+    most = np.full(len(table), -1, dtype=np.int64)
+    for at, cause in enumerate(table.cause.tolist()):
+        own = np.flatnonzero((found.cause == cause) & (found.producer >= 0))
+        if len(own):
+            producer, place = np.unique(found.producer[own], return_inverse=True)
+            most[at] = producer[np.bincount(place.reshape(-1), found.cycles[own]).argmax()]
+    return most
 
 
 def _blamed(inputs: ReportInputs) -> Table:

@@ -1,4 +1,4 @@
-"""Sections about the program: what costs most, with the lines around it; sources; the map of addresses."""
+"""Sections about the program: what costs most, with the lines around it, and source lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rcv_py.export.report_model import (
 
 TOP = 15
 AROUND = 3  # lines of context on either side
-MOST_LINES = 3000  # of the map of addresses
+UNFOLDED = 2  # listings of context that are open at once
 
 _END = (
     "s_endpgm lasts until the last stores of its wave are done: its latency is time at the end of waves, not "
@@ -108,19 +108,19 @@ def _per_hit(inputs: ReportInputs, lines: list[int]) -> Table:
         if numbers is None:
             continue
         worst = int(slowest(hits, "latency", 1)[0])
-        wave = inputs.trace.waves.id(int(hits.wave[worst]))
+        wave, start = inputs.trace.waves.id(int(hits.wave[worst])), int(hits.start[worst])
         rows.append(
             (
                 number(line, line_anchor(line)),
                 *(number(value) for value in (numbers.least, numbers.median, numbers.p95, numbers.most)),
-                number(int(hits.start[worst]), anchor=cycle_anchor(int(hits.start[worst]))),
-                code(place_text(wave, line, int(hits.hit[worst])), wave_anchor(wave)),
+                number(start, anchor=cycle_anchor(start, wave)),
+                code(place_text(wave, line, int(hits.hit[worst]), start), wave_anchor(wave)),
             )
         )
     names = ("line", "least", "median", "p95", "most", "slowest hit at cycle")
     heads = (
         *(Heading(name, True) for name in names),
-        Heading("place of the slowest hit", tip="Go to place (Ctrl+G) accepts it."),
+        Heading("place of the slowest hit", tip="--goto of `rcv view` and Go to place (Ctrl+G) accept it."),
     )
     return Table(
         heads,
@@ -138,10 +138,14 @@ def _context(inputs: ReportInputs, lines: list[int]) -> list[Part]:
             spans[-1][1] = stop
         else:
             spans.append([first, stop])
-    return [_listing(inputs, range(first, stop), set(lines)) for first, stop in spans]
+    hot = set(lines)
+    return [
+        _listing(inputs, range(first, stop), hot, is_folded=at >= UNFOLDED)
+        for at, (first, stop) in enumerate(spans)
+    ]
 
 
-def _listing(inputs: ReportInputs, rows: range, hot: set[int]) -> Table:
+def _listing(inputs: ReportInputs, rows: range, hot: set[int], *, is_folded: bool) -> Table:
     whole = int(inputs.costs.latency.sum())
     heads = (
         *(Heading(name, True) for name in ("line", *_COSTS, "share")),
@@ -149,7 +153,9 @@ def _listing(inputs: ReportInputs, rows: range, hot: set[int]) -> Table:
         Heading("source"),
     )
     cells = tuple(_line(inputs, line, whole, line in hot) for line in rows)
-    return Table(heads, cells, f"Lines {rows[0]:,} to {rows[-1]:,}")
+    named = ", ".join(str(line) for line in rows if line in hot)
+    caption = f"Lines {rows[0]} to {rows[-1]}, around {named}"
+    return Table(heads, cells, caption, is_folded=is_folded)
 
 
 def _line(inputs: ReportInputs, line: int, whole: int, is_hot: bool) -> tuple[Cell, ...]:
@@ -195,34 +201,3 @@ def source_lines(inputs: ReportInputs) -> Section | None:
     return Section(
         "sources", "Source lines", (table,), "A code line is charged to its innermost source place."
     )
-
-
-def pc_map(inputs: ReportInputs) -> Section | None:
-    """Address, instruction and source of every line that ran, or of all if none did."""
-    trace, costs = inputs.trace, inputs.costs
-    lines = np.flatnonzero((costs.hits > 0) & ~trace.code.is_label)
-    if not len(lines):
-        return None
-    shown = np.sort(lines[np.argsort(-costs.cost[lines], kind="stable")[:MOST_LINES]])
-    rows = tuple(
-        (
-            number(line, anchor=line_anchor(line)),
-            Cell(f"{int(trace.code.address[line]):#x}", is_code=True),
-            code(trace.code.text[line]),
-            number(int(costs.hits[line])),
-            source_cell(inputs, line),
-            code(place_text(line=line)),
-        )
-        for line in shown.tolist()
-    )
-    heads = (
-        Heading("line", True),
-        Heading("address"),
-        Heading("instruction"),
-        Heading("hits", True),
-        Heading("source"),
-        Heading("place"),
-    )
-    what = "all that ran" if len(shown) == len(lines) else f"the costliest of {count(len(lines))} that ran"
-    table = Table(heads, rows, f"{count(len(shown))} lines, {what}", is_folded=True)
-    return Section("map", "From addresses to sources", (table,))

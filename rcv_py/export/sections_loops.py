@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.blocks import block_costs, blocks
-from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
+from rcv_py.analysis.loop_summary import LoopSummary
 from rcv_py.analysis.loops import loops
 from rcv_py.analysis.phases import PHASES
 from rcv_py.base.text import plural
@@ -34,7 +34,7 @@ def loop_phases(inputs: ReportInputs) -> Section | None:
     """Cycles before, in and behind the main loop, the hottest lines of each, and iterations of every loop."""
     if not inputs.waves:
         return None
-    found = loop_summary(inputs.trace, inputs.batches)
+    found = inputs.loops
     if not len(found.found.table):
         return None
     parts: list[Part] = []

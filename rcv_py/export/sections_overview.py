@@ -1,15 +1,18 @@
-"""Sections about the capture as a whole: what it is, how far to trust it, where its time went."""
+"""Sections about where the time of all waves went: activity, states, kinds and classes of instruction."""
 
 from __future__ import annotations
 
-from rcv_py.analysis.ranking import ranking
+from collections.abc import Sequence
+
+from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.analysis.state_shares import SHOWN
-from rcv_py.base.text import count, nanoseconds, plural
+from rcv_py.base.text import plural
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import (
+    Bar,
+    Bars,
     Cell,
     Heading,
-    Note,
     Part,
     Section,
     Share,
@@ -21,62 +24,6 @@ from rcv_py.export.report_model import (
 )
 
 _STATE_TEXT = {"IDLE": "nothing to do", "EXEC": "executing", "WAIT": "waiting", "STALL": "stalled"}
-
-
-def configuration(inputs: ReportInputs) -> Section:
-    """What was recorded: kernel, device, dispatch, size of the capture."""
-    trace = inputs.trace
-    rows = [("Capture", trace.name), ("Kernel", trace.kernel_name), ("Device", trace.target)]
-    rows.append(("Format", trace.version))
-    rows += [
-        (fact.name, " · ".join(filter(None, (fact.text, fact.of))))
-        for fact in inputs.summary.facts
-        if fact.id != "kernel"
-    ]
-    if trace.clock.shader_hz:
-        rows.append(
-            ("Shader clock", f"{trace.clock.shader_hz / 1e9:.3f} GHz, by the clock samples of the capture")
-        )
-    if trace.has_times:
-        rows.append(("Time span", _span(inputs)))
-    for dispatch in trace.dispatches[:1]:
-        size = " × ".join(map(str, dispatch.workgroup_size))
-        rows.append(
-            (
-                "Dispatch",
-                f"workgroup {size}, {dispatch.vgprs} VGPR, {dispatch.sgprs} SGPR, LDS {dispatch.lds_size}",
-            )
-        )
-    tokens = sum(len(batch.line) for batch in inputs.batches)
-    if tokens:
-        rows.append(
-            (
-                "Instructions executed",
-                f"{count(tokens)} in {plural(len(inputs.waves), 'wave')} that were read",
-            )
-        )
-    table = Table(
-        (Heading("what"), Heading("value")),
-        tuple((Cell(name), Cell(value)) for name, value in rows if value),
-    )
-    return Section("configuration", "Configuration", (table,))
-
-
-def _span(inputs: ReportInputs) -> str:
-    span = inputs.trace.span
-    ns = inputs.ns(span.width)
-    return f"cycles {span}, {count(span.width)} cycles" + (f", {nanoseconds(ns)}" if ns is not None else "")
-
-
-def health(inputs: ReportInputs) -> Section | None:
-    """What was wrong with the capture, and what could not be read."""
-    parts: list[Part] = [Note(str(problem), problem.severity.value) for problem in inputs.trace.problems]
-    missing = [text for batch in inputs.batches for _, text in batch.missing]
-    if missing:
-        parts.append(Note(f"{plural(len(missing), 'wave')} could not be read. {missing[0]}", "warning"))
-    if not parts:
-        return None
-    return Section("health", "How far to trust it", tuple(parts))
 
 
 def activity(inputs: ReportInputs) -> Section | None:
@@ -119,32 +66,46 @@ def _stacked(title: str, shares: tuple[Share, ...]) -> list[Part]:
 
 
 def kinds(inputs: ReportInputs) -> Section | None:
-    """Costs by kind of instruction."""
+    """Costs by class of instruction, which tells waits apart, and by the kind that timelines colour."""
     trace = inputs.trace
-    rows = ranking(trace.code, trace.sources, inputs.costs, "kind")
-    if not rows:
+    by_class = ranking(trace.code, trace.sources, inputs.costs, "class")
+    by_kind = ranking(trace.code, trace.sources, inputs.costs, "kind")
+    if not by_kind:
         return None
     unit = "PC samples" if inputs.is_sampled else "cycles"
-    whole = int(inputs.costs.latency.sum())
     stacked = Stacked(
         "Latency by kind of instruction",
-        tuple(Share(row.name, row.latency, f"kind-{row.name}") for row in rows),
+        tuple(Share(row.name, row.latency, f"kind-{row.name}") for row in by_kind),
         unit,
     )
-    table = Table(
-        (
-            Heading("kind"),
-            Heading("meaning"),
-            *(Heading(name, True) for name in ("hits", "latency", "stall", "idle", "share")),
-        ),
-        tuple(
-            (
-                code(row.name),
-                Cell(row.text),
-                *(number(value) for value in (row.hits, row.latency, row.stall, row.idle)),
-                share(row.latency, whole),
-            )
-            for row in rows
-        ),
+    bars = tuple(
+        Bar(row.name, (Share("stall", row.stall, "stall"), Share("issue", row.latency - row.stall, "issue")))
+        for row in by_class
     )
-    return Section("kinds", "Kinds of instruction", (stacked, table))
+    parts = (
+        stacked,
+        _table("kind", by_kind, ""),
+        Bars("Latency by class of instruction", bars, unit),
+        _table("class", by_class, "Classes: finer than kinds, by mnemonic; waits by what they wait for"),
+    )
+    return Section("kinds", "Kinds and classes of instruction", parts)
+
+
+def _table(what: str, rows: Sequence[Ranked], caption: str) -> Table:
+    whole = sum(row.latency for row in rows)
+    heads = (
+        Heading(what),
+        Heading("meaning"),
+        *(Heading(name, True) for name in ("hits", "latency", "stall", "idle")),
+        Heading("share", True, "Of the latency of all lines."),
+    )
+    cells = tuple(
+        (
+            code(row.name),
+            Cell(row.text),
+            *(number(value) for value in (row.hits, row.latency, row.stall, row.idle)),
+            share(row.latency, whole),
+        )
+        for row in rows
+    )
+    return Table(heads, cells, caption)

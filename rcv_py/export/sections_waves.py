@@ -6,7 +6,6 @@ import numpy as np
 
 from rcv_py.analysis.distribution import histogram
 from rcv_py.analysis.occupancy_curves import occupancy_curves, occupancy_numbers
-from rcv_py.analysis.occupancy_limits import occupancy_limits
 from rcv_py.base.text import count, percent
 from rcv_py.export.places import cycle_anchor, wave_anchor
 from rcv_py.export.report_inputs import ReportInputs
@@ -33,7 +32,7 @@ def registers(inputs: ReportInputs) -> Section | None:
     """What a wave takes of each resource, how many fit, and what the next step takes."""
     if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
         return None
-    found = occupancy_limits(inputs.trace, inputs.facts)
+    found = inputs.looked_at.limits
     rows = tuple(
         (
             Cell(one.name),
@@ -116,7 +115,7 @@ def waves(inputs: ReportInputs) -> Section | None:
         else f"The {count(len(shown))} longest of {count(len(every))} waves"
     )
     parts = (bins, told, Table(_HEADS, rows, part, is_folded=True))
-    intro = "The place of a wave is what Go to place (Ctrl+G) in the window accepts."
+    intro = "The name of a wave is a place: --goto of `rcv view` and Go to place in the window take it."
     return Section("waves", "Traced waves", parts, intro)
 
 
@@ -136,7 +135,7 @@ def _row(inputs: ReportInputs, wave: Wave, name: str) -> tuple[Cell, ...]:
         code(str(wave.id), anchor=wave_anchor(wave.id)),
         Cell(name),
         number(wave.cu),
-        number(wave.begin, anchor=cycle_anchor(wave.begin)),
+        number(wave.begin, anchor=cycle_anchor(wave.begin, wave.id)),
         number(life),
         number(len(wave.tokens)),
         number(stall),

@@ -10,11 +10,11 @@ from rcv_py.base.text import percent, short_count
 from rcv_py.export.report_model import Bars, Bins, Curve, Plot, Share, Stacked
 
 WIDTH = 860
-BAR_PX, ROW_PX, NAME_PX, VALUE_PX = 22, 22, 250, 90
+BAR_PX, ROW_PX, NAME_PX, VALUE_PX = 22, 22, 290, 80
 CURVE_PX = 150
 _LEFT, _BOTTOM, _TOP = 48, 22, 8
 MOST_POINTS = 1200  # of a curve: more than there are pixels tell nothing
-MOST_LETTERS = 33  # of the name of a bar
+MOST_LETTERS = 39  # of the name of a bar
 
 COLORS: dict[str, Pair] = {
     **{

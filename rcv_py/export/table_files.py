@@ -14,6 +14,7 @@ import numpy as np
 from rcv_py.analysis.marker_spans import MarkerSpans
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
+from rcv_py.base.text import no_formula
 from rcv_py.export.tables import TABLES, Column, Columns, Words
 from rcv_py.export.targets import whole_file, whole_path
 from rcv_py.model.trace import Trace
@@ -134,7 +135,7 @@ class _Csv:
         n = min(map(len, columns.values()), default=0)
         for first in range(0, n, _AT_ONCE):
             rows = slice(first, first + _AT_ONCE)
-            self._csv.writerows(zip(*(_plain(column, rows) for column in columns.values()), strict=True))
+            self._csv.writerows(zip(*(_cells(column, rows) for column in columns.values()), strict=True))
         self.rows += n
 
     def close(self) -> None:
@@ -175,15 +176,15 @@ def arrow_column(arrow: Any, column: Column) -> Any:
     return arrow.array([valid_text(text) for text in column], arrow.string())
 
 
-def _plain(column: Column, rows: slice) -> list[Any]:
-    """Some rows of a column as plain values; truth is 0 or 1."""
+def _cells(column: Column, rows: slice) -> list[Any]:
+    """Some rows of a column as cells of CSV; truth is 0 or 1, and no text can be taken for a formula."""
     if isinstance(column, Words):
-        texts = np.array([*column.texts, ""], dtype=object)
+        texts = np.array([*map(no_formula, column.texts), ""], dtype=object)
         return texts[column.code[rows]].tolist()
     if isinstance(column, np.ndarray):
         part = column[rows]
         return (part.astype(np.int8) if part.dtype.kind == "b" else part).tolist()
-    return column[rows]
+    return [no_formula(text) for text in column[rows]]
 
 
 def valid_text(text: str) -> str:

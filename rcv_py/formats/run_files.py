@@ -1,4 +1,4 @@
-"""Tables that the profiler leaves beside a capture: `*_kernel_trace.csv` and `*_agent_info.csv`.
+"""What the profiler leaves beside a capture: `*_kernel_trace.csv`, `*_agent_info.csv`, `*_results.json`.
 
 They may lie in the capture's folder or in the one above, often of another run of the same program: dispatch
 ids need not match, so a launch is found by the name of its kernel, and the id only chooses among those.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rcv_py.base.errors import TraceError
 from rcv_py.base.text import plural
-from rcv_py.formats.files import read_bytes
+from rcv_py.formats.files import parse_json, read_bytes, read_start
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
 
 LIMIT = 32 << 20  # bytes of a table: about 100,000 launches
@@ -28,6 +28,9 @@ _KERNEL_TRACE = re.compile(r"(?:.*_)?kernel_trace\.csv")
 _AGENTS = re.compile(r"(?:.*_)?agent_info\.csv")
 _DISPATCH = re.compile(r"dispatch_(\d{1,9})")
 _NUMBER = re.compile(r"-?\d{1,18}")
+_RESULTS = re.compile(r"(?:.*_)?results\.json")
+_RESULTS_START = 64 << 10  # bytes of a results file: its metadata come first
+_COMMAND = re.compile(rb'"command"\s*:\s*(\[(?:[^\]"\\]|"(?:[^"\\]|\\.)*")*\])')
 
 
 def run_facts(folder: Path, kernel: str, target: str = "") -> RunFacts:
@@ -44,7 +47,8 @@ def run_facts(folder: Path, kernel: str, target: str = "") -> RunFacts:
         for row in _rows(place, name, notes)
         if row["agent_type"] == "GPU"
     ]
-    return RunFacts(_chosen(rows, folder.name, kernel, notes), _agent(agents, target), tuple(notes))
+    launch = _chosen(rows, folder.name, kernel, notes)
+    return RunFacts(launch, _agent(agents, target), tuple(notes), *_command(folder))
 
 
 def launches(folder: Path) -> list[KernelResources]:
@@ -53,6 +57,19 @@ def launches(folder: Path) -> list[KernelResources]:
     return [
         _launch(row) for place, name in _tables(folder, _KERNEL_TRACE) for row in _rows(place, name, notes)
     ]
+
+
+def _command(folder: Path) -> tuple[tuple[str, ...], str]:
+    """The program that was profiled, and the file that tells it; nothing where none does."""
+    for place, name in _tables(folder, _RESULTS):
+        try:
+            found = _COMMAND.search(read_start(place, name, _RESULTS_START))
+            words = parse_json(found[1], name) if found else None
+        except TraceError:
+            continue
+        if isinstance(words, list) and words and all(isinstance(word, str) for word in words):
+            return tuple(words), name
+    return (), ""
 
 
 @dataclass(frozen=True, slots=True)

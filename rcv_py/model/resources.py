@@ -47,3 +47,5 @@ class RunFacts:
     kernel: KernelResources | None = None
     agent: AgentFacts | None = None
     notes: tuple[str, ...] = ()  # why something is missing, as sentences
+    command: tuple[str, ...] = ()  # the program and its arguments, as the profiler ran it
+    command_file: str = ""  # name of the file that tells it

@@ -15,9 +15,11 @@ from rcv_py.base import memory, resources
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.state.commands import Commands
+from rcv_py.state.place import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.loader import Loader
+from rcv_py.ui.kit.place_go import Destination
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.shared_results import SharedResults
 from rcv_py.ui.kit.tasks import Tasks
@@ -48,11 +50,12 @@ def run(
     baseline: Path | str | None = None,
     twin: Path | str | None = None,
     panel: str | None = None,
+    place: Place | None = None,
 ) -> int:
     """Show the window, with a capture or folder opened if there is one; return the exit code.
 
     `baseline` is the capture that the first one is compared with, `twin` another one of its build; `panel`
-    comes to the front.  Raise UsageError, with nothing shown, for a panel that does not exist.
+    comes to the front, and `place` is selected.  Raise UsageError, with nothing shown, for a panel that does not exist.
     """
     app = start(stored_settings())
     try:
@@ -63,6 +66,8 @@ def run(
     sys.excepthook = app.window.errors.excepthook
     app.window.show()
     app.window.first_panel = panel
+    if place is not None:
+        Destination(app.ui.session, place, app.window.errors.show, app.window)
     if path is not None:
         app.window.opener.open(path)
     if baseline is not None:

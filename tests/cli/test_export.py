@@ -5,15 +5,19 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from rcv_py.base.progress import Stage
+from rcv_py.cli import report_jobs
 from rcv_py.cli.main import main
 from rcv_py.cli.progress import progress
 from rcv_py.export import report as report_module
+from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.formats.open import open_trace
+from rcv_py.synth.variants import SAMPLES
 from tests.export.perfetto_reader import read
 from tests.support import captures
 
@@ -79,13 +83,92 @@ def test_reports_of_several_folders(tmp_path: Path, capsys: pytest.CaptureFixtur
     words = ("report", *folders, tmp_path / "broken", "--out-dir", out, "--format", "md", "--jobs", 2)
     assert run(*words) == 2, "one of three cannot be read"
     text = capsys.readouterr()
-    assert sorted(out.iterdir()) == sorted(out / f"{folder.name}.md" for folder in folders)
+    written = [out / f"{folder.name}.md" for folder in folders]
+    assert sorted(out.iterdir()) == sorted([*written, out / "index.md"])
     assert "filenames.json is damaged" in text.err
-    assert len(text.out.splitlines()) == 2
+    assert text.err.count(str(tmp_path / "broken")) == 1
+    assert "Traceback" not in text.err
+    assert set(text.out.splitlines()) == {str(path) for path in [*written, out / "index.md"]}
+    index = (out / "index.md").read_text()
+    for folder, name in zip(folders, ("vecAddKernel_0", "pa_mqa"), strict=True):
+        assert f"(./{folder.name}.md)" in index
+        assert name in index
+    assert "filenames.json is damaged" in index
     assert run("report", *folders, "--out", tmp_path / "one.html") == 2
     assert "--out names one file" in capsys.readouterr().err
     assert run("report", folders[0], "--out", tmp_path / "one.pdf") == 2
     assert "kind of report" in capsys.readouterr().err
+
+
+def test_an_index_replaces_only_what_rcv_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [captures.trace_path(name) for name in ("vec_add", "pcsampling")]
+    words = ("report", *folders, "--out-dir", tmp_path, "--format", "html", "--jobs", 1)
+    (tmp_path / "index.html").write_text("<p>my own page</p>")
+    assert run(*words) == 2
+    assert "was not written by rcv" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+    (tmp_path / "index.html").unlink()
+    assert run(*words) == run(*words) == 0
+
+
+def test_a_bug_in_one_report_does_not_cost_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = captures.trace_path("vec_add"), captures.trace_path("pcsampling")
+    write = report_jobs.write_report
+
+    def sometimes(inputs: ReportInputs, path: Path, **more: object) -> None:
+        if inputs.trace.name == bad.name:
+            raise ZeroDivisionError("by nothing")
+        write(inputs, path, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(report_jobs, "write_report", sometimes)
+    assert run("report", bad, good, "--out-dir", tmp_path, "--jobs", 1) == 1
+    text = capsys.readouterr()
+    assert "ZeroDivisionError" in text.err
+    assert "this is a bug" in text.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", f"{good.name}.html"]
+
+
+def test_names_of_reports_do_not_meet(tmp_path: Path) -> None:
+    for name in ("a/index", "b/index", "b/other"):
+        SAMPLES["placeholder"].write(tmp_path / name, 0, False)
+    folders = [tmp_path / name for name in ("a/index", "b/index", "b/other")]
+    assert run("report", *folders, "--out-dir", tmp_path / "out", "--jobs", 1) == 0
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["a_index.html", "b_index.html", "index.html", "other.html"]
+
+
+def test_on_a_terminal_names_do_not_run_into_the_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Terminal()  # for both streams
+    monkeypatch.setattr("sys.stdout", screen)
+    monkeypatch.setattr("sys.stderr", screen)
+    folders = [captures.trace_path(name) for name in ("vec_add", "pcsampling")]
+    assert run("report", *folders, "--out-dir", tmp_path, "--jobs", 1) == 0
+    text = screen.getvalue()
+    shown, _, rest = text.rpartition("\r\x1b[K")
+    assert "Reports 2 of 2" in shown
+    assert rest.splitlines() == [
+        *(str(tmp_path / f"{folder.name}.html") for folder in folders),
+        str(tmp_path / "index.html"),
+    ]
+
+
+def test_names_that_are_no_text_have_reports_and_links(tmp_path: Path) -> None:
+    names = (b"caf\xe9 #1 (a)", b"plain")
+    for name in names:
+        SAMPLES["placeholder"].write(Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)), 0, False)
+    folders = sorted(path for path in tmp_path.iterdir())
+    for form in ("html", "md"):
+        out = tmp_path / form
+        assert run("report", *folders, "--out-dir", out, "--jobs", 1, "--format", form) == 0
+        text = (out / f"index.{form}").read_bytes()
+        assert b"./caf%E9%20%231%20%28a%29." + form.encode() in text
+        assert os.fsencode(out) + b"/" + names[0] + b"." + form.encode() in map(
+            os.fsencode, map(str, out.iterdir())
+        )
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.counters import counters
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.occupancy import steps
+from rcv_py.analysis.waitcnt.replay import replay
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, Stage
 from rcv_py.export.packets import Rows, number, varint
@@ -95,11 +97,24 @@ def test_waves_are_threads_of_their_simd_and_sources_are_told() -> None:
 
 
 def test_arrows_lead_from_producers_to_their_waits() -> None:
-    _, _, found = real("flash_attn_small_after")
+    trace, batch, found = real("flash_attn_small_after")
     leaving = {number: one for one in found.slices for number in one.leaves}
     arriving = {number: one for one in found.slices for number in one.arrives}
     assert leaving.keys() == arriving.keys()
     assert len(leaving) == sum(len(one.leaves) for one in found.slices) > 1000
+    drawn = {
+        (found.title(end.track), leaving[number].args["cycle"], end.args["cycle"])
+        for number, end in arriving.items()
+    }
+    told = set()
+    for wave in batch.waves:  # each wave by itself, and by the rules, not by what was written
+        piece, start = of_waves([wave]), wave.tokens.start
+        links = replay(piece, trace.code, trace.gfxip, trace.target)
+        for row in range(len(links)):
+            wait = int(start[links.token[row]])
+            told |= {(str(wave.id), int(start[producer]), wait) for producer in links.of(row)}
+    assert drawn == told, "an arrow for each edge"
+    assert len(drawn) == len(arriving)
     for number_, end in arriving.items():
         begin = leaving[number_]
         assert begin.track == end.track

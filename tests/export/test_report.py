@@ -17,12 +17,26 @@ from rcv_py.cli.main import main
 from rcv_py.export.report import make_report
 from rcv_py.export.report_files import write_report
 from rcv_py.export.report_html import html
-from rcv_py.export.report_inputs import ReportInputs
+from rcv_py.export.report_inputs import ReportInputs, report_inputs
 from rcv_py.export.report_markdown import markdown
-from rcv_py.export.report_model import Bars, Bins, Cell, Curve, Heading, Heads, Report, Section, Table, code
+from rcv_py.export.report_model import (
+    Bars,
+    Bins,
+    Cell,
+    Curve,
+    Heading,
+    Heads,
+    Listing,
+    Prose,
+    Report,
+    Section,
+    Table,
+    code,
+)
 from rcv_py.export.svg import COLORS, svg
 from rcv_py.formats.open import open_trace
-from rcv_py.state.selection import Selection
+from rcv_py.formats.run_files import run_facts
+from rcv_py.state.place import Place
 from rcv_py.synth.variants import SAMPLES
 from tests.support import captures
 
@@ -66,9 +80,14 @@ class Page(HTMLParser):
 
 
 def report_of(path: Path) -> Report:
+    return make_report(inputs_of(path))
+
+
+def inputs_of(path: Path) -> ReportInputs:
     trace = open_trace(path)
     rows = list(range(len(trace.waves)))
-    return make_report(ReportInputs(trace, (trace.reader.read(rows),) if rows else ()))
+    facts = run_facts(trace.path, trace.kernel_name, trace.target)
+    return report_inputs(trace, (trace.reader.read(rows),) if rows else (), facts)
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +111,7 @@ def test_pages_are_well_formed_and_every_link_has_its_place(name: str, reports: 
     assert "://" not in text
     assert not {name for name, _ in page.attributes if name.startswith("on")}
     assert page.tags.count("script") == 1
+    assert any(value.startswith("default-src 'none'") for _, value in page.attributes)
     for word in ("@import", "url("):
         assert word not in text
 
@@ -119,8 +139,12 @@ def test_anchors_name_lines_waves_and_cycles(name: str, reports: dict[str, Repor
     anchors = reports[name].anchors()
     assert any(re.fullmatch(r"line-\d+", anchor) for anchor in anchors)
     if name != "pcsampling":
-        assert any(re.fullmatch(r"wave-se\d+-simd\d+-slot\d+-wv\d+", anchor) for anchor in anchors)
-        assert any(re.fullmatch(r"cycle-\d+", anchor) for anchor in anchors)
+        assert any(re.fullmatch(r"wave-se\d+-sm\d+-sl\d+-wv\d+", anchor) for anchor in anchors)
+        assert any(re.fullmatch(r"wave-se\d+-sm\d+-sl\d+-wv\d+@\d+", anchor) for anchor in anchors)
+    trace = open_trace(captures.trace_path(name))
+    for anchor in anchors:
+        if anchor.startswith(("line-", "wave-", "@")):
+            assert not Place.parse(f"/some/where/report.html#{anchor}").why_not(trace), anchor
 
 
 def test_places_are_what_go_to_place_accepts(reports: dict[str, Report]) -> None:
@@ -131,14 +155,25 @@ def test_places_are_what_go_to_place_accepts(reports: dict[str, Report]) -> None
     per_hit = next(table for table in tables(report, "top") if "hit" in table.caption)
     assert per_hit.rows
     for row in per_hit.rows:
-        place = Selection.parse(row[-1].text)
+        where = Place.parse(row[-1].text)
+        place = where.selection
         wave = trace.reader.read([trace.waves.row(place.wave)]).waves[0]
         token = int(np.flatnonzero(wave.tokens.line == place.line)[place.hit])
         assert f"{place.line:,}" == row[0].text
         assert f"{int(wave.tokens.duration[token]):,}" == row[4].text, "most"
         assert f"{int(wave.tokens.start[token]):,}" == row[5].text
+        assert where.cycle == int(wave.tokens.start[token])
     for row in tables(report, "waves")[0].rows:
-        assert Selection.parse(row[0].text).wave is not None
+        assert Place.parse(row[0].text).selection.wave is not None
+    for row in (row for table in tables(report, "findings") for row in table.rows):
+        if row[0].is_code and "/simd" in row[0].text:  # evidence in a wave
+            place = Place.parse(row[0].text)
+            assert not place.why_not(trace)
+            if place.selection.line is None:
+                continue
+            wave = trace.reader.read([trace.waves.row(place.selection.wave)]).waves[0]
+            token = int(np.flatnonzero(wave.tokens.line == place.selection.line)[place.selection.hit])
+            assert int(wave.tokens.start[token]) == place.cycle
 
 
 def asked(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, object]:
@@ -163,6 +198,104 @@ def test_numbers_are_those_of_hotspot(
     assert [(row[0].text, row[3].value) for row in rows] == [
         (one["name"], one["latency"]) for one in by_kind["rows"]
     ]
+    by_class = asked(capsys, "hotspot", path, "--by", "class", "--json")
+    rows = tables(reports[name], "kinds")[1].rows
+    assert [(row[0].text, row[3].value) for row in rows] == [
+        (one["name"], one["latency"]) for one in by_class["rows"]
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_verdict_comes_first_and_findings_are_those_of_triage(
+    name: str, reports: dict[str, Report], capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = asked(capsys, "triage", captures.trace_path(name), "--json", "--all", "--top", 0)
+    report = reports[name]
+    assert [section.id for section in report.sections[:3]] == ["verdict", "findings", "health"]
+    lead = next(part for part in report.sections[0].parts if isinstance(part, Prose))
+    assert (lead.text, lead.is_lead) == (document["headline"], True)
+    rows = tables(report, "findings")[0].rows
+    assert [(row[1].text, row[4].value or 0) for row in rows] == [
+        (one["title"], one["cycles"]) for one in document["findings"]
+    ]
+    text = " ".join(Page(html(report)).texts)
+    page = markdown(report).replace("\\", "")
+    for one in document["findings"]:
+        assert one["sentence"] in text
+        assert one["remedy"] in text
+        assert one["remedy"] in page
+        bound = "at most" if one["is_upper_bound"] else "about"
+        assert not one["cycles"] or f"{bound} {one['cycles']:,}" in text
+        assert f"finding-{1 + document['findings'].index(one)}" in report.anchors()
+        for place in one["evidence"]:
+            assert place["kind"] != "line" or f"line-{place['line']}" in report.anchors()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_health_is_that_of_check_with_its_input_file(
+    name: str, reports: dict[str, Report], capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = asked(capsys, "check", captures.trace_path(name), "--json")
+    section = next(one for one in reports[name].sections if one.id == "health")
+    assert document["verdict"] in section.intro
+    heads = [part.text for part in section.parts if isinstance(part, Heads)]
+    assert heads == [note["title"] for note in document["notes"]]
+    listing = next(part for part in section.parts if isinstance(part, Listing))
+    assert "\n".join(listing.lines[1:]) + "\n" == document["input_yaml"]
+    assert listing.lines[0] == f"# {document['command']}"
+
+
+def test_configuration_says_where_each_fact_is_from(reports: dict[str, Report]) -> None:
+    rows = {
+        row[0].text: (row[1].text, row[2].text) for row in tables(reports[NAMES[0]], "configuration")[0].rows
+    }
+    table = "discover_kernel_trace.csv"
+    # The launch of this kernel in that table, and the device in the other one.
+    assert rows["Workgroup"] == ("256 × 1 × 1 threads", table)
+    assert rows["Grid"] == ("131,072 × 1 × 1 threads, 512 workgroups", table)
+    assert rows["Device has"][1] == "small_agent_info.csv"
+    assert rows["Device"][0] == "gfx950"
+    assert rows["Program"] == (
+        "python tests/kernels/test_flash_attn_func.py --batch 1 --seq_len 1024 --num_heads 16 --head_dim 128 "
+        "--dtype bf16 --causal --warmup 3 --iters 12",
+        "small_results.json",
+    )
+    assert Path(rows["Folder"][0]) == captures.trace_path(NAMES[0]).absolute()
+    assert rows["Report by"][0].startswith("rcv ")
+
+
+def test_the_map_tells_every_line_once_by_blocks(reports: dict[str, Report]) -> None:
+    trace = open_trace(captures.trace_path(NAMES[0]))
+    overview, *blocks = tables(reports[NAMES[0]], "map")
+    assert all(table.is_folded for table in blocks)
+    rows = [row for table in blocks for row in table.rows]
+    assert [int(row[0].value) for row in rows] == list(range(len(trace.code)))
+    assert [int(row[1].text, 16) for row in rows] == trace.code.address.tolist()
+    assert [row[2].text for row in rows] == list(trace.code.text)
+    spans = [(int(row[1].value), int(row[2].value)) for row in overview.rows]
+    assert sum(last - first + 1 for first, last in spans) == len(trace.code)
+    assert sum(row[5].value for row in overview.rows) == pytest.approx(1)
+
+
+def test_pages_are_small(reports: dict[str, Report]) -> None:
+    for report in reports.values():
+        assert len(html(report).encode()) < 600_000
+        assert len(markdown(report).encode()) < 512_000, "what GitHub still shows"
+
+
+def test_a_report_does_not_depend_on_how_waves_were_read() -> None:
+    trace = open_trace(captures.trace_path("flash_attn_small_after"))
+    read = [trace.reader.read([row]) for row in range(len(trace.waves))]
+    mixed = [trace.reader.read([5, 1, 3]), trace.reader.read([0, 7]), trace.reader.read([6, 2, 4])]
+    texts = {html(make_report(report_inputs(trace, batches))) for batches in (read, read[::-1], mixed)}
+    assert len(texts) == 1
+
+
+def test_pages_have_both_colour_schemes_and_print_in_light(reports: dict[str, Report]) -> None:
+    text = html(reports[NAMES[0]])
+    assert "@media screen and (prefers-color-scheme: dark){:root{" in text
+    assert "@media print" in text
+    assert not re.search(r'(?:fill|stroke|style)="[^"]*#[0-9a-f]{3,6}', text), "colours are variables"
 
 
 @pytest.mark.parametrize("name", NAMES[:2])
@@ -205,8 +338,9 @@ def test_text_of_a_capture_stays_text() -> None:
     assert any(EVIL in text for text in page.texts)
     text = markdown(report)
     outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text)  # code spans show what is in them
+    outside = re.sub(r"^```.*?^```", "", outside, flags=re.M | re.S)  # so do listings
     tags = set(re.findall(r"(?<!\\)<(/?\w+)", outside))
-    assert tags <= {"a", "/a"}
+    assert tags <= {"a", "/a", "details", "/details", "summary", "/summary"}
     assert not re.search(r"(?<!\\)\]\(javascript", outside)
     assert {len(_BAR.findall(line)) for line in text.split("\n") if EVIL[:8] in line and line[0] == "|"}
 
@@ -217,7 +351,7 @@ def test_a_link_to_nowhere_is_no_link() -> None:
         ((Cell("here", link="line-1"),), (code("there", "", "line-2"),), (Cell("a", link="line-2"),)),
     )
     report = Report("t", "s", (Section("one", "One", (table, Heads("h", "line-2"))),), "rcv")
-    assert Page(html(report)).links == ["#one", "#line-2"]
+    assert Page(html(report)).links == ["#line-2"]
     assert "#line-1" not in markdown(report)
 
 
@@ -245,7 +379,7 @@ def test_a_long_curve_keeps_its_peak() -> None:
 
 
 def test_every_sample_has_a_report(tmp_path: Path) -> None:
-    for name in ("gfx11", "events", "placeholder"):
+    for name in ("gfx11", "events", "placeholder", "pc_sampling"):
         SAMPLES[name].write(tmp_path / name, 0, False)
         report = report_of(tmp_path / name)
         Page(html(report))

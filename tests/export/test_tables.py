@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.waitcnt.replay import replay
 from rcv_py.base.errors import ExportError, UsageError
+from rcv_py.cli.report import csv_text
 from rcv_py.export.table_files import write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.targets import whole_file
@@ -111,3 +113,18 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
     assert [one.name for one in path.parent.iterdir()] == ["file"]
     with pytest.raises(ExportError, match="cannot be written"), whole_file(path / "below") as stream:
         stream.write(b"x")
+
+
+def test_no_text_of_a_capture_is_a_formula_for_a_spreadsheet(tmp_path: Path) -> None:
+    trace = open_trace(captures.trace_path("vec_add"))
+    evil = '=HYPERLINK("x","y")', "@SUM(A1)", "+1+cmd|' /C calc'!A0", "-1-1", "\t=1", 'a,"b"\nc', "-12.5", "-"
+    texts = (*evil, *trace.code.text[len(evil) :])
+    bad = replace(trace, code=replace(trace.code, text=texts))
+    write_tables(bad, (), {"code": tmp_path / "code.csv"}, "csv")
+    found = columns(tmp_path / "code.csv")["text"]
+    assert found[:8] == [*(f"'{text}" for text in evil[:5]), *evil[5:]]
+    assert found[8:] == list(texts[8:])
+    write_tables(bad, (), {"code": tmp_path / "code.parquet"}, "parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "code.parquet")["text"].to_pylist() == list(texts)
+    numbers = csv_text(["n"], [[-5], [-1.5], ["-12"], ["+3.1 %"], ["=1"]])
+    assert numbers.splitlines() == ["n", "-5", "-1.5", "-12", "+3.1 %", "'=1"]

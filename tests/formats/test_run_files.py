@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,24 @@ def test_real_tables_tell_kernel_and_device(name: str) -> None:
     assert found.kernel.threads > 0
     assert found.kernel.kernel in (trace.kernel_name, *(kernel.name for kernel in trace.code.kernels))
     assert found.agent is None or (found.agent.name, found.agent.waves_per_simd) == ("gfx950", 8)
+
+
+def test_the_program_is_told_by_the_results_file(tmp_path: Path) -> None:
+    folder = capture(tmp_path, row("mine"))
+    assert run_facts(folder, "mine").command == ()
+    words = ["python", "a ] b.py", '--name="x"', "\u00e4"]
+    head = {"rocprofiler-sdk-tool": [{"metadata": {"pid": 1, "command": words}, "records": ["x"] * 9}]}
+    (tmp_path / "run_results.json").write_text(json.dumps(head) + "no json at the end")
+    found = run_facts(folder, "mine")
+    assert (found.command, found.command_file) == (tuple(words), "run_results.json")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"command":', '{"command": [1, 2]}', '{"command": []}', '"command": ["a']
+)
+def test_a_results_file_that_tells_no_program_is_passed_over(text: str, tmp_path: Path) -> None:
+    folder = capture(tmp_path, row("mine"))
+    (tmp_path / "run_results.json").write_text(text)
+    found = run_facts(folder, "mine")
+    assert (found.command, found.command_file) == ((), "")
+    assert found.kernel is not None

@@ -12,7 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import ExportError
 from rcv_py.base.progress import CancelFlag, Report, Stage
+from rcv_py.cli.main import main
 from tests.export.perfetto_reader import read
+from tests.support import captures
 from tests.ui.window import open_sample, settle, window
 
 
@@ -70,3 +72,14 @@ def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: P
         assert not app.ui.session.busy.value
         assert not app.window.status.saved.isVisible()
         assert list(tmp_path.glob("*.html")) == []
+
+
+def test_the_window_writes_the_same_bytes_as_the_command(qtbot: QtBot, tmp_path: Path) -> None:
+    path = captures.trace_path("vec_add")
+    with window() as app:
+        open_sample(app, qtbot, path)
+        for form in ("html", "md"):
+            app.window.writer.write_report(tmp_path / f"window.{form}")
+            settle(app, qtbot)
+            assert main(["report", str(path), "--out", str(tmp_path / f"command.{form}")]) == 0
+            assert (tmp_path / f"window.{form}").read_bytes() == (tmp_path / f"command.{form}").read_bytes()

@@ -1,79 +1,106 @@
-"""`rcv report`: a page of HTML or Markdown about each capture, several captures at a time."""
+"""`rcv report`: a page of HTML or Markdown about each capture, several captures at a time, and an index."""
 
 from __future__ import annotations
 
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import dataclass
-from multiprocessing import get_context
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import captures
 from rcv_py.cli.progress import progress
 from rcv_py.cli.report import csv_text, json_text
-from rcv_py.export.report_files import check_form, write_report
-from rcv_py.export.report_inputs import ReportInputs
-from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
-from rcv_py.work.load import load_all
+from rcv_py.cli.report_jobs import Answer, Job, answers
+from rcv_py.export.report_files import check_form, check_index, write_index
+from rcv_py.export.report_index import Entry
 
 _HEAD = ("capture", "file", "error")
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A capture and the file its report goes to."""
-
-    folder: Path
-    target: Path
+STAGE = "Reports"
+INDEX = "index"
 
 
 def run(arguments: Namespace) -> int:
     """Write the reports and print the name of each; of what cannot be read it tells why, and goes on."""
     jobs = _jobs(arguments)
     at_once = min(len(jobs), arguments.jobs or os.cpu_count() or 1)
-    errors: dict[Job, RcvError] = {}
+    index = None
+    if len(jobs) > 1:
+        index = jobs[0].target.with_name(f"{INDEX}.{arguments.format}")
+        check_index(index)
     is_table = arguments.json or arguments.csv
     with progress() as report:
-        for done, (job, error) in enumerate(_answers(jobs, at_once, report), 1):
-            report(Stage("Reports", done, len(jobs)))
-            if error is None:
-                if not is_table:
-                    print(job.target, flush=True)
-            else:
-                errors[job] = error
-                print(f"rcv: {job.folder}: {error}", file=sys.stderr)
-                if error.hint:
-                    print(f"     {error.hint}", file=sys.stderr)
+        done = _collected(jobs, at_once, report, is_table)
+    if sys.stderr.isatty():
+        for job in jobs:
+            _tell(job, done[job], is_table)
+    if index is not None:
+        write_index([_entry(job, done[job]) for job in jobs], index)
+        if not is_table:
+            print(index)
     if is_table:
-        _print_table(arguments, jobs, errors)
-    return ExitCode.USAGE if errors else ExitCode.DONE
+        _print_table(arguments, done)
+    return _code(done.values())
 
 
-def _print_table(arguments: Namespace, jobs: Sequence[Job], errors: Mapping[Job, RcvError]) -> None:
+def _print_table(arguments: Namespace, done: Mapping[Job, Answer]) -> None:
     """Print what became of each capture, for scripts."""
     rows = [
-        (str(job.folder), None if job in errors else str(job.target), str(errors.get(job, "")))
-        for job in jobs
+        (str(job.folder), None if answer.entry is None else str(job.target), answer.error)
+        for job, answer in done.items()
     ]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, rows))
         return
-    said = [f"{job.folder.name}: {error}" for job, error in errors.items()]
-    described = about(arguments, names=[job.folder.name for job in jobs], problems=said)
-    print(
-        json_text(
-            "rcv.report/1", {"reports": [dict(zip(_HEAD, row, strict=True)) for row in rows]}, described
-        )
-    )
+    said = [f"{job.folder.name}: {answer.error}" for job, answer in done.items() if answer.error]
+    described = about(arguments, names=[job.folder.name for job in done], problems=said)
+    reports = [dict(zip(_HEAD, row, strict=True)) for row in rows]
+    print(json_text("rcv.report/1", {"reports": reports}, described))
+
+
+def _collected(jobs: Sequence[Job], at_once: int, report: Report, is_table: bool) -> dict[Job, Answer]:
+    """Do all jobs, and where nobody looks at progress, tell of each when it is done."""
+    is_shown = sys.stderr.isatty()  # the line of progress, which names of files would run into
+    done: dict[Job, Answer] = {}
+    if len(jobs) > 1:
+        report(Stage(STAGE, 0, len(jobs)))
+    for job, answer in answers(jobs, at_once, report):
+        done[job] = answer
+        if not is_shown:
+            _tell(job, answer, is_table)
+        report(Stage(STAGE, len(done), len(jobs)))
+    return done
+
+
+def _tell(job: Job, answer: Answer, is_table: bool) -> None:
+    if answer.entry is not None:
+        if not is_table:
+            print(job.target, flush=True)
+    else:
+        _complain(job, answer)
+
+
+def _complain(job: Job, answer: Answer) -> None:
+    where = "" if str(job.folder) in answer.error else f"{job.folder}: "
+    print(f"rcv: {where}{answer.error}", file=sys.stderr)
+    if answer.hint:
+        print(f"     {answer.hint}", file=sys.stderr)
+    if answer.bug:
+        print(f"{answer.bug}\nrcv: this is a bug. Please report it.", file=sys.stderr)
+
+
+def _entry(job: Job, answer: Answer) -> Entry:
+    return answer.entry or Entry(job.folder, "", error=f"{answer.error} {answer.hint}".strip())
+
+
+def _code(found: Collection[Answer]) -> int:
+    if any(one.bug for one in found):
+        return ExitCode.BUG
+    return ExitCode.USAGE if any(one.entry is None for one in found) else ExitCode.DONE
 
 
 def _jobs(arguments: Namespace) -> list[Job]:
@@ -103,55 +130,12 @@ def _folders(path: Path) -> list[Path]:
 def _names(folders: Sequence[Path]) -> dict[Path, str]:
     """A name for each capture: its own, with as many folders above as tell equal ones apart."""
     found: dict[Path, str] = {}
-    taken: set[str] = set()
+    taken = {INDEX}
     for folder in folders:
         parts = folder.absolute().parts
         depth = 1
-        while (name := "_".join(parts[-depth:])) in taken and depth < len(parts):
+        while (name := "_".join(parts[-depth:]).lstrip("/")).lower() in taken and depth < len(parts):
             depth += 1
-        taken.add(name)
-        found[folder] = name.lstrip("/")
+        taken.add(name.lower())
+        found[folder] = name
     return found
-
-
-def _answers(jobs: Sequence[Job], at_once: int, report: Report) -> Iterator[tuple[Job, RcvError | None]]:
-    """Yield each job when it is done, with the error if there was one."""
-    if at_once <= 1:
-        for job in jobs:
-            yield job, _guarded(job, report)
-        return
-    with _processes(at_once) as pool:
-        futures: dict[Future[RcvError | None], Job] = {pool.submit(make, job): job for job in jobs}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-
-
-@contextmanager
-def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that go when the block is left by an error or Ctrl+C: nobody waits for the rest."""
-    pool = ProcessPoolExecutor(count, get_context("spawn"))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def make(job: Job) -> RcvError | None:
-    """Write one report, in a process of its own; return what went wrong."""
-    return _guarded(job, None)
-
-
-def _guarded(job: Job, report: Report | None) -> RcvError | None:
-    more = {} if report is None else {"report": report}
-    try:
-        trace = open_trace(job.folder)
-        batches = load_all(trace, workers=0 if report is None else None, **more)
-        facts = run_facts(trace.path, trace.kernel_name, trace.target)
-        write_report(ReportInputs(trace, batches, facts), job.target, **more)
-    except RcvError as error:
-        return error
-    except KeyboardInterrupt:  # in a process; the one that started it says so
-        if report is not None:
-            raise
-        return UsageError("Stopped.")
-    return None

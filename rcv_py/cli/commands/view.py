@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.commands import shot
+from rcv_py.cli.goto import Place, options_of, place_of
 
 PICTURE = Path("rcv.png")
 
@@ -22,11 +23,12 @@ def run(arguments: Namespace) -> int:
     baseline: Path | None = arguments.compare
     if baseline is not None and folder is None:
         raise UsageError("A baseline needs a capture to compare with it.", hint="Name the capture first.")
+    place = place_of(arguments)
     if has_display():
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-        return app.run(folder, baseline, arguments.twin, arguments.panel)
-    return _draw_instead(folder, arguments)
+        return app.run(folder, baseline, arguments.twin, arguments.panel, place)
+    return _draw_instead(folder, arguments, place)
 
 
 def has_display() -> bool:
@@ -36,7 +38,7 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _draw_instead(folder: Path | None, arguments: Namespace) -> int:
+def _draw_instead(folder: Path | None, arguments: Namespace, place: Place | None) -> int:
     if folder is None:
         raise UsageError(
             "There is no display to show a window on.",
@@ -48,9 +50,7 @@ def _draw_instead(folder: Path | None, arguments: Namespace) -> int:
         size=None,
         theme="light",
         scale=1,
-        wave=None,
-        line=None,
-        range=None,
+        **(options_of(place) if place is not None else {"wave": None, "line": None, "range": None}),
         compare=arguments.compare,
         twin=arguments.twin,
     )

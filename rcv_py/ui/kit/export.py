@@ -16,7 +16,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.errors import ExportError
-from rcv_py.base.text import short_kernel
+from rcv_py.base.text import no_formula, short_kernel
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.panel import Panel, Sheet
 from rcv_py.ui.kit.theme import Theme
@@ -93,7 +93,9 @@ def csv_text(sheet: Sheet, separator: str = ",") -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
     writer.writerow(sheet.headers)
-    writer.writerows(sheet.rows)
+    writer.writerows(
+        [no_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in sheet.rows
+    )
     return out.getvalue()
 
 

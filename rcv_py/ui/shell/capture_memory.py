@@ -59,7 +59,8 @@ def take_back(settings: Settings, session: Session) -> None:
 
 
 def _place(trace: Trace, text: Any) -> Selection | None:
-    return place_in(trace, text) if isinstance(text, str) else None
+    place = place_in(trace, text) if isinstance(text, str) and text else None
+    return None if place is None else place.selection
 
 
 def _window(pair: Any) -> TimeWindow | None:

@@ -15,7 +15,7 @@ from rcv_py.base.errors import ExportError
 from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.export.perfetto import write_perfetto
 from rcv_py.export.report_files import write_report
-from rcv_py.export.report_inputs import ReportInputs
+from rcv_py.export.report_inputs import report_inputs
 from rcv_py.export.speedscope import write_speedscope
 from rcv_py.export.targets import whole_file
 from rcv_py.formats.run_files import run_facts
@@ -74,7 +74,7 @@ class FileWriter(QObject):
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
             facts = run_facts(trace.path, trace.kernel_name, trace.target)
             waves = tuple(batches(report, flag))
-            write_report(ReportInputs(trace, waves, facts), path, report=report, cancel=flag)
+            write_report(report_inputs(trace, waves, facts), path, report=report, cancel=flag)
 
         self.start(path, write)
 

@@ -10,8 +10,9 @@ from pathlib import Path, PurePosixPath
 
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, Commands
-from rcv_py.state.selection import Selection
+from rcv_py.state.place import Place
 from rcv_py.state.session import Session
+from rcv_py.ui.kit.place_go import go_to_place
 from rcv_py.ui.shell.menus import shown_keys
 
 LIMIT_EACH = 12
@@ -92,9 +93,8 @@ class Finder:
             yield Item(
                 f"Go to line {row}: {trace.code.text[row]}", "place", partial(self._session.select_line, row)
             )
-        place = place_in(trace, text)
-        if place is not None:
-            yield Item(f"Go to {place}", "place", partial(self._session.select, place))
+        elif (place := place_in(trace, text)) is not None:
+            yield Item(f"Go to {place}", "place", partial(go_to_place, self._session, place))
 
     def _command_items(self, text: str) -> list[Item]:
         def item(command: Command) -> Item:
@@ -149,17 +149,13 @@ def best(things: Iterable, text_of: Callable, wanted: str, limit: int) -> list: 
     return [thing for _, thing in scored[:limit]]
 
 
-def place_in(trace: Trace, text: str) -> Selection | None:
-    """Return the place that a text names in this trace, None if it names none."""
+def place_in(trace: Trace, text: str) -> Place | None:
+    """Return the place that a text names in this trace, an anchor of a report too; None if it names none."""
     try:
-        place = Selection.parse(text)
+        place = Place.parse(text)
     except ValueError:
         return None
-    if place == Selection():
-        return None
-    if place.wave is not None and trace.waves.row(place.wave) is None:
-        return None
-    return None if place.line is not None and place.line >= len(trace.code) else place
+    return None if place.why_not(trace) else place
 
 
 def first_line(trace: Trace, file: int) -> int:

@@ -1,0 +1,97 @@
+"""Reports as jobs: one capture, one file, in this process or in several; what goes wrong is an answer."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from rcv_py.base.errors import RcvError
+from rcv_py.base.progress import Report, silent
+from rcv_py.export.report_files import write_report
+from rcv_py.export.report_index import Entry, entry
+from rcv_py.export.report_inputs import report_inputs
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.run_files import run_facts
+from rcv_py.work.load import load_all
+
+STOPPED = "Its report was stopped."
+DIED = "The process that wrote its report ended."
+DIED_HINT = "There may not be enough memory: use --jobs 1."
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A capture and the file its report goes to."""
+
+    folder: Path
+    target: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The row for the index, or why there is no report; `bug` is the traceback of what nobody expected."""
+
+    entry: Entry | None = None
+    error: str = ""
+    hint: str = ""
+    bug: str = ""
+
+
+def answers(jobs: Sequence[Job], at_once: int, report: Report) -> Iterator[tuple[Job, Answer]]:
+    """Yield each job when it is done."""
+    if at_once <= 1:
+        for job in jobs:
+            yield job, _answer(job, report if len(jobs) == 1 else silent, None)
+        return
+    with _processes(at_once) as pool:
+        futures: dict[Future[Answer], Job] = {pool.submit(make, job): job for job in jobs}
+        for future in as_completed(futures):
+            yield futures[future], _result(future)
+
+
+def _result(future: Future[Answer]) -> Answer:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return Answer(error=DIED, hint=DIED_HINT)
+
+
+@contextmanager
+def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that go when the block is left by an error or Ctrl+C: nobody waits for the rest."""
+    pool = ProcessPoolExecutor(count, get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def make(job: Job) -> Answer:
+    """Write one report, in a process of its own that starts no others."""
+    try:
+        return _answer(job, silent, 0)
+    except KeyboardInterrupt:  # the process that started this one says so
+        return Answer(error=STOPPED)
+
+
+def _answer(job: Job, report: Report, workers: int | None) -> Answer:
+    try:
+        return Answer(_written(job, report, workers))
+    except RcvError as error:
+        return Answer(error=str(error), hint=error.hint)
+    except Exception as error:  # a bug that one capture meets must not cost the reports of the others
+        return Answer(error=f"{type(error).__name__}: {error}.", bug=traceback.format_exc())
+
+
+def _written(job: Job, report: Report, workers: int | None) -> Entry:
+    trace = open_trace(job.folder)
+    batches = load_all(trace, report=report, workers=workers)
+    inputs = report_inputs(trace, batches, run_facts(trace.path, trace.kernel_name, trace.target))
+    write_report(inputs, job.target, report=report)
+    return entry(inputs, job.target.name)

@@ -1,0 +1,128 @@
+"""An anchor of a report, opened in the window."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.cli.arguments import parse
+from rcv_py.cli.goto import options_of, place_of
+from rcv_py.cli.main import main
+from rcv_py.export.places import cycle_anchor, place_text
+from rcv_py.formats.open import open_trace
+from rcv_py.state.place import Place
+from rcv_py.state.selection import Selection
+from rcv_py.ui.app import App
+from rcv_py.ui.kit.place_go import AROUND, Destination
+from tests.ui.window import SAMPLE, open_sample, settle, window
+
+
+def arrived(app: App, qtbot: QtBot, place: Place) -> list[RcvError]:
+    """Open the sample with a place to go to; return what went wrong."""
+    errors: list[RcvError] = []
+    Destination(app.ui.session, place, errors.append, app.window)
+    open_sample(app, qtbot)
+    return errors
+
+
+def execution() -> tuple[Selection, int]:
+    """The third time the third wave ran one of its lines, and when that began."""
+    trace = open_trace(SAMPLE)
+    wave = trace.reader.read([2]).waves[0]
+    lines = wave.tokens.line.tolist()
+    line = next(line for line in lines if lines.count(line) >= 3)
+    row = [at for at, one in enumerate(lines) if one == line][2]
+    return Selection(wave.id, line, 2), int(wave.tokens.start[row])
+
+
+def test_an_execution_is_selected_and_in_view(qtbot: QtBot) -> None:
+    selection, cycle = execution()
+    text = place_text(selection.wave, selection.line, selection.hit, cycle)
+    with window() as app:
+        assert arrived(app, qtbot, Place.parse(text)) == []
+        session = app.ui.session
+        assert (session.selection.value.wave, session.selection.value.line) == (
+            selection.wave,
+            selection.line,
+        )
+        assert session.selection.value.hit == 2
+        token = session.token()
+        assert token is not None
+        assert int(token[0].tokens.start[token[1]]) == cycle
+        assert session.view.value.contains(cycle)
+        assert session.view.value.width <= 2 * AROUND
+
+
+def test_an_anchor_of_a_wave_and_a_cycle_selects_what_ran(qtbot: QtBot) -> None:
+    selection, cycle = execution()
+    assert selection.wave is not None
+    with window() as app:
+        assert arrived(app, qtbot, Place.parse(cycle_anchor(cycle, selection.wave))) == []
+        chosen = app.ui.session.selection.value
+        assert (chosen.wave, chosen.line, chosen.hit) == (selection.wave, selection.line, 2)
+        app.ui.session.select_line(1)
+        app.ui.session.wave_loaded()
+        settle(app, qtbot)
+        assert app.ui.session.selection.value.line == 1, "it lets go"
+
+
+def test_a_place_of_another_capture_is_a_sentence(qtbot: QtBot) -> None:
+    with window() as app:
+        errors = arrived(app, qtbot, Place(Selection(line=99_999)))
+        assert [type(error) for error in errors] == [UsageError]
+        assert "no line 99999" in str(errors[0])
+
+
+def test_go_to_place_takes_anchors(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        palette = app.window.palette_
+        palette.open()
+        palette.field.setText("report.html#line-5")
+        settle(app, qtbot)
+        item = next(item for item in palette.model.items if item.icon == "place")
+        item.run()
+        assert app.ui.session.selection.value.line == 5
+        palette.close()
+
+
+def test_options_name_a_place() -> None:
+    wave = execution()[0].wave
+    both = place_of(parse(["view", str(SAMPLE), "--wave", str(wave), "--line", "5", "--cycle", "900"]))
+    assert both == place_of(parse(["view", str(SAMPLE), "--goto", f"{wave}:line 5@900"]))
+    assert both == Place(Selection(wave, 5), 900)
+    assert options_of(both) == {"wave": str(wave), "line": 5, "range": (400, 1400)}
+    assert place_of(parse([str(SAMPLE)])) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--goto", "nowhere"), "is not a place"),
+        (("--goto", "5", "--line", "5"), "names a whole place"),
+        (("--wave", "first"), "does not name a wave"),
+    ],
+)
+def test_what_is_no_place_is_a_sentence(
+    words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["view", str(SAMPLE), *words]) == 2
+    assert says in capsys.readouterr().err
+    assert main(["view", "--line", "5"]) == 2
+
+
+def test_without_a_display_the_picture_shows_the_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rcv_py.cli.commands import shot, view
+
+    seen: list[Namespace] = []
+    monkeypatch.setattr(view, "has_display", lambda: False)
+    monkeypatch.setattr(shot, "write", lambda folder, wanted: seen.append(wanted))
+    monkeypatch.chdir(tmp_path)
+    assert main(["view", str(SAMPLE), "--goto", "line-5@900"]) == 0
+    assert (seen[0].line, seen[0].range, seen[0].wave) == (5, (400, 1400), None)
