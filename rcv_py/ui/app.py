@@ -55,7 +55,8 @@ def run(
     """Show the window, with a capture or folder opened if there is one; return the exit code.
 
     `baseline` is the capture that the first one is compared with, `twin` another one of its build; `panel`
-    comes to the front, and `place` is selected.  Raise UsageError, with nothing shown, for a panel that does not exist.
+    comes to the front, and `place` is selected.  Raise UsageError, with nothing shown, for a panel that does
+    not exist.
     """
     app = start(stored_settings())
     try:
