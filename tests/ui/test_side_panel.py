@@ -212,6 +212,8 @@ def test_labels_history_and_bookmarks(qtbot: QtBot) -> None:
         open_sample(app, qtbot)
         session, docks = app.ui.session, app.window.workspace.docks
         labels, history = docks["labels"].panel, docks["history"].panel
+        app.window.workspace.show_panel("labels")
+        settle(app, qtbot)
         assert len(labels.labels) == int(session.trace.value.code.is_label.sum())
         labels.view.chosen.emit(len(labels.labels) - 1)
         assert session.selection.value.line == labels.labels[-1].row

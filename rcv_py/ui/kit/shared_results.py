@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+from weakref import WeakSet
 
 from PySide6.QtCore import QObject
 
@@ -23,6 +25,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.panel import Panel
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.work.apart import triage_in_peace
 
@@ -50,7 +53,8 @@ JOBS: dict[str, Job] = {
 class SharedResults(QObject):
     """A cell a result: None until somebody wanted it and it was computed.
 
-    While waves stream in, what is wanted is computed again from time to time, and when all are there.
+    While waves stream in, what is wanted is computed again from time to time, and when all are there; but
+    only while somebody can see a panel that wants it.
     """
 
     def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
@@ -64,9 +68,16 @@ class SharedResults(QObject):
         """The answer, for watching; KeyError if there is no such analysis."""
         return self._results[name].cell
 
-    def want(self, name: str) -> None:
-        """Compute a result and keep it up to date for as long as this capture is open."""
-        self._results[name].want()
+    def want(self, name: str, panel: Panel | None = None) -> None:
+        """Compute a result and keep it up to date for as long as this capture is open.
+
+        For a panel that nobody can see that waits until somebody can.
+        """
+        self._results[name].want(panel)
+
+    def is_missing(self, panel: Panel) -> bool:
+        """Whether a panel wants a result of which there is nothing yet."""
+        return any(panel in result.panels and result.cell.value is None for result in self._results.values())
 
     @property
     def idle(self) -> bool:
@@ -81,7 +92,8 @@ class _Result(QObject):
         super().__init__(parent)
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
-        self._is_wanted = False
+        self._is_wanted = False  # by somebody who needs no panel
+        self.panels: WeakSet[Panel] = WeakSet()  # that want it
         self._of: tuple[WaveBatch, ...] | None = None
         self._stream = Coalesce(self, self._compute, STREAM_MS)
         session.trace.watch(self._forget)
@@ -91,18 +103,30 @@ class _Result(QObject):
     def is_pending(self) -> bool:
         return self._stream.is_pending
 
-    def want(self) -> None:
-        self._is_wanted = True
+    def want(self, panel: Panel | None = None) -> None:
+        if panel is None:
+            self._is_wanted = True
+        else:
+            self.panels.add(panel)
         self._ask()
 
     def _forget(self) -> None:
         self._stream.reset()
         self._is_wanted, self._of = False, None
+        self.panels.clear()
         self.cell.set(None)
 
     def _ask(self) -> None:
-        if self._is_wanted and self._has_something():
+        if self._is_needed() and self._has_something():
             self._stream.ask()
+
+    def _is_needed(self) -> bool:
+        """Whether anybody waits for the answer just now; a panel asks again when somebody sees it."""
+        if self._is_wanted or any(not panel.is_asleep for panel in self.panels):
+            return True
+        for panel in self.panels:
+            panel.on_wake(("result", self._name), partial(self.want, panel))
+        return False
 
     def _has_something(self) -> bool:
         """Whether there are waves, or none to come."""
@@ -113,7 +137,7 @@ class _Result(QObject):
 
     def _compute(self) -> None:
         trace, store = self._session.trace.value, self._session.store
-        if trace is None or store is None or self._of is store.batches:
+        if trace is None or store is None or self._of is store.batches or not self._is_needed():
             return
         batches = self._of = store.batches
 

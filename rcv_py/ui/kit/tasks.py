@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from PySide6.QtCore import QObject, Qt, Signal
 
 from rcv_py.base.errors import Cancelled
+from rcv_py.ui.kit.panel import Panel
 
 
 class _Garbage:
@@ -53,13 +54,19 @@ class Tasks(QObject):
     def run(
         self, owner: object, job: Callable[[], Any], done: Callable[[Any], None], topic: str = ""
     ) -> None:
-        """Run `job`; give its result to `done`, here, unless `owner` has asked again since (per topic)."""
+        """Run `job`; give its result to `done`, here, unless `owner` has asked again since (per topic).
+
+        What a panel asks that nobody can see is put off until somebody can.
+        """
         if self._is_closed:  # a timer may ask while the window is going away
             return
         jobs = self._newest.setdefault(owner, {})
-        stale = jobs.get(topic)
+        stale = jobs.pop(topic, None)
         if stale is not None:
             stale.cancel()
+        if isinstance(owner, Panel) and owner.is_asleep:
+            owner.on_wake(("job", topic), lambda: self.run(owner, job, done, topic))
+            return
         self._running += 1
         _Garbage.hold(1)
         future = jobs[topic] = self._pool.submit(job)
@@ -69,6 +76,10 @@ class Tasks(QObject):
     def idle(self) -> bool:
         """Whether every answer has been delivered."""
         return self._running == 0
+
+    def is_busy(self, owner: object) -> bool:
+        """Whether a job of an owner has not answered yet."""
+        return bool(self._newest.get(owner))
 
     def close(self) -> None:
         """Forget waiting jobs and wait for the running ones."""
@@ -84,8 +95,10 @@ class Tasks(QObject):
             return
         self._running -= 1
         _Garbage.hold(-1)
-        if self._newest.get(owner, {}).get(topic) is not future:
+        jobs = self._newest.get(owner, {})
+        if jobs.get(topic) is not future:
             return
+        del jobs[topic]  # an answer that was given need not be kept
         try:
             result = future.result()
         except (CancelledError, Cancelled):

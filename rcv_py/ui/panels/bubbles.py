@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QPainter, QShowEvent
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.bubbles import Bubbles
@@ -74,7 +74,7 @@ class BubblesPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.loaded.watch(self._more_waves)
-        self.ui.results.cell("bubbles").watch(self._refresh)
+        self.ui.results.cell("bubbles").watch(self._arrived)
         self.ui.settings.cell("isa.bar_scale").watch(self.view.refresh)
         self.ui.theme.changed.connect(self._show_legend)
         self.view.chosen.connect(self._go)
@@ -82,20 +82,18 @@ class BubblesPanel(Panel):
 
     # -- computing ----------------------------------------------------------------------------------
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Compute when somebody looks."""
-        super().showEvent(event)
-        self._want()
-
     def _open(self) -> None:
         self._refresh()
-        if self.isVisible():
-            self._want()
+        self._want()
+
+    def _arrived(self) -> None:
+        if not self.puts_off(self._refresh):
+            self._refresh()
 
     def _want(self) -> None:
         trace = self.session.trace.value
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want("bubbles")
+            self.ui.results.want("bubbles", self)
 
     def _more_waves(self) -> None:
         if self.found is None:

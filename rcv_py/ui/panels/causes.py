@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from rcv_py.analysis.attribution.attribute import Attribution
@@ -95,22 +94,16 @@ class CausesPanel(Panel):
 
     # -- computing ----------------------------------------------------------------------------------
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Compute when somebody looks."""
-        super().showEvent(event)
-        self._want()
-
     def _open(self) -> None:
         self.table = None
         self.tree.forget()
-        if self.isVisible():
-            self._want()
+        self._want()
         self._take()
 
     def _want(self) -> None:
         trace = self.session.trace.value
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want(RESULT)
+            self.ui.results.want(RESULT, self)
 
     def _take(self) -> None:
         self.table = self.ui.results.cell(RESULT).value

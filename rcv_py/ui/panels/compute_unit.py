@@ -122,7 +122,7 @@ class ComputeUnitPanel(Panel):
         if trace is not None and not empty:
             self._rebuild.ask()
             if trace.shader_data:
-                self.ui.results.want("markers")
+                self.ui.results.want("markers", self)
 
     def _which_changed(self) -> None:
         self._unit = None

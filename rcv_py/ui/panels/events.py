@@ -108,7 +108,7 @@ class EventsPanel(Panel):
             self.view.show_columns(())
             self.note.setText("")
             self._rows.say(READING)
-            self.ui.results.want("markers")
+            self.ui.results.want("markers", self)
         self._soon.ask()
 
     def _compute(self) -> None:

@@ -141,9 +141,9 @@ class FlamegraphPanel(Panel):
         self.choices.offer(trace is not None and not trace.has_thread_trace)
         content, metric = self.wanted.content, self.wanted.metric
         if content in OF_MARKERS:
-            self.ui.results.want("markers")
+            self.ui.results.want("markers", self)
         if metric is Metric.NONHIDDEN:
-            self.ui.results.want("hidden")
+            self.ui.results.want("hidden", self)
         if content is Content.SANDWICH:
             self._element = place_of(self.session)
         self._compute()

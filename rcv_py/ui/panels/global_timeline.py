@@ -90,7 +90,7 @@ class GlobalTimelinePanel(Panel):
         offer_device(self.filter, trace)
         if trace is not None and not empty:
             if trace.shader_data:
-                self.ui.results.want("markers")
+                self.ui.results.want("markers", self)
             self._start()
 
     def _start(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QRect, QRectF
-from PySide6.QtGui import QPainter, QShowEvent
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout
 
 from rcv_py.analysis.hidden_latency import why_not_hidden
@@ -88,7 +88,7 @@ class LatencyPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         for name in (*(kind + suffix for kind in KINDS for suffix in SUFFIX), WAITS):
-            self.ui.results.cell(name).watch(self._refresh)
+            self.ui.results.cell(name).watch(self._arrived)
         settings.cell("isa.show_idle").watch(self._refresh)
         settings.cell("isa.bar_scale").watch(self.view.refresh)
         self.kind.currentIndexChanged.connect(self._chosen)
@@ -104,25 +104,23 @@ class LatencyPanel(Panel):
         """Whether memory latency is shown."""
         return KINDS[self.kind.currentIndex()] == "memory"
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Compute when somebody looks."""
-        super().showEvent(event)
-        self._want()
-
     def _open(self) -> None:
         self._chosen()
 
     def _chosen(self) -> None:
         self._refresh()
-        if self.isVisible():
-            self._want()
+        self._want()
+
+    def _arrived(self) -> None:
+        if not self.puts_off(self._refresh):
+            self._refresh()
 
     def _want(self) -> None:
         if self.session.trace.value is None or self._why_not():
             return
-        self.ui.results.want(self._name())
+        self.ui.results.want(self._name(), self)
         if self.is_memory:
-            self.ui.results.want(WAITS)
+            self.ui.results.want(WAITS, self)
 
     def _name(self) -> str:
         return KINDS[self.kind.currentIndex()] + SUFFIX[self.rule.currentIndex()]

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from rcv_py.analysis.loop_summary import LoopSummary
@@ -101,7 +100,7 @@ class LoopsPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.loaded.watch(self._more_waves)
-        self.ui.results.cell("loops").watch(self._refresh)
+        self.ui.results.cell("loops").watch(self._arrived)
         self.ui.theme.changed.connect(self._show_legend)
         self.scope.activated.connect(self._list)
         self.loops.chosen.connect(self._choose_loop)
@@ -110,21 +109,19 @@ class LoopsPanel(Panel):
 
     # -- computing ----------------------------------------------------------------------------------
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Compute when somebody looks."""
-        super().showEvent(event)
-        self._want()
-
     def _open(self) -> None:
         self._loop = -1
         self._refresh()
-        if self.isVisible():
-            self._want()
+        self._want()
+
+    def _arrived(self) -> None:
+        if not self.puts_off(self._refresh):
+            self._refresh()
 
     def _want(self) -> None:
         trace = self.session.trace.value
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want("loops")
+            self.ui.results.want("loops", self)
 
     def _more_waves(self) -> None:
         if self.summary is None:

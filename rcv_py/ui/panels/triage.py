@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from rcv_py.analysis.findings.finding import Finding, Findings
@@ -82,21 +82,15 @@ class TriagePanel(Panel):
 
     # -- computing ----------------------------------------------------------------------------------
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Compute when somebody looks."""
-        super().showEvent(event)
-        self._want()
-
     def _open(self) -> None:
         self.found = None
         self._is_open = False
-        if self.isVisible():
-            self._want()
+        self._want()
         self._take()
 
     def _want(self) -> None:
         if self.session.trace.value is not None:
-            self.ui.results.want(RESULT)
+            self.ui.results.want(RESULT, self)
 
     def _take(self) -> None:
         self.found = self.ui.results.cell(RESULT).value

@@ -102,7 +102,7 @@ class WaitsPanel(Panel):
         self.summary, self._whole = None, WaitNode(-1, 0, 0, 0)
         self.tree.forget()
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want("waits")
+            self.ui.results.want("waits", self)
         self._show()
 
     def _shared(self) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError, RcvError
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
 from rcv_py.ui.kit import export
+from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.panel import Panel, Sheet
 from rcv_py.ui.shell.docks import Workspace
@@ -18,6 +21,8 @@ from rcv_py.ui.shell.error_box import ErrorDesk
 from rcv_py.ui.shell.go_commands import NO_TRACE
 
 WINDOW = "window"  # stands for the whole window where a panel's id is asked for
+PATIENCE_MS = 20_000  # for the numbers of a panel that slept
+TURN_MS = 20
 
 
 class Exporter:
@@ -71,7 +76,8 @@ class Exporter:
                 f"{suffix or 'A name without an ending'} is no kind of file that can be written.",
                 hint=f"Use a name that ends in {', '.join(makers)}.",
             )
-        return makers[suffix.lower()]()
+        with self._awake(name):
+            return makers[suffix.lower()]()
 
     def image(self, name: str, scale: int = 1):  # type: ignore[no-untyped-def]
         """Return the picture of a panel or the window."""
@@ -83,12 +89,14 @@ class Exporter:
 
     def copy_picture(self, name: str, scale: int = 2) -> None:
         """Put a picture on the clipboard."""
-        QApplication.clipboard().setImage(self.image(name, scale))
+        with self._awake(name):
+            QApplication.clipboard().setImage(self.image(name, scale))
         self.window.statusBar().showMessage(f"Copied a picture of: {self.names()[name].lower()}.", 3000)
 
     def copy_table(self, name: str) -> None:
         """Put a table on the clipboard, with tabs between its cells."""
-        QApplication.clipboard().setText(export.csv_text(self.sheet(name), "\t"))
+        with self._awake(name):
+            QApplication.clipboard().setText(export.csv_text(self.sheet(name), "\t"))
         self.window.statusBar().showMessage(f"Copied the table of: {self.names()[name].lower()}.", 3000)
 
     def guarded(self, action: Callable[[], None]) -> None:
@@ -97,6 +105,31 @@ class Exporter:
             action()
         except RcvError as error:
             self.errors.show(error)
+
+    @contextmanager
+    def _awake(self, name: str) -> Iterator[None]:
+        """Wait for the numbers of a panel that nobody sees; it may have computed nothing yet."""
+        panel = None if name == WINDOW else self.workspace.docks[name].panel
+        if panel is None or not panel.is_asleep:
+            yield
+            return
+        QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
+        try:
+            with panel.held_awake():
+                patience = QDeadlineTimer(PATIENCE_MS)
+                while self._is_computing(panel) and not patience.hasExpired():
+                    QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, TURN_MS)
+                yield
+        finally:
+            QApplication.restoreOverrideCursor()
+
+    def _is_computing(self, panel: Panel) -> bool:
+        """Whether a panel has no answer yet; while waves stream in, the first one will do."""
+        ui, store = self.ui, self.ui.session.store
+        is_streaming = store is not None and not store.is_complete
+        asks = panel.findChildren(Coalesce)
+        is_due = not is_streaming and (any(ask.is_pending for ask in asks) or not ui.results.idle)
+        return is_due or ui.tasks.is_busy(panel) or ui.results.is_missing(panel)
 
     def _widget(self, name: str) -> QWidget:
         return self.window if name == WINDOW else self.workspace.docks[name].panel.canvas()

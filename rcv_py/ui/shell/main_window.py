@@ -105,6 +105,7 @@ class MainWindow(QMainWindow):
             panel.wants.connect(self.workspace.show_panel)
         session.trace.watch(self._trace_changed)
         self.opener.failed.connect(self.errors.show)
+        self.loader.finished.connect(self._all_read)
         self.opener.choose.connect(self._choose)
         self.opener.judged.connect(self.chooser.show_health)
         self.chooser.chosen.connect(self.opener.open)
@@ -234,6 +235,11 @@ class MainWindow(QMainWindow):
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             capture_memory.take_back(self.ui.settings, self.ui.session)
+
+    def _all_read(self) -> None:
+        trace = self.ui.session.trace.value
+        if trace is not None and trace.shader_data:  # problems and traces for other tools tell of them
+            self.ui.results.want("markers")
 
     def _choose(self, folder: Path, entries: Any) -> None:
         self.chooser.show_entries(folder, entries)
