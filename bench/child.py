@@ -66,6 +66,7 @@ def window(folder: Path) -> tuple[float, ...]:
     app.window.resize(1600, 950)
     app.window.show()
     app.window.opener.open(folder)
+    app.loader.opened.connect(lambda: app.window.workspace.show_panel("global_timeline"))
     beats: list[float] = []
     shown: list[float] = []
 
