@@ -223,6 +223,8 @@ def test_labels_history_and_bookmarks(qtbot: QtBot) -> None:
         session.select_line(6)
         session.zoom(0.5)
         settle(app, qtbot)
+        app.window.workspace.show_panel("history")
+        settle(app, qtbot)
         assert history.places[0].visit == -1
         row = next(
             at for at, place in enumerate(history.places) if place.visit >= 0 and place.selection.line == 4
