@@ -47,6 +47,7 @@ def run(path: Path | str | None = None, baseline: Path | str | None = None) -> i
     `baseline` is the capture that the first one is compared with.
     """
     app = start(stored_settings())
+    memory.end_start()
     sys.excepthook = app.window.errors.excepthook
     app.window.show()
     if path is not None:

@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
+from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import App
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.panel import WAKE_MS, Panel
@@ -122,8 +123,6 @@ def test_a_shared_result_waits_until_somebody_sees_a_panel_that_wants_it(
     calls: list[int] = []
     jobs = {"count": lambda _, batches: calls.append(1) or len(batches)}
     shared = SharedResults(ui.session, ui.tasks, jobs)
-    from rcv_py.formats.open import open_trace  # noqa: PLC0415 - only here
-
     trace = open_trace(SAMPLE)
     open_in(trace, [trace.reader.read([0])])
     shared.want("count", panel)
@@ -194,7 +193,7 @@ def test_a_closed_or_folded_panel_sleeps_until_it_is_back(app: App, qtbot: QtBot
     open_sample(app, qtbot)
     workspace = app.window.workspace
     for hide, show in (
-        (lambda: workspace.docks["hotspot"].hide(), lambda: workspace.show_panel("hotspot")),
+        (workspace.docks["hotspot"].hide, lambda: workspace.show_panel("hotspot")),
         (lambda: workspace.fold_bottom(True), lambda: workspace.fold_bottom(False)),
     ):
         hide()
