@@ -1,4 +1,4 @@
-"""How the C library keeps freed memory: a viewer that lives for hours should give it back."""
+"""When memory is given back: by the C library, since a viewer lives for hours, and by Python's collector."""
 
 from __future__ import annotations
 

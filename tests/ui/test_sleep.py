@@ -246,8 +246,10 @@ def test_the_picture_of_a_panel_behind_a_tab_shows_it_computed(
     assert panel_of(app, "summary").is_asleep
     app.window.exporter.save("summary", tmp_path / "summary.png")
     assert not QImage(str(tmp_path / "summary.png")).isNull()
-    assert app.ui.tasks.idle
-    assert not panel_of(app, "summary").has_put_off
+    summary = panel_of(app, "summary")
+    assert summary.summary is not None
+    assert not summary.has_put_off
+    assert not app.ui.tasks.is_busy(summary)
 
 
 def test_a_shot_of_a_panel_behind_a_tab_has_numbers(tmp_path: Path, qtbot: QtBot) -> None:
