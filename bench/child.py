@@ -60,12 +60,17 @@ def window(folder: Path) -> tuple[float, ...]:
     """Ms until the window shows the capture; longest gap while it paints it first, and later, in ms."""
     from PySide6.QtCore import QTimer  # noqa: PLC0415
 
+    from rcv_py.base import memory  # noqa: PLC0415
+
+    memory.begin_start()  # as `rcv FOLDER` does
     from rcv_py.ui.app import start  # noqa: PLC0415
 
     app = start(None)
+    memory.end_start()
     app.window.resize(1600, 950)
     app.window.show()
     app.window.opener.open(folder)
+    app.loader.opened.connect(lambda: app.window.workspace.show_panel("global_timeline"))
     beats: list[float] = []
     shown: list[float] = []
 

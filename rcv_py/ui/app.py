@@ -64,6 +64,7 @@ def run(
     except UsageError:
         app.close()
         raise
+    memory.end_start()
     sys.excepthook = app.window.errors.excepthook
     app.window.show()
     app.window.first_panel = panel

@@ -140,9 +140,9 @@ def _resize(app: App, shot: Shot) -> None:
         QApplication.processEvents()
         window.workspace.reset_layout(window.workspace.size())
         return
-    dock = window.workspace.docks[shot.panel]
     window.workspace.show_panel(shot.panel)
-    panel = dock.panel
+    panel = window.workspace.docks[shot.panel].panel
+    panel.keep_awake()
     panel.setParent(None)  # alone, it can have any size
     panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     panel.resize(QSize(*shot.size) if shot.size else PANEL_SIZE)

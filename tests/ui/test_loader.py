@@ -1,5 +1,6 @@
 """The loader: waves arrive, the newest folder wins, failures are sentences, nothing stays behind."""
 
+import gc
 import threading
 from multiprocessing import active_children
 
@@ -189,3 +190,25 @@ def test_a_closed_loader_can_open_again(qtbot, loader, folders, ui):
     loader.open(second)
     settle(qtbot, loader)
     assert ui.session.store.count == 5
+
+
+def test_no_garbage_is_collected_in_the_thread_that_reads(qtbot, folders, ui):
+    """It would delete widgets there."""
+    seen = []
+    first = next(iter(folders))
+
+    def open_path(path, report):
+        seen.append(gc.isenabled())
+        return folders[path]
+
+    made = Loader(Settings(None), open_path)
+    made.bind(ui.session)
+    assert gc.isenabled()
+    with qtbot.waitSignal(made.finished, timeout=20_000):
+        made.open(first)
+    assert seen == [False]
+    qtbot.waitUntil(gc.isenabled)
+    made.open(first)
+    assert not gc.isenabled()
+    made.close()
+    assert gc.isenabled()

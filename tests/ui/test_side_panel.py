@@ -224,6 +224,8 @@ def test_labels_history_and_bookmarks(qtbot: QtBot) -> None:
         session.zoom(0.5)
         app.window.workspace.show_panel("history")
         settle(app, qtbot)
+        app.window.workspace.show_panel("history")
+        settle(app, qtbot)
         assert history.places[0].visit == -1
         row = next(
             at for at, place in enumerate(history.places) if place.visit >= 0 and place.selection.line == 4

@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from rcv_py.base import memory
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.commands import shot
 from rcv_py.cli.goto import Place, options_of, place_of
@@ -25,6 +26,7 @@ def run(arguments: Namespace) -> int:
         raise UsageError("A baseline needs a capture to compare with it.", hint="Name the capture first.")
     place = place_of(arguments)
     if has_display():
+        memory.begin_start()
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
         return app.run(folder, baseline, arguments.twin, arguments.panel, place)

@@ -75,7 +75,7 @@ class Coalesce(QObject):
     def _run(self) -> None:
         parent = self.parent()
         if isinstance(parent, Panel) and parent.is_asleep:
-            parent.on_wake(self, self._run)
+            parent.on_wake(self._call, self._run, is_lasting=True)  # once, though two may make this call
             return
         self._since.start()
         self._call()

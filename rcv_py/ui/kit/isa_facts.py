@@ -13,6 +13,7 @@ from rcv_py.analysis.cost_columns import CostColumns
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.isa_program import Program, program
+from rcv_py.ui.kit.panel import Panel
 from rcv_py.ui.kit.shared_results import JOBS
 
 # Which shared result a mode is drawn from, and the ingredient it becomes.
@@ -31,9 +32,9 @@ class IsaFacts(QObject):
     `changed` is called when an answer arrives that matters for what is shown.
     """
 
-    def __init__(self, ui: UiContext, changed: Callable[[], None]) -> None:
+    def __init__(self, ui: UiContext, panel: Panel, changed: Callable[[], None]) -> None:
         super().__init__()
-        self._ui, self._changed = ui, changed
+        self._ui, self._panel, self._changed = ui, panel, changed
         self.mode = Annotation.TOTAL
         self._program: Program | None = None
         for name in dict.fromkeys(["branches", *(need for need, _ in NEEDS.values())]):
@@ -97,7 +98,7 @@ class IsaFacts(QObject):
 
     def _want(self, name: str) -> None:
         if name in JOBS:
-            self._ui.results.want(name)
+            self._ui.results.want(name, self._panel)
 
     def _value(self, name: str) -> Any:
         if name not in JOBS:

@@ -15,6 +15,7 @@ from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
+from rcv_py.ui.kit.garbage import Garbage
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.work.jobs import prepare
 from rcv_py.work.load import STAGE
@@ -44,6 +45,7 @@ class Loader(QObject):
         self._settings = settings
         self._open_path = open_path or _open_trace
         self._load: _Load | None = None
+        self._is_holding = False  # whether garbage must wait for the load
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._session: Session | None = None
         self._told = QTimer(self, singleShot=True, interval=TOLD_EVERY_MS)
@@ -57,6 +59,8 @@ class Loader(QObject):
         self._end()
         workers = None if self._settings is None else int(self._settings["load.workers"])
         self._load = _Load(Path(path), workers, self._open_path, self._post, self._is_lacking)
+        Garbage.hold(1)
+        self._is_holding = True
         self._load.start()
 
     def want(self, rows: Iterable[int]) -> None:
@@ -92,7 +96,14 @@ class Loader(QObject):
             self._load.stop()
             self._ended = [*(load for load in self._ended if load.is_alive), self._load]
             self._load = None
+            self._let_go()
             self.stage.emit(None)
+
+    def _let_go(self) -> None:
+        """Garbage may be looked for again."""
+        if self._is_holding:
+            self._is_holding = False
+            Garbage.hold(-1)
 
     # -- the session --------------------------------------------------------------------------------
 
@@ -155,6 +166,8 @@ class Loader(QObject):
         if load is not self._load:
             return
         load.delivered(what)
+        if what in ("finished", "failed"):
+            self._let_go()
         if what == "finished":
             self.finished.emit()
         else:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QShowEvent
+from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from rcv_py.base.registry import Registry
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from rcv_py.ui.kit.context import UiContext
 
 COPY_AS_COMMAND = "Copy as command"
-
-
-WAKE_MS = 20  # a panel that is seen for less than that, while Qt lays out tabs, does not wake up
+WAKE_MS = 10  # Qt shows every tab for a moment while it lays them out
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,51 +46,102 @@ class Panel(QWidget):
         super().__init__()
         self.ui = ui
         self.session = ui.session
-        self._may_sleep = False
+        self._may_sleep = self._is_seen = False
         self._is_in_front = True
-        self._on_wake: dict[object, Callable[[], None]] = {}
+        self._held = 0
+        self._on_wake: dict[object, tuple[Callable[[], None], bool]] = {}
+        self._wake_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
+        self._wake_timer.timeout.connect(self._wake)
+        self.session.trace.watch(self._forget_put_off)
 
     # -- sleeping -----------------------------------------------------------------------------------
 
     @property
     def is_asleep(self) -> bool:
-        """Whether nobody can see the panel, so that it need not compute: behind another tab, or closed."""
-        return self._may_sleep and not (self._is_in_front and self.isVisible())
+        """Whether nobody can see the panel, so that it need not compute: behind a tab, folded, or closed.
 
-    def allow_sleep(self) -> None:
-        """The panel is part of a window from now on, which hides it at times."""
-        self._may_sleep = True
+        Qt calls a panel behind another tab visible and moves it out of the window; only its dock knows.  A
+        panel without a dock never sleeps.
+        """
+        return self._may_sleep and not self._is_seen and not self._held
+
+    @property
+    def has_put_off(self) -> bool:
+        """Whether something waits for somebody to look."""
+        return bool(self._on_wake)
 
     @property
     def is_waking(self) -> bool:
         """Whether something that was put off will be done in a moment."""
-        return bool(self._on_wake) and not self.is_asleep
+        return bool(self._on_wake) and self._wake_timer.isActive()
+
+    def allow_sleep(self) -> None:
+        """The panel is part of a window from now on, which hides it at times."""
+        self._may_sleep = True
+        self._look()
 
     def set_in_front(self, is_in_front: bool) -> None:
-        """Whether its tab is the one that shows: Qt does not hide what is behind it, but moves it away."""
+        """Its dock says whether it is in front of the other tabs, if it is shown at all."""
         self._is_in_front = is_in_front
-        if is_in_front:
-            self._wake_soon()
+        self._look()
 
-    def on_wake(self, key: object, call: Callable[[], None]) -> None:
-        """Call once, as soon as somebody can see the panel again; of the same key only the newest."""
-        self._on_wake[key] = call
+    def on_wake(self, key: object, call: Callable[[], None], *, is_lasting: bool = False) -> None:
+        """Call once, when somebody can see the panel again; a newer call of a key replaces the older.
+
+        Unless it is lasting, it is about the capture that is open, and forgotten with it.
+        """
+        self._on_wake[key] = (call, is_lasting)
+
+    def puts_off(self, call: Callable[[], None]) -> bool:
+        """Whether nobody can see the panel; if so, `call` is made as soon as somebody can."""
+        if self.is_asleep:
+            self.on_wake(call, call, is_lasting=True)
+            return True
+        return False
+
+    def keep_awake(self) -> None:
+        """Compute from now on, whether or not somebody looks."""
+        self._may_sleep = False
+        self._do_put_off()
+
+    @contextmanager
+    def held_awake(self) -> Iterator[None]:
+        """Let the panel compute for as long as this lasts, though nobody sees it: for a picture, a table."""
+        self._held += 1
+        try:
+            self._do_put_off()
+            yield
+        finally:
+            self._held -= 1
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Do what was put off while nobody could see it."""
+        """Soon do what was put off while nobody could see it."""
         super().showEvent(event)
-        self._wake_soon()
+        self._look()
 
-    def _wake_soon(self) -> None:
-        if self._on_wake:
-            QTimer.singleShot(WAKE_MS, self, self._wake)
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Put off from now on what can wait."""
+        super().hideEvent(event)
+        self._look()
+
+    def _look(self) -> None:
+        if not (self.isVisible() and self._is_in_front):
+            self._is_seen = False
+            self._wake_timer.stop()
+        elif not self._is_seen and not self._wake_timer.isActive():
+            self._wake_timer.start()
 
     def _wake(self) -> None:
-        if self.is_asleep:
-            return
-        calls, self._on_wake = self._on_wake, {}
-        for call in calls.values():
+        self._is_seen = True
+        self._do_put_off()
+
+    def _do_put_off(self) -> None:
+        put_off, self._on_wake = self._on_wake, {}
+        for call, _ in put_off.values():
             call()
+
+    def _forget_put_off(self) -> None:
+        self._on_wake = {key: entry for key, entry in self._on_wake.items() if entry[1]}
 
     # -- what a panel offers ------------------------------------------------------------------------
 

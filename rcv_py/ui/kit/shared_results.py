@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
@@ -52,7 +53,8 @@ JOBS: dict[str, Job] = {
 class SharedResults(QObject):
     """A cell a result: None until somebody wanted it and it was computed.
 
-    While waves stream in, what is wanted is computed again from time to time, and when all are there.
+    While waves stream in, what is wanted is computed again from time to time, and when all are there; but
+    only while somebody can see a panel that wants it.
     """
 
     def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
@@ -69,9 +71,13 @@ class SharedResults(QObject):
     def want(self, name: str, panel: Panel | None = None) -> None:
         """Compute a result and keep it up to date for as long as this capture is open.
 
-        If only panels want it, it waits while nobody can see any of them.
+        For a panel that nobody can see that waits until somebody can.
         """
         self._results[name].want(panel)
+
+    def is_missing(self, panel: Panel) -> bool:
+        """Whether a panel wants a result of which there is nothing yet."""
+        return any(panel in result.panels and result.cell.value is None for result in self._results.values())
 
     @property
     def idle(self) -> bool:
@@ -86,8 +92,8 @@ class _Result(QObject):
         super().__init__(parent)
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
-        self._is_wanted = False
-        self._panels: WeakSet[Panel] = WeakSet()  # none: somebody wants it who is always there
+        self._is_wanted = False  # by somebody who needs no panel
+        self.panels: WeakSet[Panel] = WeakSet()  # that want it
         self._of: tuple[WaveBatch, ...] | None = None
         self._stream = Coalesce(self, self._compute, STREAM_MS)
         session.trace.watch(self._forget)
@@ -97,28 +103,30 @@ class _Result(QObject):
     def is_pending(self) -> bool:
         return self._stream.is_pending
 
-    def want(self, panel: Panel | None) -> None:
+    def want(self, panel: Panel | None = None) -> None:
         if panel is None:
-            self._panels.clear()
-        elif self._panels or not self._is_wanted:
-            self._panels.add(panel)
-        self._is_wanted = True
+            self._is_wanted = True
+        else:
+            self.panels.add(panel)
         self._ask()
 
     def _forget(self) -> None:
         self._stream.reset()
         self._is_wanted, self._of = False, None
-        self._panels.clear()
+        self.panels.clear()
         self.cell.set(None)
 
     def _ask(self) -> None:
-        if not self._is_wanted or not self._has_something():
-            return
-        if self._panels and all(panel.is_asleep for panel in self._panels):
-            for panel in self._panels:
-                panel.on_wake(self, self._ask)
-        else:
+        if self._is_needed() and self._has_something():
             self._stream.ask()
+
+    def _is_needed(self) -> bool:
+        """Whether anybody waits for the answer just now; a panel asks again when somebody sees it."""
+        if self._is_wanted or any(not panel.is_asleep for panel in self.panels):
+            return True
+        for panel in self.panels:
+            panel.on_wake(("result", self._name), partial(self.want, panel))
+        return False
 
     def _has_something(self) -> bool:
         """Whether there are waves, or none to come."""
@@ -129,7 +137,7 @@ class _Result(QObject):
 
     def _compute(self) -> None:
         trace, store = self._session.trace.value, self._session.store
-        if trace is None or store is None or self._of is store.batches:
+        if trace is None or store is None or self._of is store.batches or not self._is_needed():
             return
         batches = self._of = store.batches
 

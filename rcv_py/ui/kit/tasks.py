@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any
@@ -11,29 +10,8 @@ from weakref import WeakKeyDictionary
 from PySide6.QtCore import QObject, Qt, Signal
 
 from rcv_py.base.errors import Cancelled
+from rcv_py.ui.kit.garbage import Garbage
 from rcv_py.ui.kit.panel import Panel
-
-
-class _Garbage:
-    """No automatic garbage collection while a job runs in a thread.
-
-    It would run in that thread, and delete widgets of closed windows there: Qt then waits for the UI thread,
-    which waits for Python.  What piles up meanwhile is collected on the UI thread when an answer arrives.
-    """
-
-    jobs = 0
-    most = 20_000  # objects made since the last collection
-
-    @classmethod
-    def hold(cls, more: int) -> None:
-        """Count jobs; called on the UI thread."""
-        cls.jobs += more
-        if cls.jobs > 0:
-            gc.disable()
-            if gc.get_count()[0] > cls.most:
-                gc.collect(1)
-        else:
-            gc.enable()
 
 
 class Tasks(QObject):
@@ -56,19 +34,19 @@ class Tasks(QObject):
     ) -> None:
         """Run `job`; give its result to `done`, here, unless `owner` has asked again since (per topic).
 
-        What a panel asks that nobody can see waits until somebody can.
+        What a panel asks that nobody can see is put off until somebody can.
         """
         if self._is_closed:  # a timer may ask while the window is going away
             return
-        if isinstance(owner, Panel) and owner.is_asleep:
-            owner.on_wake((self, topic), lambda: self.run(owner, job, done, topic))
-            return
         jobs = self._newest.setdefault(owner, {})
-        stale = jobs.get(topic)
+        stale = jobs.pop(topic, None)
         if stale is not None:
             stale.cancel()
+        if isinstance(owner, Panel) and owner.is_asleep:
+            owner.on_wake(("job", topic), lambda: self.run(owner, job, done, topic))
+            return
         self._running += 1
-        _Garbage.hold(1)
+        Garbage.hold(1)
         future = jobs[topic] = self._pool.submit(job)
         future.add_done_callback(lambda future: self._finished.emit((owner, topic, future, done)))
 
@@ -77,12 +55,16 @@ class Tasks(QObject):
         """Whether every answer has been delivered."""
         return self._running == 0
 
+    def is_busy(self, owner: object) -> bool:
+        """Whether a job of an owner has not answered yet."""
+        return bool(self._newest.get(owner))
+
     def close(self) -> None:
         """Forget waiting jobs and wait for the running ones."""
         self._is_closed = True
         self._newest.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        _Garbage.hold(-self._running)  # their answers are not delivered any more
+        Garbage.hold(-self._running)  # their answers are not delivered any more
         self._running = 0
 
     def _deliver(self, reply: tuple[Any, str, Future[Any], Callable[[Any], None]]) -> None:
@@ -90,9 +72,11 @@ class Tasks(QObject):
         if self._is_closed:
             return
         self._running -= 1
-        _Garbage.hold(-1)
-        if self._newest.get(owner, {}).get(topic) is not future:
+        Garbage.hold(-1)
+        jobs = self._newest.get(owner, {})
+        if jobs.get(topic) is not future:
             return
+        del jobs[topic]  # an answer that was given need not be kept
         try:
             result = future.result()
         except (CancelledError, Cancelled):

@@ -78,7 +78,7 @@ class BubblesPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.loaded.watch(self._more_waves)
-        self.ui.results.cell("bubbles").watch(self._refresh)
+        self.ui.results.cell("bubbles").watch(self._arrived)
         self.ui.settings.cell("isa.bar_scale").watch(self.view.refresh)
         self.ui.theme.changed.connect(self._show_legend)
         self.view.chosen.connect(self._go)
@@ -89,6 +89,10 @@ class BubblesPanel(Panel):
     def _open(self) -> None:
         self._refresh()
         self._want()
+
+    def _arrived(self) -> None:
+        if not self.puts_off(self._refresh):
+            self._refresh()
 
     def _want(self) -> None:
         trace = self.session.trace.value

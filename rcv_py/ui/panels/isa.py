@@ -58,7 +58,7 @@ class IsaPanel(Panel):
         self.note = QLabel(visible=False)
         self._costs_wanted = Coalesce(self, self._compute)
         self._stream = Coalesce(self, self._compute, STREAM_MS)
-        self.facts = IsaFacts(ui, self._costs_wanted.ask)
+        self.facts = IsaFacts(ui, self, self._costs_wanted.ask)
         self._lay_out()
         self._connect()
         self._watch()

@@ -97,7 +97,7 @@ class LatencyPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         for name in (*(kind + suffix for kind in KINDS for suffix in SUFFIX), WAITS):
-            self.ui.results.cell(name).watch(self._refresh)
+            self.ui.results.cell(name).watch(self._arrived)
         settings.cell("isa.show_idle").watch(self._refresh)
         settings.cell("isa.bar_scale").watch(self.view.refresh)
         self.kind.currentIndexChanged.connect(self._chosen)
@@ -119,6 +119,10 @@ class LatencyPanel(Panel):
     def _chosen(self) -> None:
         self._refresh()
         self._want()
+
+    def _arrived(self) -> None:
+        if not self.puts_off(self._refresh):
+            self._refresh()
 
     def _want(self) -> None:
         if self.session.trace.value is None or self._why_not():

@@ -102,7 +102,7 @@ class LoopsPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.loaded.watch(self._more_waves)
-        self.ui.results.cell("loops").watch(self._refresh)
+        self.ui.results.cell("loops").watch(self._arrived)
         self.ui.theme.changed.connect(self._show_legend)
         self.scope.activated.connect(self._list)
         self.loops.chosen.connect(self._choose_loop)
@@ -115,6 +115,10 @@ class LoopsPanel(Panel):
         self._loop = -1
         self._refresh()
         self._want()
+
+    def _arrived(self) -> None:
+        if not self.puts_off(self._refresh):
+            self._refresh()
 
     def _want(self) -> None:
         trace = self.session.trace.value

@@ -70,6 +70,7 @@ class Dock(QDockWidget):
         self.panel = panel
         self.is_strip = info.id in STRIPS
         self.setObjectName(info.id)
+        self.visibilityChanged.connect(self._seen)
         self._body = _Body()  # stays when the panel is folded away: a dock without a widget is no dock
         around = QVBoxLayout(self._body)
         around.setContentsMargins(0, 0, 0, 0)
@@ -86,6 +87,14 @@ class Dock(QDockWidget):
         """Small: the layout decides, not the panels."""
         hint = super().sizeHint()
         return hint if self.is_strip else QSize(min(hint.width(), 240), min(hint.height(), 160))
+
+    def look(self) -> None:
+        """Tell the panel whether it is in front of the other tabs."""
+        at = self.geometry()  # Qt keeps what is behind a tab out of the window
+        self._seen(at.right() >= 0 and at.bottom() >= 0)
+
+    def _seen(self, is_seen: bool) -> None:
+        self.panel.set_in_front(is_seen or self.isFloating())
 
     def update_title(self, is_tab: bool) -> None:
         """Show the title bar only if there is no tab that says the same."""
@@ -283,6 +292,7 @@ class Workspace(QMainWindow):
             self._resize(self._wanted)
             self._tidy_soon()
         for dock in self.docks.values():
+            dock.look()
             dock.update_title(bool(self.tabifiedDockWidgets(dock)))
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             bar.setDrawBase(False)

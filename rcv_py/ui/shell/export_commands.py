@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
 from rcv_py.ui.kit import command_text, export
+from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.panel import COPY_AS_COMMAND, Panel, Sheet
 from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.error_box import ErrorDesk
 from rcv_py.ui.shell.go_commands import NO_TRACE
 
-POLL_MS, WAIT_MS = 20, 10_000  # how often, and how long, a panel that wakes up is waited for
 WINDOW = "window"  # stands for the whole window where a panel's id is asked for
+PATIENCE_MS = 20_000  # for the numbers of a panel that slept
+TURN_MS = 20
 
 
 class Exporter:
@@ -31,13 +34,11 @@ class Exporter:
         window: QMainWindow,
         workspace: Workspace,
         errors: ErrorDesk,
-        is_busy: Callable[[], bool] = lambda: False,
     ) -> None:
         self.ui = ui
         self.window = window
         self.workspace = workspace
         self.errors = errors
-        self.is_busy = is_busy  # whether something is still computed that a panel shows
 
     # -- what there is -------------------------------------------------------------------------------
 
@@ -61,7 +62,6 @@ class Exporter:
 
     def sheet(self, name: str) -> Sheet:
         """The table of a panel; raise ExportError if it has none."""
-        self._awake(name)
         sheet = None if name == WINDOW else self.workspace.docks[name].panel.sheet()
         if sheet is None:
             raise ExportError(
@@ -88,7 +88,8 @@ class Exporter:
                 f"{suffix or 'A name without an ending'} is no kind of file that can be written.",
                 hint=f"Use a name that ends in {', '.join(makers)}.",
             )
-        return makers[suffix.lower()]()
+        with self._awake(name):
+            return makers[suffix.lower()]()
 
     def image(self, name: str, scale: int = 1):  # type: ignore[no-untyped-def]
         """Return the picture of a panel or the window."""
@@ -100,12 +101,14 @@ class Exporter:
 
     def copy_picture(self, name: str, scale: int = 2) -> None:
         """Put a picture on the clipboard."""
-        QApplication.clipboard().setImage(self.image(name, scale))
+        with self._awake(name):
+            QApplication.clipboard().setImage(self.image(name, scale))
         self.window.statusBar().showMessage(f"Copied a picture of: {self.names()[name].lower()}.", 3000)
 
     def copy_table(self, name: str) -> None:
         """Put a table on the clipboard, with tabs between its cells."""
-        QApplication.clipboard().setText(export.csv_text(self.sheet(name), "\t"))
+        with self._awake(name):
+            QApplication.clipboard().setText(export.csv_text(self.sheet(name), "\t"))
         self.window.statusBar().showMessage(f"Copied the table of: {self.names()[name].lower()}.", 3000)
 
     def command_line(self, name: str) -> tuple[str, ...] | None:
@@ -133,21 +136,32 @@ class Exporter:
         except RcvError as error:
             self.errors.show(error)
 
-    def _awake(self, name: str) -> None:
-        """Bring a panel that nobody sees to the front, and wait until it shows what it is asked for."""
+    @contextmanager
+    def _awake(self, name: str) -> Iterator[None]:
+        """Wait for the numbers of a panel that nobody sees; it may have computed nothing yet."""
         panel = None if name == WINDOW else self.workspace.docks[name].panel
         if panel is None or not panel.is_asleep:
+            yield
             return
-        self.workspace.show_panel(name)
-        loop, poll, limit = QEventLoop(), QTimer(), QTimer()
-        poll.timeout.connect(lambda: None if self.is_busy() else loop.quit())
-        limit.timeout.connect(loop.quit)
-        poll.start(POLL_MS)
-        limit.start(WAIT_MS)
-        loop.exec(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+        QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
+        try:
+            with panel.held_awake():
+                patience = QDeadlineTimer(PATIENCE_MS)
+                while self._is_computing(panel) and not patience.hasExpired():
+                    QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, TURN_MS)
+                yield
+        finally:
+            QApplication.restoreOverrideCursor()
+
+    def _is_computing(self, panel: Panel) -> bool:
+        """Whether a panel has no answer yet; while waves stream in, the first one will do."""
+        ui, store = self.ui, self.ui.session.store
+        is_streaming = store is not None and not store.is_complete
+        asks = panel.findChildren(Coalesce)
+        is_due = not is_streaming and (any(ask.is_pending for ask in asks) or not ui.results.idle)
+        return is_due or ui.tasks.is_busy(panel) or ui.results.is_missing(panel)
 
     def _widget(self, name: str) -> QWidget:
-        self._awake(name)
         return self.window if name == WINDOW else self.workspace.docks[name].panel.canvas()
 
     def _caption(self, name: str) -> str:

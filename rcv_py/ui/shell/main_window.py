@@ -53,7 +53,7 @@ class MainWindow(QMainWindow):
         self.errors = ErrorDesk(self, self._where)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(make_panels(ui))
-        self.exporter = Exporter(ui, self, self.workspace, self.errors, lambda: not self.idle)
+        self.exporter = Exporter(ui, self, self.workspace, self.errors)
         self.writer = FileWriter(ui, self)
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel("compare"))
         self._register()
@@ -110,6 +110,7 @@ class MainWindow(QMainWindow):
             dock.panel.copy_asked.connect(partial(self.exporter.guarded, copy))
         session.trace.watch(self._trace_changed)
         self.opener.failed.connect(self.errors.show)
+        self.loader.finished.connect(self._all_read)
         self.opener.choose.connect(self._choose)
         self.opener.judged.connect(self.chooser.show_health)
         self.chooser.chosen.connect(self.opener.open)
@@ -256,6 +257,11 @@ class MainWindow(QMainWindow):
         name, self.first_panel = self.first_panel, None
         if name is not None:
             self.workspace.show_panel(name)
+
+    def _all_read(self) -> None:
+        trace = self.ui.session.trace.value
+        if trace is not None and trace.shader_data:  # problems and traces for other tools tell of them
+            self.ui.results.want("markers")
 
     def _choose(self, folder: Path, entries: Any) -> None:
         self.chooser.show_entries(folder, entries)

@@ -1,0 +1,257 @@
+"""Panels behind tabs, folded or closed compute nothing, catch up when seen, and are awake for an export."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QImage
+from pytestqt.qtbot import QtBot
+
+from rcv_py.formats.open import open_trace
+from rcv_py.ui.app import App
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.panel import WAKE_MS, Panel
+from rcv_py.ui.kit.shared_results import SharedResults
+from rcv_py.ui.kit.tasks import Tasks
+from rcv_py.ui.shot import Shot, take
+from tests.ui.window import SAMPLE, open_sample, settle, window
+
+WIDE = (1600, 900)  # px: the bottom is not folded
+BEHIND = ("summary", "flamegraph", "causes", "bubbles", "loops", "distribution")
+
+
+@pytest.fixture
+def panel(ui: UiContext, qtbot: QtBot) -> Panel:
+    """A panel that may sleep and has not been shown."""
+    made = Panel(ui)
+    qtbot.addWidget(made)
+    made.allow_sleep()
+    return made
+
+
+@pytest.fixture
+def app() -> Iterator[App]:
+    with window(size=WIDE) as opened:
+        yield opened
+
+
+class Watch:
+    """Counts the jobs that panels run, by the panel's id."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.jobs: Counter[str] = Counter()
+        run = Tasks.run
+
+        def counted(tasks: Tasks, owner: Any, job: Any, done: Any, topic: str = "") -> None:
+            if not (isinstance(owner, Panel) and owner.is_asleep):
+                self.jobs[getattr(owner, "panel_id", type(owner).__name__)] += 1
+            run(tasks, owner, job, done, topic)
+
+        monkeypatch.setattr(Tasks, "run", counted)
+
+
+def panel_of(app: App, name: str) -> Any:
+    return app.window.workspace.docks[name].panel
+
+
+# -- a panel alone ---------------------------------------------------------------------------------
+
+
+def test_a_panel_without_a_dock_never_sleeps(ui: UiContext) -> None:
+    assert not Panel(ui).is_asleep
+
+
+def test_a_panel_in_front_wakes_and_one_behind_does_not(panel: Panel, qtbot: QtBot) -> None:
+    panel.set_in_front(False)
+    panel.show()
+    qtbot.wait(3 * WAKE_MS)
+    assert panel.isVisible()
+    assert panel.is_asleep, "Qt calls it visible, though it is behind a tab"
+    panel.set_in_front(True)
+    qtbot.waitUntil(lambda: not panel.is_asleep, timeout=500)
+    panel.hide()
+    assert panel.is_asleep
+
+
+def test_only_the_newest_question_of_a_sleeping_panel_is_computed(
+    panel: Panel, ui: UiContext, qtbot: QtBot
+) -> None:
+    ran: list[str] = []
+    answers: list[str] = []
+    for question in ("old", "new"):
+        ui.tasks.run(panel, lambda question=question: ran.append(question) or question, answers.append)
+    qtbot.wait(3 * WAKE_MS)
+    assert ui.tasks.idle
+    assert not ran
+    panel.show()
+    qtbot.waitUntil(lambda: answers == ["new"])
+    assert ran == ["new"]
+
+
+def test_a_question_of_a_sleeping_panel_mutes_the_one_that_runs(
+    panel: Panel, ui: UiContext, qtbot: QtBot
+) -> None:
+    answers: list[str] = []
+    panel.show()
+    qtbot.waitUntil(lambda: not panel.is_asleep)
+    ui.tasks.run(panel, lambda: "old", answers.append)
+    panel.hide()
+    ui.tasks.run(panel, lambda: "new", answers.append)
+    qtbot.waitUntil(lambda: ui.tasks.idle)
+    assert answers == []
+    panel.show()
+    qtbot.waitUntil(lambda: answers == ["new"])
+
+
+def test_what_was_put_off_is_forgotten_with_its_capture(panel: Panel, ui: UiContext, qtbot: QtBot) -> None:
+    ran: list[int] = []
+    ui.tasks.run(panel, lambda: ran.append(1), lambda _: None)
+    ui.session.trace.tell()
+    panel.show()
+    qtbot.wait(3 * WAKE_MS)
+    assert not ran
+
+
+def test_a_shared_result_waits_until_somebody_sees_a_panel_that_wants_it(
+    panel: Panel, ui: UiContext, open_in: Any, qtbot: QtBot
+) -> None:
+    calls: list[int] = []
+    jobs = {"count": lambda _, batches: calls.append(1) or len(batches)}
+    shared = SharedResults(ui.session, ui.tasks, jobs)
+    trace = open_trace(SAMPLE)
+    open_in(trace, [trace.reader.read([0])])
+    shared.want("count", panel)
+    qtbot.wait(3 * WAKE_MS)
+    assert not calls
+    panel.show()
+    qtbot.waitUntil(lambda: shared.cell("count").value == 1)
+    panel.hide()
+    for row in (1, 2):
+        ui.session.store.add(trace.reader.read([row]))
+        ui.session.wave_loaded()
+        qtbot.wait(5)
+    assert shared.cell("count").value == 1, "nobody looks"
+    panel.show()
+    qtbot.waitUntil(lambda: shared.cell("count").value == 3)
+    assert len(calls) == 2, "once for both waves"
+
+
+# -- the window ------------------------------------------------------------------------------------
+
+
+def test_opening_and_reading_runs_no_job_of_a_panel_behind_a_tab(
+    app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = Watch(monkeypatch)
+    open_sample(app, qtbot)
+    app.ui.session.wave_loaded()
+    settle(app, qtbot)
+    docks = app.window.workspace.docks
+    asleep = {name for name, dock in docks.items() if dock.panel.is_asleep}
+    assert asleep.issuperset(BEHIND)
+    assert not asleep & {"hotspot", "isa", "source", "explorer", "overview", "triage", "wave_picker"}
+    assert not asleep & set(watch.jobs), "a panel behind a tab ran a job"
+    assert watch.jobs["isa"]
+    for result in ("attribution", "bubbles", "loops", "waits", "hidden", "memory"):
+        assert app.ui.results.cell(result).value is None
+
+
+@pytest.mark.parametrize("name", ["summary", "flamegraph"])
+def test_raising_a_tab_runs_its_job_once_and_soon(
+    name: str, app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_sample(app, qtbot)
+    for _ in range(3):
+        app.ui.session.wave_loaded()
+        qtbot.wait(5)
+    watch = Watch(monkeypatch)
+    app.window.workspace.show_panel(name)
+    qtbot.waitUntil(lambda: watch.jobs[name] == 1, timeout=300)
+    settle(app, qtbot)
+    assert watch.jobs[name] == 1
+
+
+def test_going_behind_a_tab_again_ends_it(app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_sample(app, qtbot)
+    app.window.workspace.show_panel("summary")
+    settle(app, qtbot)
+    app.window.workspace.show_panel("hotspot")
+    settle(app, qtbot)
+    watch = Watch(monkeypatch)
+    app.ui.session.wave_loaded()
+    settle(app, qtbot)
+    qtbot.waitUntil(lambda: watch.jobs["hotspot"] > 0)  # behind the pause of a stream
+    assert not watch.jobs["summary"]
+
+
+def test_a_closed_or_folded_panel_sleeps_until_it_is_back(app: App, qtbot: QtBot) -> None:
+    open_sample(app, qtbot)
+    workspace = app.window.workspace
+    for hide, show in (
+        (workspace.docks["hotspot"].hide, lambda: workspace.show_panel("hotspot")),
+        (lambda: workspace.fold_bottom(True), lambda: workspace.fold_bottom(False)),
+    ):
+        hide()
+        qtbot.waitUntil(lambda: panel_of(app, "hotspot").is_asleep)
+        show()
+        qtbot.waitUntil(lambda: not panel_of(app, "hotspot").is_asleep)
+    assert not panel_of(app, "isa").is_asleep
+
+
+def test_a_floating_panel_is_awake(app: App, qtbot: QtBot) -> None:
+    open_sample(app, qtbot)
+    app.window.workspace.docks["summary"].setFloating(True)
+    qtbot.waitUntil(lambda: not panel_of(app, "summary").is_asleep)
+
+
+def test_a_sleeping_panel_says_that_it_reads_until_it_has_numbers(app: App, qtbot: QtBot) -> None:
+    open_sample(app, qtbot)
+    bubbles = panel_of(app, "bubbles")
+    assert bubbles.found is None
+    assert "read" in bubbles.empty.sentence.text()
+    app.window.workspace.show_panel("bubbles")
+    settle(app, qtbot)
+    assert bubbles.found is not None
+
+
+# -- exporting -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bubbles", "loops", "distribution"])
+def test_the_table_of_a_panel_behind_a_tab_has_its_numbers(
+    name: str, app: App, qtbot: QtBot, tmp_path: Path
+) -> None:
+    open_sample(app, qtbot)
+    app.ui.session.select_line(4)  # the distribution is that of a line
+    assert panel_of(app, name).is_asleep
+    app.window.exporter.save(name, tmp_path / "table.csv")
+    behind = list(csv.reader((tmp_path / "table.csv").read_text().splitlines()))
+    assert len(behind) > 1
+    assert panel_of(app, name).is_asleep, "it sleeps again"
+    app.window.workspace.show_panel(name)
+    settle(app, qtbot)
+    app.window.exporter.save(name, tmp_path / "table.csv")
+    assert list(csv.reader((tmp_path / "table.csv").read_text().splitlines())) == behind
+
+
+def test_the_picture_of_a_panel_behind_a_tab_shows_it_computed(
+    app: App, qtbot: QtBot, tmp_path: Path
+) -> None:
+    open_sample(app, qtbot)
+    assert panel_of(app, "summary").is_asleep
+    app.window.exporter.save("summary", tmp_path / "summary.png")
+    assert not QImage(str(tmp_path / "summary.png")).isNull()
+    summary = panel_of(app, "summary")
+    assert summary.summary is not None
+    assert not summary.has_put_off
+    assert not app.ui.tasks.is_busy(summary)
+
+
+def test_a_shot_of_a_panel_behind_a_tab_has_numbers(tmp_path: Path, qtbot: QtBot) -> None:
+    take(Shot(SAMPLE, "causes", tmp_path / "causes.csv"))
+    assert len((tmp_path / "causes.csv").read_text().splitlines()) > 2
