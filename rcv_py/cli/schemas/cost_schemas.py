@@ -145,7 +145,7 @@ ISA = Schema(
     "rcv.isa",
     1,
     "isa",
-    "The program: instructions, basic blocks or branches.",
+    "The program: instructions, basic blocks, branches or labels.",
     (
         Variant(
             {
@@ -158,8 +158,12 @@ ISA = Schema(
                         **COSTS,
                         "share": COST_SHARE,
                         "block": text("Name of the basic block."),
+                        "bar": maybe(
+                            number("Length of the bar that --bars asks for, in cycles; reasons: in samples.")
+                        ),
                         "instruction": INSTRUCTION,
                     },
+                    optional=("bar",),
                 ),
             },
             words="Instructions.",
@@ -202,6 +206,24 @@ ISA = Schema(
                 ),
             },
             words="Branches: --branches.",
+        ),
+        Variant(
+            {
+                **_ISA,
+                "kind": fixed("What a row is.", "labels"),
+                "rows": rows(
+                    "Labels in the order of the program.",
+                    {
+                        "row": LINE,
+                        "latency": cycles("Latency from here to the next label"),
+                        "share": share("Part of what all labels cost"),
+                        "codeobj": whole("Number of the code object.", least=None),
+                        "address": whole("Address in the code object, in bytes."),
+                        "name": text("Name of the label."),
+                    },
+                ),
+            },
+            words="Labels: --labels.",
         ),
     ),
 )
@@ -291,6 +313,11 @@ _HIDDEN: Fields = {
     "hidden_stall": cycles("Hidden part of the stall"),
     "hidden_issue": cycles("Hidden part of the issue or execution"),
 }
+_BY_WAITS: Fields = {  # only with --waits
+    "exact": maybe(number("Executions that a wait stalled for until the result was there, as a count.")),
+    "median": maybe(parts_of_cycles("Median of their latencies")),
+    "p90": maybe(parts_of_cycles("Latency that nine tenths of them do not exceed")),
+}
 LATENCY = Schema(
     "rcv.latency",
     1,
@@ -331,16 +358,18 @@ LATENCY = Schema(
                     "Instructions that read or wrote memory.",
                     {
                         "line": LINE,
-                        "counter": text("Counter that told it."),
-                        "mean": parts_of_cycles("Mean time from issue to return"),
-                        "error": parts_of_cycles("Standard error of the mean"),
-                        "std": parts_of_cycles("Standard deviation"),
-                        "samples": number("Returns that were matched, as a count."),
-                        "in_flight": number("Operations whose return was not seen, as a count."),
-                        "issue": parts_of_cycles("Mean time to issue"),
-                        "stall": parts_of_cycles("Mean stall"),
+                        "counter": text("Counter that told it; empty if only waits did."),
+                        "mean": maybe(parts_of_cycles("Mean time from issue to return")),
+                        "error": maybe(parts_of_cycles("Standard error of the mean")),
+                        "std": maybe(parts_of_cycles("Standard deviation")),
+                        "samples": maybe(number("Returns that were matched, as a count.")),
+                        "in_flight": maybe(number("Operations whose return was not seen, as a count.")),
+                        "issue": maybe(parts_of_cycles("Mean time to issue")),
+                        "stall": maybe(parts_of_cycles("Mean stall")),
+                        **_BY_WAITS,
                         "text": INSTRUCTION,
                     },
+                    optional=tuple(_BY_WAITS),
                 ),
             },
             words="How long memory takes: --kind memory.",
@@ -354,7 +383,7 @@ FLAME = schema(
     "A flamegraph: frames in frames, parents before children.",
     {
         **CAPTURE,
-        "content": choice("What frames are.", "source", "kernel", "markers", "both"),
+        "content": choice("What frames are.", "source", "kernel", "markers", "both", "sandwich"),
         "metric": choice("What is measured.", "total", "nonhidden", "stall", "hits"),
         "order": choice("Order of siblings.", "heavy", "execution", "name"),
         "unit": choice("What numbers count.", "cycles", "samples", "executions"),
@@ -366,8 +395,17 @@ FLAME = schema(
                 "name": text("What is written on it."),
                 "full_name": text("The same in full."),
                 "line": maybe(LINE),
-                "parent": maybe(whole("Index of the parent in this list; null for the outermost.")),
-                "depth": whole("Frames around it, as a count."),
+                "parent": maybe(
+                    whole(
+                        "Index of the parent in this list; null for the outermost.  In a sandwich that of "
+                        "the frame nearer to the place in the middle; null for that place."
+                    )
+                ),
+                "depth": whole(
+                    "Frames around it, as a count.  In a sandwich frames from the place in the middle, "
+                    "below 0 for those that lead to it.",
+                    least=None,
+                ),
                 "begin": whole("Left edge, in the unit.", least=None),
                 "self": whole("What the frame has besides its children, in the unit."),
                 "total": whole("The frame with its children, in the unit."),

@@ -12,13 +12,17 @@ from rcv_py.cli.schemas.envelope import DIALECT, Schema, envelope_schema
 from rcv_py.cli.schemas.info_schemas import INFO_SCHEMAS
 from rcv_py.cli.schemas.library_schemas import LIBRARY_SCHEMAS
 from rcv_py.cli.schemas.loop_schemas import LOOP_SCHEMAS
+from rcv_py.cli.schemas.panel_schemas import PANEL_SCHEMAS
 from rcv_py.cli.schemas.source_schemas import SOURCE_SCHEMAS
 from rcv_py.cli.schemas.wait_schemas import WAIT_SCHEMAS
+from rcv_py.cli.schemas.wave_schemas import WAVE_SCHEMAS
 
 SCHEMAS: tuple[Schema, ...] = (
     *INFO_SCHEMAS,
     *CAPTURE_SCHEMAS,
     *COST_SCHEMAS,
+    *PANEL_SCHEMAS,
+    *WAVE_SCHEMAS,
     *SOURCE_SCHEMAS,
     *WAIT_SCHEMAS,
     *LOOP_SCHEMAS,
