@@ -57,7 +57,7 @@ def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: Na
             "total": boxes.whole,
             "frames": placed_rows(trace, tree, metric, boxes, texts),
         }
-        print(json_text("rcv.flame/1", document, about(arguments, trace)))
+        print(json_text("rcv.flame.sandwich/1", document, about(arguments, trace)))
     else:
         _print(metric, *made)
     return 0

@@ -189,12 +189,12 @@ def test_the_codes_are_in_the_help() -> None:
 A_WAVE = "se1/simd0/slot0/wv0"
 WRONG = {
     "waves --unit-of se9/simd9/slot9/wv9": "The capture has no wave se9/simd9/slot9/wv9.",
-    "waves --unit-of nonsense": "'nonsense' is not a wave",
+    "waves --unit-of nonsense": "'nonsense' does not name a wave.",
     "waves --sort color": "There is no column 'color' to sort by.",
     "waves --within 5:4": "'5:4' is not a range such as 1000:2000",
     "waves --resident --within 5": "'5' is not a range such as 1000:2000",
     "wave se9/simd9/slot9/wv9": "The capture has no wave se9/simd9/slot9/wv9.",
-    "wave wv": "'wv' is not a wave",
+    "wave wv": "'wv' does not name a wave.",
     f"wave {A_WAVE} --clock 9:1": "'9:1' is not a range such as 1000:2000",
     f"wave {A_WAVE} --within a:b": "'a:b' is not a range such as 1000:2000",
     "units --of se9/simd9/slot9/wv9": "The capture has no wave se9/simd9/slot9/wv9.",

@@ -267,9 +267,19 @@ def test_sources_are_charged_what_their_instructions_cost(name: str) -> None:
 @each
 @pytest.mark.parametrize(
     "words",
-    ["waves", "waves --resident", "waves --unit-of {wave} --without-se 99", "wave {wave}", "units"]
-    + ["search --match wait", "hotspot --bins 8", "hotspot --charge self", "isa --labels"]
-    + ["flame --content sandwich --around 3", "waves --within 0:1"],
+    [
+        "waves",
+        "waves --resident",
+        "waves --unit-of {wave} --without-se 99",
+        "waves --within 0:1",
+        "wave {wave}",
+        "units",
+        "search --match wait",
+        "hotspot --bins 8",
+        "hotspot --charge self",
+        "isa --labels",
+        "flame --content sandwich --around 3",
+    ],
 )
 def test_spreadsheets_have_the_rows_of_the_document(name: str, words: str) -> None:
     command, *more = words.format(wave=files(name).waves[0].name).split()

@@ -160,10 +160,10 @@ def _stays(folder: Path, shift: dict[int, int]) -> list[Stay]:
             continue
         se, add = int(key), shift.get(int(key), 0)
         begun: dict[tuple[int, int, int], tuple[int, int]] = {}
-        for time, cu, simd, slot, is_start, kernel in events or []:
+        for time, cu, simd, slot, is_start, of in events or []:
             if is_start:
-                begun[cu, simd, slot] = time, kernel
+                begun[cu, simd, slot] = time, of
             else:
-                begin, kernel = begun.pop((cu, simd, slot))
-                found.append(Stay(se, cu, simd, slot, begin + add, time + add, names[str(kernel)]))
+                begin, dispatch = begun.pop((cu, simd, slot))
+                found.append(Stay(se, cu, simd, slot, begin + add, time + add, names[str(dispatch)]))
     return found

@@ -8,6 +8,7 @@ from typing import Any
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.schemas.capture_schemas import CAPTURE_SCHEMAS
 from rcv_py.cli.schemas.cost_schemas import COST_SCHEMAS
+from rcv_py.cli.schemas.depth_schemas import DEPTH_SCHEMAS
 from rcv_py.cli.schemas.envelope import DIALECT, Schema, envelope_schema
 from rcv_py.cli.schemas.info_schemas import INFO_SCHEMAS
 from rcv_py.cli.schemas.library_schemas import LIBRARY_SCHEMAS
@@ -21,6 +22,7 @@ SCHEMAS: tuple[Schema, ...] = (
     *INFO_SCHEMAS,
     *CAPTURE_SCHEMAS,
     *COST_SCHEMAS,
+    *DEPTH_SCHEMAS,
     *PANEL_SCHEMAS,
     *WAVE_SCHEMAS,
     *SOURCE_SCHEMAS,
