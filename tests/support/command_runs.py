@@ -67,7 +67,7 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
     "waves": ("--top 3 --sort stall", "--resident --top 5", "--unit-of {wave} --without-se 0"),
     "wave": ("{wave}", "{wave} --tokens --clock 0:1000000"),
     "units": ("", "--of {wave} --within 0:200000"),
-    "place": ("{place}", ":line~0 {wave} {wave}:line~1#0 {place}"),
+    "place": ("{place}", ":line~0 {wave} {wave}:line~1#0 {place}", ":line~5"),
     "search": ("--match wait --top 3", "--match ^s_[bw] --regex --case --top 3", "--match nothing~of~it"),
     "counters": ("", "--list"),
     "events": ("", "--match e --sort name --ascending"),

@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> int:
         document = {"capture": trace.name, "within": arguments.within, "of": len(rows), "rows": shown}
         print(json_text(schema, document, about(arguments, trace)))
     elif not rows:
-        print("There is no such wave.")
+        print("There is no such wave." if len(trace.waves) else "The capture has no traced waves.")
     else:
         columns = [Column(name, name not in ("wave", "kernel"), _ELASTIC.get(name, "")) for name in head]
         print_table(columns, [[_cell(name, row[name]) for name in head] for row in shown])

@@ -171,7 +171,10 @@ SANDWICH = schema(
                 ),
                 "depth": whole("Rows below the place; less than 0 for what leads to it.", least=None),
                 "begin": _BEGIN,
-                "self": whole("What the frame has besides those that name it as their parent, in the unit."),
+                "self": whole(
+                    "What the frame has besides the frames below it; above the place what has no frame "
+                    "further away, in the unit."
+                ),
                 "total": whole("What goes through the frame and the place, in the unit."),
             },
         ),
