@@ -6,15 +6,13 @@ import contextlib
 import io
 import json
 import re
-from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
 from rcv_py.cli.main import main
-from rcv_py.formats.uiout.waves import WaveFiles
-from rcv_py.model.wave_columns import WaveColumns
+from rcv_py.formats.kept import KeptCaptures
 
 # What is asked of one capture; FOLDER goes in front.  One word list a variant, the first is the golden one.
 # {wave}, {place} and {line} are a wave of the capture, and its first wait.
@@ -84,28 +82,19 @@ class Run:
 
 
 _WAVE_FILE = re.compile(r"se(\d+)_sm(\d+)_sl(\d+)_wv(\d+)\.json")
-_columns = WaveFiles.columns
-_READ: OrderedDict[tuple[str, int, tuple[int, ...]], WaveColumns] = OrderedDict()
-_MOST = 48  # groups of waves that are kept
-
-
-def _columns_once(files: WaveFiles, rows: list[int]) -> WaveColumns:
-    """Read the same waves of a folder once: dozens of commands do, and it is most of their time."""
-    key = (str(files.folder.resolve()), files.base_clock, tuple(rows))
-    if key not in _READ:
-        _READ[key] = _columns(files, rows)
-    _READ.move_to_end(key)
-    while len(_READ) > _MOST:
-        _READ.popitem(last=False)
-    return _READ[key]
+_KEPT = KeptCaptures()  # dozens of commands read the same capture, and that is most of their time
+_KEPT.start(4)
 
 
 @cache
 def run(*words: str) -> Run:
     """Run a command line in this process; equal ones only once."""
     out, err = io.StringIO(), io.StringIO()
-    once = patch.object(WaveFiles, "columns", _columns_once)
-    with once, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        patch("rcv_py.formats.open.KEPT", _KEPT),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         try:
             code = int(main(words))
         except SystemExit as stop:  # argparse names a mistake and stops
