@@ -24,5 +24,5 @@ def wave_row(trace: Trace, name: str) -> int:
         raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
     row = trace.waves.row(wave)
     if row is None:
-        raise UsageError(f"The capture has no wave {wave}.", hint="`rcv info` tells which waves there are.")
+        raise UsageError(f"The capture has no wave {wave}.", hint="`rcv waves` lists those that were traced.")
     return row

@@ -23,7 +23,7 @@ class TokenDetails:
     start: int  # cycles, aligned
     stall: int
     busy: int
-    idle: int  # cycles between the latest end so far in the wave and the start
+    idle: int  # cycles between the latest end so far in the wave (its begin for the first) and the start
     states: tuple[int, ...]  # cycles in each WaveState while the token lasted
 
 
@@ -43,7 +43,7 @@ def token_details(wave: Wave, row: int) -> TokenDetails:
     tokens = wave.tokens
     span = tokens.span(row)
     hit, hits = hit_of(tokens, row)
-    reached = int(tokens.end[:row].max()) if row else span.begin
+    reached = int(tokens.end[:row].max()) if row else wave.begin
     end = tokens.base + int(tokens.offset[row]) + int(tokens.stall[row]) + int(tokens.busy[row])
     return TokenDetails(
         int(tokens.line[row]),

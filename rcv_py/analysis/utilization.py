@@ -121,6 +121,8 @@ def _with_siblings(spans: _Spans, waves: Sequence[Wave], trace: Trace) -> _Spans
 
 
 def _tracks(spans: _Spans) -> tuple[Track, ...]:
+    if not len(spans.start):  # waves that ran nothing
+        return ()
     order = np.lexsort((-(spans.end - spans.start), spans.start, spans.simd, spans.unit))
     group = (spans.unit * 256 + spans.simd + 1)[order]
     _, first = np.unique(group, return_index=True)

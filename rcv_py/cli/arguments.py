@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+from collections.abc import Sequence
 from pathlib import Path
 
 from rcv_py import __version__
@@ -14,6 +15,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.cli.analysis_commands import ANALYSIS_COMMANDS
 from rcv_py.cli.capture_commands import CAPTURE_COMMANDS
 from rcv_py.cli.exit_codes import codes_text
+from rcv_py.cli.options import Command
 from rcv_py.cli.wave_commands import WAVE_COMMANDS
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
@@ -36,11 +38,13 @@ def parse(words: list[str]) -> argparse.Namespace:
         _guess(plain[0])
     if (not plain and not asks) or (plain and plain[0] not in NAMES):
         words = ["view", *words]
-    return parser().parse_args(words)
+    # The options of the other commands need not be made to read those of one.
+    asked = (_ALL[words[0]],) if words[0] in _ALL else COMMANDS
+    return parser(asked).parse_args(words)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+def parser(of: Sequence[Command] = COMMANDS) -> argparse.ArgumentParser:
+    """Return the parser of all commands, or of some."""
     top = argparse.ArgumentParser(
         "rcv",
         usage="rcv [FOLDER]\n       rcv COMMAND …",
@@ -53,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(
         dest="command", metavar="COMMAND", required=True, title="commands", prog="rcv"
     )
-    for command in COMMANDS:
+    for command in of:
         own = commands.add_parser(
             command.name,
             help=command.help,

@@ -14,6 +14,7 @@ from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.flame_text import full_name
 from rcv_py.base.text import count
+from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.model.trace import Trace
@@ -27,17 +28,22 @@ _LISTING = (
     Column("text_b", elastic="right"),
 )
 _FLAME = (*(Column(name, True) for name in ("cost_a", "cost_b", "delta")), Column("shade"), Column("frame"))
+_LISTING_HEAD = (
+    "line_a", "line_b", "status", "text_a", "text_b", "cost_a", "cost_b", "delta", "ratio", "beyond_noise",
+)  # fmt: skip
+_FLAME_HEAD = ("name", "full_name", "depth", "cost_a", "cost_b", "change")
 SHADES = {0: "within noise", 1: "more", -1: "fewer"}
 
 
-def show_listing(found: Comparison, trace: Trace, arguments: Namespace) -> None:
+def show_listing(found: Comparison, traces: Sequence[Trace], arguments: Namespace) -> None:
     """Print both programs, a row a pair, in the order of B."""
     rows = [row for row in _pairs(found) if row["beyond_noise"] or not arguments.beyond_noise]
     shown = in_order(rows, arguments)[: arguments.top or None]
     if arguments.csv:
-        sys.stdout.write(csv_text(list(shown[0]) if shown else (), [list(row.values()) for row in shown]))
+        sys.stdout.write(csv_text(_LISTING_HEAD, [list(row.values()) for row in shown]))
     elif arguments.json:
-        print(json_text("rcv.compare.listing/1", _head(found) | {"of": len(rows), "rows": shown}))
+        document = _head(found) | {"of": len(rows), "rows": shown}
+        print(json_text("rcv.compare.listing/1", document, about(arguments, *traces)))
     else:
         print(found.judgement.sentence + "\n")
         print_table(_LISTING, [_cells(row) for row in shown])
@@ -82,13 +88,14 @@ def _cells(row: dict[str, Any]) -> list[str]:
     return [*lines, *numbers, row["status"], row["text_a"], row["text_b"]]
 
 
-def show_flame(found: Comparison, trace: Trace, arguments: Namespace) -> None:
+def show_flame(found: Comparison, traces: Sequence[Trace], arguments: Namespace) -> None:
     """Print the frames of B, each with its cycles a wave in both; instructions only A has are left out."""
-    frames = _frames(found, trace)
+    frames = _frames(found, traces[1])
     if arguments.csv:
-        sys.stdout.write(csv_text(list(frames[0]) if frames else (), [list(row.values()) for row in frames]))
+        sys.stdout.write(csv_text(_FLAME_HEAD, [list(row.values()) for row in frames]))
     elif arguments.json:
-        print(json_text("rcv.compare.flame/1", _head(found) | {"of": len(frames), "frames": frames}))
+        document = _head(found) | {"of": len(frames), "frames": frames}
+        print(json_text("rcv.compare.flame/1", document, about(arguments, *traces)))
     else:
         print(found.judgement.sentence + "\n")
         print_table(_FLAME, [_frame_cells(row) for row in frames])

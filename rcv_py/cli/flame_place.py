@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 
 import numpy as np
@@ -15,12 +16,14 @@ from rcv_py.analysis.flame_sandwich import sandwich_frames
 from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
+from rcv_py.cli.about import about
 from rcv_py.cli.chosen import asked_costs
 from rcv_py.cli.opening import batches
-from rcv_py.cli.report import Column, json_text, plain, print_table
+from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
 from rcv_py.model.trace import Trace
 
 _COLUMNS = (*(Column(name, True) for name in ("total", "share", "self")), Column("frame", elastic="right"))
+HEAD = ("what", "name", "full_name", "line", "parent", "depth", "begin", "self", "total")
 
 
 def charged_with(trace: Trace, arguments: Namespace) -> Charged:
@@ -39,7 +42,10 @@ def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: Na
     if made is None:
         hint = "Name a line that was executed."
         raise UsageError("Nothing that has a cost leads through this place.", hint=hint)
-    if arguments.json:
+    if arguments.csv:
+        frames = placed_rows(trace, made[0], metric, *made[1:])
+        sys.stdout.write(csv_text(HEAD, [[frame[name] for name in HEAD] for frame in frames]))
+    elif arguments.json:
         unit = "samples" if charged.costs.label == SAMPLES else "cycles"
         tree, boxes, texts = made
         document = {
@@ -51,7 +57,7 @@ def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: Na
             "total": boxes.whole,
             "frames": placed_rows(trace, tree, metric, boxes, texts),
         }
-        print(json_text("rcv.flame/1", document))
+        print(json_text("rcv.flame.sandwich/1", document, about(arguments, trace)))
     else:
         _print(metric, *made)
     return 0

@@ -15,6 +15,7 @@ from rcv_py.analysis.place_trees import Place, label_tree, source_tree
 from rcv_py.analysis.source_costs import source_costs
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.chosen import asked_costs, charged, counted, counted_batches, in_order, window_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.model.kinds import TokenKind
@@ -41,7 +42,8 @@ def show_bins(trace: Trace, arguments: Namespace) -> int:
         sys.stdout.write(csv_text(("first", "last", "total", *kinds), cells))
     elif arguments.json:
         document = {"capture": trace.name, "se": arguments.se, "clock": arguments.clock, "step": found.step}
-        print(json_text(BINS_SCHEMA, document | {"total": int(found.totals.sum()), "rows": rows}))
+        document |= {"total": int(found.totals.sum()), "rows": rows}
+        print(json_text(BINS_SCHEMA, document, about(arguments, trace)))
     else:
         columns = (Column("first", True), Column("last", True), Column("cycles", True), Column("kinds"))
         cells = [[str(row["first"]), str(row["last"]), count(row["total"]), _kinds(row)] for row in rows]
@@ -104,7 +106,7 @@ def show_places(trace: Trace, arguments: Namespace) -> int:
             "of": len(named),
             "rows": shown,
         }
-        print(json_text(PLACES_SCHEMA, document))
+        print(json_text(PLACES_SCHEMA, document, about(arguments, trace)))
     else:
         _print(shown, unit, whole, len(named))
     return 0

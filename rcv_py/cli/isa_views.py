@@ -19,6 +19,7 @@ from rcv_py.analysis.memory_latency import memory_latency
 from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.chosen import matched, tuples_in_order
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -85,7 +86,7 @@ def show_labels(trace: Trace, costs: CostColumns, arguments: Namespace) -> int:
             "of": len(rows),
             "rows": [dict(zip(_LABEL_HEAD, row, strict=True)) for row in shown],
         }
-        print(json_text("rcv.isa/1", document))
+        print(json_text("rcv.isa/1", document, about(arguments, trace)))
     else:
         columns = (*(Column(name, True) for name in _LABEL_HEAD[:-1]), Column("name", elastic="right"))
         cells = [

@@ -19,14 +19,14 @@ from rcv_py.synth.variants import SAMPLES
 from tests.formats.test_broken_corpus import FILES, SHAPES, rich
 from tests.formats.test_broken_corpus import damaged as corpus
 from tests.support import captures
-from tests.support.command_runs import ON_A_CAPTURE, Run, run
+from tests.support.command_runs import ON_A_CAPTURE, Run, a_place, run
 from tests.support.whole_capture import write
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = "{out}"
 # What a command needs besides a folder; all commands that read a capture.
 WORDS: dict[str, tuple[str, ...]] = {
-    **{name: variants[0].split() for name, variants in ON_A_CAPTURE.items()},  # type: ignore[dict-item]
+    **{name: tuple(variants[0].split()) for name, variants in ON_A_CAPTURE.items()},
     "line": ("1",),
     "pmc": (),
     "compare": ("{folder}",),
@@ -35,12 +35,13 @@ WORDS: dict[str, tuple[str, ...]] = {
     "export": ("--to", "perfetto", "--out", f"{OUT}/trace.pftrace"),
 }
 BOTH_FORMS = {"no waves", "empty waves", "scattered tokens", "placeholder", "code.json cut in half"}
-DRAWN = ("view", "shot")  # through a window's code: tests/ui and tests/cli/test_commands.py have them
+ELSEWHERE = ("view", "shot", "mcp")  # tests/ui, tests/cli/test_commands.py and test_mcp.py have them
 
 
 def ask(command: str, folder: Path, out: Path, *forms: str) -> Run:
     """Run a command on a folder."""
-    places = {"out": str(out), "folder": str(folder)}
+    found = a_place(folder) if folder.is_dir() else a_place(out / "empty")
+    places = {"out": str(out), "folder": str(folder), **found}
     return run(command, str(folder), *(word.format(**places) for word in WORDS[command]), *forms)
 
 
@@ -65,7 +66,7 @@ def refused(done: Run) -> None:
 
 
 def test_every_command_that_reads_is_here() -> None:
-    assert set(NAMES) == {*WORDS, *DRAWN, "synth", "schema"}
+    assert set(NAMES) == {*WORDS, *ELSEWHERE, "synth", "schema"}
 
 
 @pytest.mark.parametrize("command", WORDS)
@@ -181,6 +182,53 @@ def test_the_codes_are_in_the_help() -> None:
     assert codes_text() in text
     assert [code.value for code in EXIT_TEXT] == [0, 1, 2, 3, 4, 130]
     assert set(EXIT_TEXT) == set(ExitCode)
+
+
+# -- what is asked is wrong -------------------------------------------------------------------------
+
+A_WAVE = "se1/simd0/slot0/wv0"
+WRONG = {
+    "waves --unit-of se9/simd9/slot9/wv9": "The capture has no wave se9/simd9/slot9/wv9.",
+    "waves --unit-of nonsense": "'nonsense' does not name a wave.",
+    "waves --sort color": "There is no column 'color' to sort by.",
+    "waves --within 5:4": "'5:4' is not a range such as 1000:2000",
+    "waves --resident --within 5": "'5' is not a range such as 1000:2000",
+    "wave se9/simd9/slot9/wv9": "The capture has no wave se9/simd9/slot9/wv9.",
+    "wave wv": "'wv' does not name a wave.",
+    f"wave {A_WAVE} --clock 9:1": "'9:1' is not a range such as 1000:2000",
+    f"wave {A_WAVE} --within a:b": "'a:b' is not a range such as 1000:2000",
+    "units --of se9/simd9/slot9/wv9": "The capture has no wave se9/simd9/slot9/wv9.",
+    "units --within 7:7": "'7:7' is not a range such as 1000:2000",
+    "place nowhere": "'nowhere' is not a place in a trace.",
+    "place ~": "An empty text is no place.",
+    "place :line~99999": "The capture has no line 99999.",
+    "place se9/simd9/slot9/wv9:line~3#0": "The capture has no wave se9/simd9/slot9/wv9.",
+    "search": "There is nothing to look for.",
+    "search --match [ --regex": "The search text is not a regular expression: unterminated character set",
+    "isa --match ( --regex": "The search text is not a regular expression: missing )",
+    "events --match * --regex": "The search text is not a regular expression: nothing to repeat",
+    "isa --mode wave-sum": "This mode is about one wave.",
+    "isa --sort color": "There is no column 'color' to sort by.",
+    "hotspot --clock 3:2": "'3:2' is not a range such as 1000:2000",
+    "hotspot --bins 0": "A histogram needs a range of the program.",
+    "hotspot --file a.py": "--file belongs to --charge.",
+    "flame --content sandwich": "--content sandwich and --around belong together.",
+    "flame --content sandwich --around 99999": "The capture has no line 99999.",
+    "flame --content sandwich --around a.py:3": "No code came from a.py.",
+    "loops --loop 1:2": "--loop belongs to --show iterations.",
+    "loops --show iterations --loop 1:2": "No wave ran a loop from 1 to 2.",
+    "loops --show iterations --loop 1": "'1' is not a pair of lines such as 12:40",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_makes_no_sense_is_refused_with_a_sentence(words: str) -> None:
+    command, *more = (word.replace("~", " ") for word in words.split())
+    for forms in ((), ("--json",), ("--csv",)):
+        done = run(command, str(captures.trace_path("pa_mqa_small")), *more, *forms)
+        assert (done.code, done.out) == (ExitCode.USAGE, ""), words
+        assert WRONG[words] in " ".join(done.err.split()), done.err
+        assert "Traceback" not in done.err
 
 
 # -- through a real process -------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run
 from tests.support.schema_outline import outline
 
-WITHOUT_JSON = {"view", "shot"}  # they show and draw; there is no result that a script could read
+WITHOUT_JSON = {"view", "shot", "mcp"}  # they show, draw and talk; there is no result of a script
 SMALL = tuple(name for name in captures.TRACES if name != "moe_reduce")
 OF_EACH_KIND = ("matmul_small", "gfx12", "counters", "markers", "events", "pc_sampling", "placeholder")
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "schemas.json"
@@ -81,7 +81,7 @@ def test_captures_below_a_folder_and_between_two(tmp_path: Path) -> None:
     names = [entry["name"] for entry in checked(run("info", str(root), "--json"))["captures"]]
     assert len(names) == len(captures.TRACES)
     assert checked(run("index", str(root), "--jobs", "0", "--json"))["about"]["captures"]
-    for by in ("line", "source", "block", "class"):
+    for by in ("line", "source", "block", "class", "listing", "flame"):
         found = checked(run("compare", a, b, "--by", by, "--top", "5", "--json"))
         assert len(found["about"]["captures"]) == 2
     assert checked(run("compare", a, small, "--json"))["kernel"] is None
@@ -135,7 +135,7 @@ def test_no_json_without_a_schema(command: Any) -> None:
 
 
 def test_every_command_about_a_capture_is_held() -> None:
-    alone = {"view", "shot", "compare", "pmc", "index", "report", "export", "synth", "schema"}
+    alone = {"view", "shot", "compare", "pmc", "index", "report", "export", "synth", "schema", "mcp"}
     about_a_capture = {command.name for command in COMMANDS} - alone
     assert about_a_capture == set(ON_A_CAPTURE), "add the command to tests/support/command_runs.py"
 

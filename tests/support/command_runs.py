@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections import OrderedDict
+import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
 from rcv_py.cli.main import main
-from rcv_py.formats.uiout.waves import WaveFiles
-from rcv_py.model.wave_columns import WaveColumns
+from rcv_py.formats.kept import KeptCaptures
 
 # What is asked of one capture; FOLDER goes in front.  One word list a variant, the first is the golden one.
+# {wave}, {place} and {line} are a wave of the capture, and its first wait.
 ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
     "triage": ("--top 3", "--top 0 --all"),
     "info": ("", "--check"),
@@ -27,25 +28,47 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
         "--by class",
         "--like old --top 3",
         "--like new --mode src",
+        "--bins 8",
+        "--charge self --top 3 --sort text --ascending",
+        "--charge inclusive --by source --top 3 --no-idle",
+        "--charge inclusive --by tree --top 5",
     ),
-    "isa": ("--top 4", "--blocks --top 4", "--branches --top 4"),
+    "isa": (
+        "--top 4",
+        "--blocks --top 4",
+        "--branches --top 4",
+        "--labels",
+        "--bars kinds --match wait --top 4",
+        "--mode wave-max --wave {wave} --bars latency_stall --top 4",
+    ),
     "source": ("--top 3", "--inlined --no-causes"),
-    "line": ("3 --top 3", "5 --by since --log"),
-    "waits": ("--top 3", "--latency --top 4"),
-    "causes": ("--top 3", "--by line --top 3", "--by producer --top 3"),
+    "line": ("3 --top 3", "5 --by since --log", "{line} --bar 0 --bars 4"),
+    "waits": ("--top 3", "--latency --top 4", "--line {line} --sort hits"),
+    "causes": ("--top 3", "--by line --top 3", "--by producer --top 3", "--line {line} --sort count"),
     "loops": (
         "--top 3",
         *(
             f"--show {name} --top 3"
             for name in ("iterations", "phases", "first", "distance", "chains", "barriers")
         ),
+        "--show iterations --sort cycles --top 4",
     ),
     "bubbles": ("--top 4", "--rule reference --top 4"),
-    "latency": ("--top 4", "--kind memory --top 4", "--rule reference --top 4"),
-    "flame": ("--least 10", "--content kernel --metric stall"),
-    "occupancy": ("", "--by kernel", "--by state", "--limits"),
+    "latency": (
+        "--top 4",
+        "--kind memory --top 4",
+        "--kind memory --waits --top 4",
+        "--rule reference --top 4",
+    ),
+    "flame": ("--least 10", "--content kernel --metric stall", "--content sandwich --around {line}"),
+    "occupancy": ("", "--by kernel", "--by state", "--limits", "--only all"),
+    "waves": ("--top 3 --sort stall", "--resident --top 5", "--unit-of {wave} --without-se 0"),
+    "wave": ("{wave}", "{wave} --tokens --clock 0:1000000"),
+    "units": ("", "--of {wave} --within 0:200000"),
+    "place": ("{place}", ":line~0 {wave} {wave}:line~1#0 {place}", ":line~5"),
+    "search": ("--match wait --top 3", "--match ^s_[bw] --regex --case --top 3", "--match nothing~of~it"),
     "counters": ("", "--list"),
-    "events": ("",),
+    "events": ("", "--match e --sort name --ascending"),
 }
 
 
@@ -58,28 +81,20 @@ class Run:
     err: str
 
 
-_columns = WaveFiles.columns
-_READ: OrderedDict[tuple[str, int, tuple[int, ...]], WaveColumns] = OrderedDict()
-_MOST = 48  # groups of waves that are kept
-
-
-def _columns_once(files: WaveFiles, rows: list[int]) -> WaveColumns:
-    """Read the same waves of a folder once: dozens of commands do, and it is most of their time."""
-    key = (str(files.folder.resolve()), files.base_clock, tuple(rows))
-    if key not in _READ:
-        _READ[key] = _columns(files, rows)
-    _READ.move_to_end(key)
-    while len(_READ) > _MOST:
-        _READ.popitem(last=False)
-    return _READ[key]
+_WAVE_FILE = re.compile(r"se(\d+)_sm(\d+)_sl(\d+)_wv(\d+)\.json")
+_KEPT = KeptCaptures()  # dozens of commands read the same capture, and that is most of their time
+_KEPT.start(4)
 
 
 @cache
 def run(*words: str) -> Run:
     """Run a command line in this process; equal ones only once."""
     out, err = io.StringIO(), io.StringIO()
-    once = patch.object(WaveFiles, "columns", _columns_once)
-    with once, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        patch("rcv_py.formats.open.KEPT", _KEPT),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         try:
             code = int(main(words))
         except SystemExit as stop:  # argparse names a mistake and stops
@@ -89,4 +104,22 @@ def run(*words: str) -> Run:
 
 def of_capture(command: str, folder: Path, more: str, *forms: str) -> Run:
     """Run a command on a capture, with the words of a variant and of an output form."""
-    return run(command, str(folder), *more.split(), *forms)
+    return run(command, str(folder), *words_of(folder, more), *forms)
+
+
+def words_of(folder: Path, more: str) -> list[str]:
+    """Return the words of a variant; `~` is a blank inside of a word."""
+    places = a_place(folder)
+    return [word.format(**places).replace("~", " ") for word in more.split()]
+
+
+@cache
+def a_place(folder: Path) -> dict[str, str]:
+    """The first wave by the names of the files and its first wait; of broken captures what they might be."""
+    names = {path.name: _WAVE_FILE.fullmatch(path.name) for path in folder.glob("se*_wv*.json")}
+    name, found = min(names.items(), default=("", None))
+    se, simd, slot, number = found.groups() if found else (0, 0, 0, 0)
+    wave, line = f"se{se}/simd{simd}/slot{slot}/wv{number}", 1
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+        line = int(json.loads((folder / name).read_text())["wave"]["waitcnt"][0][0])
+    return {"wave": wave, "line": str(line), "place": f"{wave}:line {line}#0"}

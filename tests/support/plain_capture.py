@@ -52,11 +52,25 @@ class PlainWave:
     tokens: list[Token]
     timeline: list[list[int]]
     waits: list[tuple[int, list[int]]]  # line of a wait, lines that it waited for
+    cu: int
 
     @property
     def name(self) -> str:
         """As commands write it."""
         return f"se{self.se}/simd{self.simd}/slot{self.slot}/wv{self.number}"
+
+
+@dataclass(frozen=True)
+class Stay:
+    """A wave in a slot, traced or not."""
+
+    se: int
+    cu: int
+    simd: int
+    slot: int
+    begin: int
+    end: int
+    kernel: str
 
 
 @dataclass
@@ -65,7 +79,12 @@ class Plain:
 
     code: list[list[object]]
     waves: list[PlainWave]
-    lives: list[tuple[int, int, int]]  # shader engine, begin, end of all waves
+    stays: list[Stay]  # of all waves that were on the device
+
+    @property
+    def lives(self) -> list[tuple[int, int, int]]:
+        """Shader engine, begin, end of all waves."""
+        return [(stay.se, stay.begin, stay.end) for stay in self.stays]
 
     def text(self, line: int) -> str:
         """The instruction."""
@@ -98,7 +117,7 @@ def plain(folder: Path) -> Plain:
         for path in sorted(folder.iterdir())
         if (match := _FILE.fullmatch(path.name)) is not None
     ]
-    return Plain(code, waves, _lives(folder, shift))
+    return Plain(code, waves, _stays(folder, shift))
 
 
 def _wave(path: Path, match: re.Match[str], shift: dict[int, int]) -> PlainWave:
@@ -111,7 +130,8 @@ def _wave(path: Path, match: re.Match[str], shift: dict[int, int]) -> PlainWave:
         before = max(before, time + duration)
     waits = [(line, [place for place, _ in named]) for line, named in wave["waitcnt"] or []]
     begin, end = wave["begin"] + add, wave["end"] + add
-    return PlainWave(se, simd, slot, number, begin, end, tokens, wave["timeline"] or [], waits)
+    timeline = wave["timeline"] or []
+    return PlainWave(se, simd, slot, number, begin, end, tokens, timeline, waits, wave["cu"])
 
 
 def _offsets(folder: Path) -> dict[int, int]:
@@ -130,17 +150,20 @@ def _offsets(folder: Path) -> dict[int, int]:
     return {se: round((value - min(origin.values())) / rate) for se, value in origin.items()}
 
 
-def _lives(folder: Path, shift: dict[int, int]) -> list[tuple[int, int, int]]:
-    """Begin and end of every wave in occupancy.json."""
+def _stays(folder: Path, shift: dict[int, int]) -> list[Stay]:
+    """Every wave in occupancy.json."""
     found = []
-    for key, events in json.loads((folder / "occupancy.json").read_text()).items():
+    document = json.loads((folder / "occupancy.json").read_text())
+    names = document["dispatches"]
+    for key, events in document.items():
         if not key.isdigit():
             continue
-        begun: dict[tuple[int, int, int], int] = {}
-        for time, cu, simd, slot, is_start, _ in events or []:
+        se, add = int(key), shift.get(int(key), 0)
+        begun: dict[tuple[int, int, int], tuple[int, int]] = {}
+        for time, cu, simd, slot, is_start, of in events or []:
             if is_start:
-                begun[cu, simd, slot] = time
+                begun[cu, simd, slot] = time, of
             else:
-                add = shift.get(int(key), 0)
-                found.append((int(key), begun.pop((cu, simd, slot)) + add, time + add))
+                begin, dispatch = begun.pop((cu, simd, slot))
+                found.append(Stay(se, cu, simd, slot, begin + add, time + add, names[str(dispatch)]))
     return found

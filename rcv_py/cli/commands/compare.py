@@ -63,7 +63,7 @@ def run(arguments: Namespace) -> int:
         twin=more[0] if more else None,
     )
     if arguments.by in VIEWS:
-        VIEWS[arguments.by](found, traces[1], arguments)
+        VIEWS[arguments.by](found, traces, arguments)
         return _gate(arguments.fail_on, found)
     rows = changes(found, arguments.by) if found.kernel is not None else ()
     kept = [row for row in rows if row.is_real or not arguments.beyond_noise]

@@ -15,7 +15,7 @@ from rcv_py.analysis.flame_layout import Order, layout
 from rcv_py.analysis.flame_text import folded, labels
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
-from rcv_py.cli.flame_place import charged_with, show_sandwich
+from rcv_py.cli.flame_place import HEAD, charged_with, show_sandwich
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
 from rcv_py.formats.open import open_trace
@@ -27,7 +27,6 @@ _COLUMNS = (
     Column("self", True),
     Column("frame", elastic="right"),
 )
-_HEAD = ("what", "name", "full_name", "line", "parent", "depth", "begin", "self", "total")
 _OF = {
     Metric.TOTAL: "cycles of latency and idle time of all waves",
     Metric.NONHIDDEN: "cycles of all waves that no other wave hid",
@@ -49,7 +48,7 @@ def run(arguments: Namespace) -> int:
         print(json_text("rcv.flame/1", _document(trace, tree, arguments), about(arguments, trace)))
     elif arguments.csv:
         frames = _document(trace, tree, arguments)["frames"]
-        sys.stdout.write(csv_text(_HEAD, [[frame[name] for name in _HEAD] for frame in frames]))
+        sys.stdout.write(csv_text(HEAD, [[frame[name] for name in HEAD] for frame in frames]))
     else:
         print_table(_COLUMNS, list(_rows(trace, tree, metric, Order(arguments.order), arguments.least)))
         print(f"\n{_footer(tree, metric, arguments.content)}{note and ' ' + note}")

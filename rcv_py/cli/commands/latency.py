@@ -167,7 +167,7 @@ def _document(
 ) -> dict[str, Any]:
     return {
         "capture": trace.name,
-        "kind": arguments.kind,
+        "kind": "memory_waits" if arguments.kind == "memory" and arguments.waits else arguments.kind,
         "rule": arguments.rule,
         "assumption": report.assumption,
         "reason": report.reason,

@@ -17,6 +17,7 @@ from rcv_py.analysis.token_waits import token_waits
 from rcv_py.analysis.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count
+from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, wave_of
 from rcv_py.cli.places import source_of
 from rcv_py.cli.report import csv_text, json_text, print_facts
@@ -36,7 +37,7 @@ def run(arguments: Namespace) -> int:
         rows = [[place["place"], name, value] for place in found for name, value in _facts(place)]
         sys.stdout.write(csv_text(("place", "what", "value"), rows))
     elif arguments.json:
-        print(json_text(SCHEMA, {"capture": trace.name, "places": found}))
+        print(json_text(SCHEMA, {"capture": trace.name, "places": found}, about(arguments, trace)))
     else:
         for at, place in enumerate(found):
             print(("\n" if at else "") + place["place"])
@@ -50,6 +51,8 @@ def _place(trace: Trace, text: str) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(f"{error}.", hint="Places look like se0/simd2/slot1/wv0:line 62#0.") from error
     line = selection.line
+    if selection.wave is None and line is None:
+        raise UsageError("An empty text is no place.", hint="Places look like se0/simd2/slot1/wv0:line 62#0.")
     if line is not None and line >= len(trace.code):
         raise UsageError(f"The capture has no line {line}.", hint=f"Its last one is {len(trace.code) - 1}.")
     place: dict[str, Any] = {"place": text, "wave": None, "line": line, "hit": selection.hit}

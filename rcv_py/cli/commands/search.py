@@ -9,6 +9,7 @@ from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.text_hits import text_hits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
+from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
@@ -49,7 +50,7 @@ def run(arguments: Namespace) -> int:
             "of": len(rows),
             "rows": [dict(zip(_HEAD, row, strict=True)) for row in shown],
         }
-        print(json_text(SCHEMA, document))
+        print(json_text(SCHEMA, document, about(arguments, trace)))
     elif not rows:
         print(f"Nothing matches “{arguments.match}”.")
     else:

@@ -10,6 +10,7 @@ from rcv_py.analysis.utilization import utilization
 from rcv_py.analysis.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, window_of
 from rcv_py.cli.places import wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -43,7 +44,7 @@ def run(arguments: Namespace) -> int:
             "within": [window.begin, window.end],
             "rows": [dict(zip(_HEAD, one, strict=True)) for one in rows],
         }
-        print(json_text(SCHEMA, document))
+        print(json_text(SCHEMA, document, about(arguments, trace)))
     else:
         print(f"{place}, {plural(len(waves), 'wave')}")
         cells = [(name, count(busy), percent(busy, whole)) for name, busy, whole, _ in rows]

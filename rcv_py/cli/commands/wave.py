@@ -14,6 +14,7 @@ from rcv_py.analysis.hotspot import counted_rows
 from rcv_py.analysis.line_stats import wave_lines
 from rcv_py.analysis.token_details import state_cycles
 from rcv_py.base.text import count, nanoseconds, percent, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.chosen import wave_of, window_of
 from rcv_py.cli.commands.waves import STATES
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
@@ -37,7 +38,8 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(_HEAD, [list(row.values()) for row in _tokens(trace, wave, part)]))
     elif arguments.json:
         more = {"instructions": list(_tokens(trace, wave, part))} if arguments.tokens else {}
-        print(json_text(SCHEMA, _document(trace, wave, part, arguments) | more))
+        document = _document(trace, wave, part, arguments) | more
+        print(json_text(SCHEMA, document, about(arguments, trace)))
     else:
         _print(trace, wave, part, arguments)
     return 0

@@ -14,6 +14,7 @@ from rcv_py.analysis.occupancy import Residencies, residencies
 from rcv_py.analysis.token_details import state_cycles
 from rcv_py.analysis.wave_places import traced_waves, waves_of_kernels, waves_of_unit
 from rcv_py.base.text import count, plural
+from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, in_order, window_of
 from rcv_py.cli.places import wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -28,6 +29,10 @@ RESIDENT_SCHEMA = "rcv.waves.resident/1"
 STATES = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
 _NAMES = ("wave", "se", "sa", "cu", "simd", "slot")  # numbers that are names
 _ELASTIC = {"kernel": "right"}
+_LIFE = ("begin", "end", "cycles")
+_HEAD = ("wave", "cu", "kernel", *_LIFE, "tokens", *(state.name.lower() for state in STATES))
+_RESIDENT = ("se", "sa", "cu", "simd", "slot", "begin", "end", "workgroup")
+_RESIDENT_HEAD = (*_RESIDENT, "cycles", "kernel", "wave")
 
 
 def run(arguments: Namespace) -> int:
@@ -35,15 +40,15 @@ def run(arguments: Namespace) -> int:
     trace = open_trace(arguments.folder)
     rows = list(_resident(trace, arguments) if arguments.resident else _traced(trace, arguments))
     shown = in_order(rows, arguments)[: arguments.top or None]
-    head = list(rows[0]) if rows else []
+    head = _RESIDENT_HEAD if arguments.resident else _HEAD
     if arguments.csv:
         sys.stdout.write(csv_text(head, [list(row.values()) for row in shown]))
     elif arguments.json:
         schema = RESIDENT_SCHEMA if arguments.resident else SCHEMA
         document = {"capture": trace.name, "within": arguments.within, "of": len(rows), "rows": shown}
-        print(json_text(schema, document))
+        print(json_text(schema, document, about(arguments, trace)))
     elif not rows:
-        print("There is no such wave.")
+        print("There is no such wave." if len(trace.waves) else "The capture has no traced waves.")
     else:
         columns = [Column(name, name not in ("wave", "kernel"), _ELASTIC.get(name, "")) for name in head]
         print_table(columns, [[_cell(name, row[name]) for name in head] for row in shown])
@@ -100,8 +105,7 @@ def _resident(trace: Trace, arguments: Namespace) -> Iterator[dict[str, Any]]:
     """Every wave of the occupancy record."""
     lives = shown_lives(trace, residencies(trace.occupancy), arguments)
     waves = traced_waves(trace, lives)
-    names = ("se", "sa", "cu", "simd", "slot", "begin", "end", "workgroup")
-    columns = {name: getattr(lives, name).tolist() for name in names}
+    columns = {name: getattr(lives, name).tolist() for name in _RESIDENT}
     for at, (kernel, wave) in enumerate(zip(lives.kernel.tolist(), waves.tolist(), strict=True)):
         row = {name: values[at] for name, values in columns.items()}
         yield {

@@ -1,4 +1,4 @@
-"""Documents of what instructions cost: hotspot, isa, line, latency, flame."""
+"""Documents of what instructions cost: hotspot, isa, line."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ ISA = Schema(
     "rcv.isa",
     1,
     "isa",
-    "The program: instructions, basic blocks or branches.",
+    "The program: instructions, basic blocks, branches or labels.",
     (
         Variant(
             {
@@ -158,8 +158,12 @@ ISA = Schema(
                         **COSTS,
                         "share": COST_SHARE,
                         "block": text("Name of the basic block."),
+                        "bar": maybe(
+                            number("Length of the bar that --bars asks for, in cycles; reasons: in samples.")
+                        ),
                         "instruction": INSTRUCTION,
                     },
+                    optional=("bar",),
                 ),
             },
             words="Instructions.",
@@ -202,6 +206,24 @@ ISA = Schema(
                 ),
             },
             words="Branches: --branches.",
+        ),
+        Variant(
+            {
+                **_ISA,
+                "kind": fixed("What a row is.", "labels"),
+                "rows": rows(
+                    "Labels in the order of the program.",
+                    {
+                        "row": LINE,
+                        "latency": cycles("Latency from here to the next label"),
+                        "share": share("Part of what all labels cost"),
+                        "codeobj": whole("Number of the code object.", least=None),
+                        "address": whole("Address in the code object, in bytes."),
+                        "name": text("Name of the label."),
+                    },
+                ),
+            },
+            words="Labels: --labels.",
         ),
     ),
 )
@@ -276,104 +298,4 @@ LINE_HITS = Schema(
     ),
 )
 
-_LATENCY: Fields = {
-    **CAPTURE,
-    "rule": choice("Our estimate, or the one of the reference viewer.", "ours", "reference"),
-    "assumption": text("What the numbers take for granted, as a sentence."),
-    "reason": text("Why there are no rows; empty if there are."),
-    "of": OF,
-}
-_HIDDEN: Fields = {
-    "total": cycles("Latency and idle"),
-    "not_hidden": cycles("Part that no other wave of the SIMD hid"),
-    "hidden": cycles("Part in which another wave of the SIMD was busy"),
-    "hidden_idle": cycles("Hidden part of the gaps in front"),
-    "hidden_stall": cycles("Hidden part of the stall"),
-    "hidden_issue": cycles("Hidden part of the issue or execution"),
-}
-LATENCY = Schema(
-    "rcv.latency",
-    1,
-    "latency",
-    "What of the latency other waves hide, or how long memory takes by counters.",
-    (
-        Variant(
-            {
-                **_LATENCY,
-                "kind": fixed("Which of the two tables.", "hidden"),
-                "totals": record(
-                    "Sums over all rows, and how busy matrix units were.",
-                    {
-                        **_HIDDEN,
-                        "matrix_busy": cycles("Matrix instructions by the cycles each takes"),
-                        "simd_resident": cycles("Time in which a SIMD held a traced wave, summed over SIMDs"),
-                    },
-                ),
-                "rows": rows(
-                    "Instructions by what is not hidden, the largest first.",
-                    {"line": LINE, **_HIDDEN, "share": share("Hidden part"), "text": INSTRUCTION},
-                ),
-            },
-            words="What other waves hide.",
-        ),
-        Variant(
-            {
-                **_LATENCY,
-                "kind": fixed("Which of the two tables.", "memory"),
-                "totals": record(
-                    "Sums over all rows.",
-                    {
-                        "samples": times("Returns that were matched"),
-                        "in_flight": times("Operations whose return was not seen"),
-                    },
-                ),
-                "rows": rows(
-                    "Instructions that read or wrote memory.",
-                    {
-                        "line": LINE,
-                        "counter": text("Counter that told it."),
-                        "mean": parts_of_cycles("Mean time from issue to return"),
-                        "error": parts_of_cycles("Standard error of the mean"),
-                        "std": parts_of_cycles("Standard deviation"),
-                        "samples": number("Returns that were matched, as a count."),
-                        "in_flight": number("Operations whose return was not seen, as a count."),
-                        "issue": parts_of_cycles("Mean time to issue"),
-                        "stall": parts_of_cycles("Mean stall"),
-                        "text": INSTRUCTION,
-                    },
-                ),
-            },
-            words="How long memory takes: --kind memory.",
-        ),
-    ),
-)
-
-FLAME = schema(
-    "rcv.flame",
-    "flame",
-    "A flamegraph: frames in frames, parents before children.",
-    {
-        **CAPTURE,
-        "content": choice("What frames are.", "source", "kernel", "markers", "both"),
-        "metric": choice("What is measured.", "total", "nonhidden", "stall", "hits"),
-        "order": choice("Order of siblings.", "heavy", "execution", "name"),
-        "unit": choice("What numbers count.", "cycles", "samples", "executions"),
-        "total": whole("All frames without a parent, in the unit."),
-        "frames": rows(
-            "Frames row by row, from left to right.",
-            {
-                "what": text("Kind of the frame, such as file, source or instruction."),
-                "name": text("What is written on it."),
-                "full_name": text("The same in full."),
-                "line": maybe(LINE),
-                "parent": maybe(whole("Index of the parent in this list; null for the outermost.")),
-                "depth": whole("Frames around it, as a count."),
-                "begin": whole("Left edge, in the unit.", least=None),
-                "self": whole("What the frame has besides its children, in the unit."),
-                "total": whole("The frame with its children, in the unit."),
-            },
-        ),
-    },
-)
-
-COST_SCHEMAS = (HOTSPOT, LIKE, ISA, LINE_HITS, LATENCY, FLAME)
+COST_SCHEMAS = (HOTSPOT, LIKE, ISA, LINE_HITS)

@@ -16,6 +16,7 @@ from rcv_py.cli.schemas.common import (
 from rcv_py.cli.schemas.envelope import Schema, Variant
 from rcv_py.cli.schemas.shape import (
     Fields,
+    choice,
     cycles,
     fixed,
     flag,
@@ -71,6 +72,7 @@ _ROUND: Fields = {
     "p90": maybe(parts_of_cycles("Iteration that nine tenths do not exceed")),
     "max": maybe(parts_of_cycles("Longest iteration")),
 }
+_NOTES = ("", "entry", "last", "outlier")
 _SHOWN: dict[str, tuple[str, Fields]] = {
     "loops": (
         "One row a loop.",
@@ -89,7 +91,8 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
         },
     ),
     "iterations": (
-        "One row an iteration between two jumps back, the longest of its loop first.",
+        "One row an iteration between two jumps back, the longest of its loop first; with --loop every "
+        "round of that loop.",
         {
             "branch": LINE,
             "wave": WAVE_NAME,
@@ -102,6 +105,7 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
             **_SPENT,
             "token": whole("Its first row among the wave's instructions, counted from 0."),
             "kinds": KINDS,
+            "note": choice("With --loop: what the round is; empty for an ordinary one.", *_NOTES),
         },
     ),
     "phases": (
@@ -183,7 +187,7 @@ LOOPS = Schema(
     "Iterations of loops, phases of waves, and what costs cycles in and around them.",
     tuple(
         Variant(
-            {**_LOOPS, "show": fixed("Which table.", name), "rows": rows(meaning, fields)},
+            {**_LOOPS, "show": fixed("Which table.", name), "rows": rows(meaning, fields, ("note",))},
             words=f"{meaning[:-1]}: --show {name}.",
         )
         for name, (meaning, fields) in _SHOWN.items()

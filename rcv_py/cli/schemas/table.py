@@ -8,17 +8,23 @@ from typing import Any
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.schemas.capture_schemas import CAPTURE_SCHEMAS
 from rcv_py.cli.schemas.cost_schemas import COST_SCHEMAS
+from rcv_py.cli.schemas.depth_schemas import DEPTH_SCHEMAS
 from rcv_py.cli.schemas.envelope import DIALECT, Schema, envelope_schema
 from rcv_py.cli.schemas.info_schemas import INFO_SCHEMAS
 from rcv_py.cli.schemas.library_schemas import LIBRARY_SCHEMAS
 from rcv_py.cli.schemas.loop_schemas import LOOP_SCHEMAS
+from rcv_py.cli.schemas.panel_schemas import PANEL_SCHEMAS
 from rcv_py.cli.schemas.source_schemas import SOURCE_SCHEMAS
 from rcv_py.cli.schemas.wait_schemas import WAIT_SCHEMAS
+from rcv_py.cli.schemas.wave_schemas import WAVE_SCHEMAS
 
 SCHEMAS: tuple[Schema, ...] = (
     *INFO_SCHEMAS,
     *CAPTURE_SCHEMAS,
     *COST_SCHEMAS,
+    *DEPTH_SCHEMAS,
+    *PANEL_SCHEMAS,
+    *WAVE_SCHEMAS,
     *SOURCE_SCHEMAS,
     *WAIT_SCHEMAS,
     *LOOP_SCHEMAS,

@@ -1,0 +1,130 @@
+"""Documents of what panels show besides tables: histogram, tree of places, two programs, two flames."""
+
+from __future__ import annotations
+
+from rcv_py.cli.schemas.common import CAPTURE, OF
+from rcv_py.cli.schemas.envelope import schema
+from rcv_py.cli.schemas.shape import (
+    Fields,
+    choice,
+    cycles,
+    flag,
+    maybe,
+    named,
+    parts_of_cycles,
+    ratio,
+    rows,
+    share,
+    text,
+    whole,
+)
+from rcv_py.cli.schemas.wave_schemas import ASKED_RANGE
+
+BINS = schema(
+    "rcv.hotspot.bins",
+    "hotspot",
+    "A histogram of the program: cycles by range of code rows and kind (--bins).",
+    {
+        **CAPTURE,
+        "se": maybe(whole("Shader engine whose waves count; null for all.")),
+        "clock": ASKED_RANGE,
+        "step": whole("Code rows of a range, as a count.", least=1),
+        "total": cycles("All ranges"),
+        "rows": rows(
+            "One row a range, in program order.",
+            {
+                "first": whole("First row of the program, counted from 0."),
+                "last": whole("Last row of the program, counted from 0."),
+                "total": cycles("Latency of these instructions"),
+                "kinds": named("The same by kind of instruction.", cycles("Latency of the kind")),
+            },
+        ),
+    },
+)
+PLACES = schema(
+    "rcv.hotspot.places",
+    "hotspot",
+    "Source lines, instructions, or the tree of places with what they are charged (--charge).",
+    {
+        **CAPTURE,
+        "by": choice("What a row is.", "line", "source", "tree"),
+        "charge": choice(
+            "Who is charged: the innermost place, or all of an inline chain.", "self", "inclusive"
+        ),
+        "idle": flag("Whether gaps in front of instructions are charged as well."),
+        "clock": ASKED_RANGE,
+        "unit": choice("What numbers count.", "cycles", "samples"),
+        "total": whole("The whole program, in the unit."),
+        "of": OF,
+        "rows": rows(
+            "Places by cost; of one file in its order; of a tree parents before children.",
+            {
+                "name": text("What the place is called."),
+                "path": text("Path of the source file, or code rows of a block; empty if there is none."),
+                "line": whole(
+                    "Line of the source file, counted from 1; of an instruction or a block its row, "
+                    "counted from 0; -1 if there is none.",
+                    least=-1,
+                ),
+                "depth": whole("Places around it, as a count; 0 without a tree."),
+                "cost": whole("What it is charged, in the unit."),
+                "share": share("Part of the whole program"),
+                "text": text("Source text or instruction; empty if it is not known."),
+            },
+        ),
+    },
+)
+
+_SIDES: Fields = {
+    "a": text("Name of the capture before the change."),
+    "b": text("Name of the capture after the change."),
+    "verdict": text("The answer in a word."),
+    "sentence": text("The answer."),
+    "measure": choice("Cycles of what.", "cost", "latency", "stall"),
+}
+LISTING = schema(
+    "rcv.compare.listing",
+    "compare",
+    "Both programs side by side (--by listing).",
+    {
+        **_SIDES,
+        "of": OF,
+        "rows": rows(
+            "One row an instruction or a pair, in the order of B.",
+            {
+                "line_a": whole("Row of the program of A; -1 if there is none.", least=-1),
+                "line_b": whole("Row of the program of B; -1 if there is none.", least=-1),
+                "status": text("What became of it: same, changed, moved, inserted or removed."),
+                "text_a": text("Instruction of A; empty if there is none."),
+                "text_b": text("Instruction of B; empty if there is none."),
+                "cost_a": parts_of_cycles("A wave of A"),
+                "cost_b": parts_of_cycles("A wave of B at the executions of A"),
+                "delta": parts_of_cycles("B less A, a wave"),
+                "ratio": maybe(ratio("Delta divided by the cost in A; null if that is 0")),
+                "beyond_noise": flag("Whether the difference is more than noise."),
+            },
+        ),
+    },
+)
+FLAME = schema(
+    "rcv.compare.flame",
+    "compare",
+    "The flamegraph of B with what each frame takes in both (--by flame).",
+    {
+        **_SIDES,
+        "of": OF,
+        "frames": rows(
+            "Frames row by row, from left to right.",
+            {
+                "name": text("What is written on it."),
+                "full_name": text("The same in full."),
+                "depth": whole("Frames around it, as a count."),
+                "cost_a": cycles("A wave of A"),
+                "cost_b": cycles("A wave of B at the executions of A"),
+                "change": choice("What became of it.", "within noise", "more", "fewer"),
+            },
+        ),
+    },
+)
+
+PANEL_SCHEMAS = (BINS, PLACES, LISTING, FLAME)
