@@ -61,7 +61,7 @@ def test_a_column_the_user_hid_stays_hidden(
 def test_the_explorer_keeps_names(ui: UiContext, settle: Callable[..., None]) -> None:
     panel = ExplorerPanel(ui)
     settle(panel, 200)
-    assert panel.tree.columnWidth(0) >= 80
+    assert panel.tree.columnWidth(0) >= 140
 
 
 def test_top_lines_keep_the_share(ui: UiContext, settle: Callable[..., None]) -> None:
