@@ -6,7 +6,7 @@ from collections import Counter
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractItemView, QApplication
 from pytestqt.qtbot import QtBot
 
 from rcv_py.model.window import TimeWindow
@@ -190,3 +190,13 @@ def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(qtbot: QtBo
         workspace.toggle_panel("triage", by_key=True)
         settle(app, qtbot)
         assert dock.has_focus()
+
+
+def test_a_key_goes_to_a_panel_that_slept(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        workspace = app.window.workspace
+        workspace.toggle_panel("causes", by_key=True)
+        qtbot.waitUntil(workspace.docks["causes"].has_focus)
+        assert isinstance(QApplication.focusWidget(), QAbstractItemView)
+        settle(app, qtbot)

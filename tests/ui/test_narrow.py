@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.rows_view import RowsView
+from rcv_py.ui.kit.table_model import Column
 from rcv_py.ui.panels.explorer import ExplorerPanel
 from rcv_py.ui.panels.source import SourcePanel
 from rcv_py.ui.panels.top_lines import TopLinesPanel
@@ -58,7 +61,7 @@ def test_a_column_the_user_hid_stays_hidden(
 def test_the_explorer_keeps_names(ui: UiContext, settle: Callable[..., None]) -> None:
     panel = ExplorerPanel(ui)
     settle(panel, 200)
-    assert panel.tree.columnWidth(0) >= 80
+    assert panel.tree.columnWidth(0) >= 140
 
 
 def test_top_lines_keep_the_share(ui: UiContext, settle: Callable[..., None]) -> None:
@@ -78,3 +81,56 @@ def test_a_file_opens_at_its_hottest_line(ui: UiContext, settle: Callable[..., N
     top = view.row_top(int(lines.cost.argmax()))
     qtbot.waitUntil(lambda: 0 <= view.row_top(int(lines.cost.argmax())) < view.viewport().height() or top < 0)
     assert 0 <= view.row_top(int(lines.cost.argmax())) < view.viewport().height()
+
+
+def test_what_gave_way_comes_back_in_a_wider_window(ui: UiContext, settle: Callable[..., None]) -> None:
+    narrow, wide = SourcePanel(ui), SourcePanel(ui)
+    settle(narrow, 330)
+    assert "cost" not in shown(narrow)
+    wide.view.load_state(narrow.view.save_state())
+    settle(wide, 900)
+    assert "cost" in shown(wide)
+
+
+def test_widths_of_a_wide_window_do_not_stay_in_a_narrow_one(
+    ui: UiContext, settle: Callable[..., None]
+) -> None:
+    wide, narrow = TopLinesPanel(ui), TopLinesPanel(ui)
+    settle(wide, 600)
+    settle(narrow, 240)
+    narrow.view.load_state(wide.view.save_state())
+    narrow.view.widths.stretch()
+    at = narrow.view.table.column_of("share")
+    end = narrow.view.columnViewportPosition(at) + narrow.view.columnWidth(at)
+    assert end <= narrow.view.viewport().width() + 1
+
+
+def test_a_width_by_hand_is_kept(ui: UiContext, settle: Callable[..., None]) -> None:
+    first, second = SourcePanel(ui), SourcePanel(ui)
+    settle(first, 900)
+    settle(second, 900)
+    at = first.view.table.column_of("cost")
+    first.view.setColumnWidth(at, 133)
+    second.view.load_state(first.view.save_state())
+    assert second.view.columnWidth(at) == 133
+    second.resize(1000, 500)
+    assert second.view.columnWidth(at) == 133
+
+
+def test_the_share_is_whole_in_the_narrowest_column(ui: UiContext, settle: Callable[..., None]) -> None:
+    panel = TopLinesPanel(ui)
+    settle(panel, 195)
+    view, at = panel.view, panel.view.table.column_of("share")
+    assert view.columnViewportPosition(at) + view.columnWidth(at) <= view.viewport().width() + 1
+
+
+def test_columns_grow_with_their_numbers(ui: UiContext, qtbot: object) -> None:
+    view = RowsView(ui.theme, ui.settings)
+    qtbot.addWidget(view)
+    view.show_columns((Column("hits", "hits", np.array([8, 2]), is_number=True, width=30),))
+    before = view.columnWidth(0)
+    view.show_columns((Column("hits", "hits", np.array([123_456_789_012, 2]), is_number=True, width=30),))
+    assert view.columnWidth(0) > before
+    view.setColumnWidth(0, 40)
+    view.show_columns((Column("hits", "hits", np.array([123_456_789_013, 2]), is_number=True, width=30),))
+    assert view.columnWidth(0) == 40

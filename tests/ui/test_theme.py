@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import QTreeWidget
+from pytestqt.qtbot import QtBot
 
 from rcv_py.base import colors, resources
 from rcv_py.base.colors import Pair, contrast
@@ -15,6 +18,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.icon_files import drawing
 from rcv_py.ui.kit.icons import icon
 from rcv_py.ui.kit.style_sheet import ICONS, style_sheet
+from tests.ui.window import window
 
 ROOT = Path(__file__).resolve().parents[2]
 THEMES = (0, 1)  # light, dark
@@ -95,11 +99,31 @@ def test_the_style_sheet_is_complete_and_follows_the_theme(ui: UiContext) -> Non
     assert light.count("{") == light.count("}")
 
 
-def test_largest_first_points_down(ui: UiContext) -> None:
-    sheet = style_sheet(ui.theme.role, lambda name, _: name)
-    # Qt draws its up-arrow where the order is descending.
-    assert 'QHeaderView::up-arrow { image: url("chevron")' in sheet
-    assert 'QHeaderView::down-arrow { image: url("chevron-up")' in sheet
+@pytest.mark.parametrize("order", [Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder])
+def test_largest_first_points_down(order: Qt.SortOrder, qtbot: QtBot) -> None:
+    with window() as app:
+        app.ui.settings["look.theme"] = "light"
+        table = QTreeWidget()
+        qtbot.addWidget(table)
+        table.setHeaderLabels([""])
+        table.setSortingEnabled(True)
+        table.sortByColumn(0, order)
+        table.resize(120, 80)
+        table.show()
+        qtbot.wait(30)
+        image = table.header().grab().toImage()
+        blue = [
+            (x, y)
+            for x in range(image.width())
+            for y in range(image.height())
+            if (ink := image.pixelColor(x, y)).blue() - ink.red() > 60
+        ]
+        assert blue
+        middle = sum(x for x, _ in blue) / len(blue)
+        tip = [y for x, y in blue if abs(x - middle) <= 1]
+        ends = [y for x, y in blue if abs(x - middle) > 2]
+        is_down = sum(tip) / len(tip) > sum(ends) / len(ends)
+        assert is_down == (order == Qt.SortOrder.DescendingOrder)
 
 
 def test_every_icon_has_a_drawing_that_shows_in_both_themes(ui: UiContext) -> None:

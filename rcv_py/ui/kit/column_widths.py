@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,12 +50,43 @@ class ColumnWidths:
         }
 
     def apply(self, columns: Sequence[Column], before: dict[str, tuple[int, bool]], char_px: float) -> None:
-        """Give new columns what they need, and those from `before` what they had."""
+        """Give new columns what they need, and those the user changed what they had in `before`."""
         self._is_ours = True
         for at, column in enumerate(columns):
             width, is_hidden = before.get(column.id, (0, False))
+            width = width if column.id in self._by_hand else 0
             self._view.setColumnHidden(at, is_hidden)
             self._view.setColumnWidth(at, width or self._needed(column, char_px))
+        self._is_ours = False
+        self.stretch()
+
+    def grow(self, columns: Sequence[Column], char_px: float) -> None:
+        """Widen columns whose numbers have become longer; none gets narrower under the reader's eyes."""
+        self._is_ours = True
+        for at, column in enumerate(columns):
+            if column.id not in self._by_hand and not self._view.isColumnHidden(at):
+                self._view.setColumnWidth(at, max(self._view.columnWidth(at), self._needed(column, char_px)))
+        self._is_ours = False
+        self.stretch()
+
+    def save(self) -> dict[str, list[str]]:
+        """Return which columns have the user's width, and which are hidden only for want of room."""
+        return {"by_hand": sorted(self._by_hand), "yielded": sorted(self._yielded)}
+
+    def load(self, state: object, load_header: Callable[[], None], char_px: float) -> None:
+        """Take back what `save` returned, around the header that takes back its own.
+
+        Widths that came from another size of the window are not the user's: they are found anew.
+        """
+        kept = state if isinstance(state, dict) else {}
+        self._is_ours = True
+        load_header()
+        self._by_hand = _names(kept.get("by_hand"))
+        self._yielded = _names(kept.get("yielded"))
+        for at, column in enumerate(self._model.columns):
+            if column.id not in self._by_hand and not self._view.isColumnHidden(at):
+                self._view.setColumnWidth(at, self._needed(column, char_px))
+        self._show_yielded()
         self._is_ours = False
         self.stretch()
 
@@ -110,3 +141,7 @@ class ColumnWidths:
     def _resized(self, at: int, old: int, new: int) -> None:
         if not self._is_ours and 0 <= at < len(self._model.columns) and old and new:
             self._by_hand.add(self._model.columns[at].id)
+
+
+def _names(saved: object) -> set[str]:
+    return {name for name in saved if isinstance(name, str)} if isinstance(saved, list) else set()

@@ -117,6 +117,8 @@ class RowsView(QTableView):
             self.widths.apply(columns, before, self._char_px)
             pending, self._pending_state = self._pending_state, {}
             self.load_state(pending)
+        else:
+            self.widths.grow(columns, self._char_px)
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -388,11 +390,11 @@ class RowsView(QTableView):
 
     def save_state(self) -> dict[str, Any]:
         """Return columns and order, as plain JSON values."""
-        return self.header.save()
+        return {**self.header.save(), "widths": self.widths.save()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned, now or when there are columns."""
         if not self.table.columns:
             self._pending_state = state
-        else:
-            self.header.load(state)
+        elif state:
+            self.widths.load(state.get("widths"), lambda: self.header.load(state), self._char_px)

@@ -28,6 +28,7 @@ NO_SOURCES = (
 )
 STREAM_MS = 500
 WITH_COST_PX = 260  # narrower than that, cycles would leave no room for names
+WITH_BAR_PX = 220  # narrower than this, names need the room of the bars
 
 
 @panel(id="explorer", title="Explorer", area="left", order=10, tip="Files and lines by cost.")
@@ -96,9 +97,10 @@ class ExplorerPanel(Panel):
         self.ui.theme.changed.connect(self._repaint)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave room for names: without it cycles, which the bar shows too, give way."""
+        """Leave room for names: without it cycles give way, which the bar shows too, then the bars."""
         super().resizeEvent(event)
         self.tree.setColumnHidden(COST, self.width() < WITH_COST_PX)
+        self.tree.setColumnHidden(BAR, self.width() < WITH_BAR_PX)
 
     # -- computing ----------------------------------------------------------------------------------
 

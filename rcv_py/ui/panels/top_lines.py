@@ -36,7 +36,7 @@ class TopLinesPanel(Panel):
         self._shown_file: int | None = None
         self.view = RowsView(ui.theme, ui.settings)
         self.view.setAccessibleName("Lines ranked by cost")
-        self.view.widths.elastic = Elastic("place", "share", 84, 160)
+        self.view.widths.elastic = Elastic("place", "share", 84, 160, yields=("bar",))
         self.view.cell_painters["bar"] = self._paint_bar
         self.scope = QComboBox(toolTip="Which files are ranked.")
         self.scope.setAccessibleName("Which files are ranked")

@@ -38,6 +38,7 @@ RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is th
 WAVE_PX = 344  # height of the first panel at the right: all it shows
 MOST_LEAST = QSize(600, 170)  # px: no panel may insist on more
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
+FOCUS_TRIES, FOCUS_AGAIN_MS = 20, 100  # as long as a panel takes to have something
 UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
@@ -111,14 +112,24 @@ class Dock(QDockWidget):
         focus = QApplication.focusWidget()
         return focus is not None and self.isAncestorOf(focus)
 
-    def take_focus(self) -> None:
-        """Give the focus to what had it last, else to its list, else to the first thing that takes keys."""
+    def take_focus(self, tries: int = FOCUS_TRIES) -> None:
+        """Give the focus to what had it last, else to its list, else to the first thing that takes keys.
+
+        A panel that slept has nothing to show at first: it is asked again, unless the focus went elsewhere.
+        """
+        before = QApplication.focusWidget()
+        if not self._focus_inside() and tries:
+            again = lambda: QApplication.focusWidget() is before and self.take_focus(tries - 1)  # noqa: E731
+            QTimer.singleShot(FOCUS_AGAIN_MS, self, again)
+
+    def _focus_inside(self) -> bool:
         wanted = [self.panel.focusWidget(), *self.panel.findChildren(QAbstractItemView)]
         wanted += self.panel.findChildren(QWidget)
         for widget in wanted:
             if widget is not None and widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
                 widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
-                return
+                return True
+        return False
 
     def update_title(self, is_tab: bool) -> None:
         """Show the title bar only if there is no tab that says the same."""
