@@ -27,7 +27,7 @@ WITH_ALL_VARIANTS = (
     "mla_decode",
     "pcsampling",
 )  # others are large
-OF_EACH_KIND = ("matmul_small", "gfx12", "counters", "markers", "events", "pc_sampling", "placeholder")
+OF_EACH_KIND = ("matmul_small", "counters", "markers", "pc_sampling")
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "schemas.json"
 
 
