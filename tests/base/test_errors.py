@@ -9,6 +9,7 @@ import pytest
 import rcv_py.base.errors
 import rcv_py.work
 from rcv_py.analysis.formula.errors import FormulaError, FormulaKind
+from rcv_py.api.errors import MissingPackage, NoColumn, TooLarge, UnequalColumns
 from rcv_py.base.errors import BrokenFile, Cancelled, MissingFile, NotATrace, RcvError
 
 for module in pkgutil.iter_modules(rcv_py.work.__path__):
@@ -18,6 +19,10 @@ OWN_SENTENCE = {
     NotATrace: ("/some/folder",),
     BrokenFile: ("code.json", "it ends in the middle", "JSONDecodeError(…)"),
     MissingFile: ("code.json",),
+    NoColumn: ("stal", ("stall", "idle")),
+    UnequalColumns: ("tokens", (3, 4)),
+    TooLarge: ("tokens", 1e9),
+    MissingPackage: ("A data frame", "pandas", "pandas"),
     FormulaError: (FormulaKind.PARSE, "A bracket is not closed.", 3, 4),
 }
 

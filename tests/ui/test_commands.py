@@ -172,3 +172,21 @@ def test_sizes_stop_at_their_bounds() -> None:
         assert app.ui.settings["look.font_size"] == 24
         assert app.ui.commands["view.font_bigger"].why_not()
         app.ui.settings["look.font_size"] = 10
+
+
+def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        workspace = app.window.workspace
+        dock = workspace.docks["triage"]
+        workspace.docks["isa"].take_focus()
+        workspace.toggle_panel("triage", by_key=True)
+        settle(app, qtbot)
+        assert workspace.is_shown("triage")
+        assert dock.has_focus()
+        workspace.toggle_panel("triage", by_key=True)
+        settle(app, qtbot)
+        assert not workspace.is_shown("triage")
+        workspace.toggle_panel("triage", by_key=True)
+        settle(app, qtbot)
+        assert dock.has_focus()

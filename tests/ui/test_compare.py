@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -257,8 +258,10 @@ def test_a_twin_tells_the_noise(
     assert compared.verdict.text().startswith("B takes ")
 
 
-def test_the_menu_opens_a_twin(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(SAMPLE))
+def test_the_menu_opens_a_twin(qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    twin = shutil.copytree(SAMPLE, tmp_path / SAMPLE.name)
+    chosen = [SAMPLE, SAMPLE, twin]
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(chosen.pop(0)))
     with window() as app:
         commands, session = app.ui.commands, app.ui.session
         open_sample(app, qtbot)
@@ -266,6 +269,11 @@ def test_the_menu_opens_a_twin(qtbot: object, monkeypatch: pytest.MonkeyPatch) -
         commands.run("file.compare")
         settle(app, qtbot)
         assert commands["file.forget_twin"].why_not()
+        commands.run("file.twin")
+        settle(app, qtbot)
+        assert "is the baseline itself" in str(app.window.shown_errors.pop())
+        assert session.baseline.value is not None
+        assert session.baseline.value.twin is None
         commands.run("file.twin")
         settle(app, qtbot)
         assert session.baseline.value is not None
@@ -292,3 +300,19 @@ def test_the_real_pair_is_no_regression() -> None:
     baseline = read(trace_path("flash_attn_small_before"), 1)
     assert baseline.costs.wave_count == 4
     assert baseline.name == trace_path("flash_attn_small_before").name
+
+
+def test_another_kind_of_row_is_shown_from_its_top(compared: ComparePanel, settled: Settled) -> None:
+    compared.resize(700, 130)
+    compared.show()
+    settled()
+    bar = compared.view.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    choose(compared, "class", settled)
+    assert bar.maximum() > 0
+    assert bar.value() == 0
+    bar.setValue(bar.maximum())
+    choose(compared, "class", settled)
+    assert bar.value() == bar.maximum()
+    choose(compared, "flame", settled)
+    assert compared.notes.text().startswith("Width: B; red")

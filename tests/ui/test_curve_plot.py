@@ -336,6 +336,8 @@ def test_ticks_are_round_and_whole_for_whole_numbers() -> None:
     assert ticks(0, 9, 200, True) == [0, 2, 4, 6, 8]
     assert ticks(0, 1.2, 400, True) == [0, 1]
     assert ticks(-3, 3, 110, False) == [-2, 0, 2]
+    assert ticks(0, 18, 36, True) == [0, 10]  # never one number alone
+    assert ticks(0, 4, 30, True) == [0, 4]
     assert value_text(0.5, 0.1) == "0.5"
     assert value_text(1234, 100) == "1,234"
     assert value_text(2_500_000, 500_000) == "2.50M"

@@ -153,4 +153,3 @@ def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot) ->
         app.window.exporter.copy_table("causes")
         rows = app.qt.clipboard().text().splitlines()
         assert len(rows) > 2
-        assert not causes.is_asleep

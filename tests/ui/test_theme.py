@@ -95,6 +95,13 @@ def test_the_style_sheet_is_complete_and_follows_the_theme(ui: UiContext) -> Non
     assert light.count("{") == light.count("}")
 
 
+def test_largest_first_points_down(ui: UiContext) -> None:
+    sheet = style_sheet(ui.theme.role, lambda name, _: name)
+    # Qt draws its up-arrow where the order is descending.
+    assert 'QHeaderView::up-arrow { image: url("chevron")' in sheet
+    assert 'QHeaderView::down-arrow { image: url("chevron-up")' in sheet
+
+
 def test_every_icon_has_a_drawing_that_shows_in_both_themes(ui: UiContext) -> None:
     folder = resources.resource("icons")
     assert folder is not None

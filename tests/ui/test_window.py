@@ -255,3 +255,16 @@ def test_the_window_fits_a_small_screen() -> None:
     with window() as app:
         assert app.window.minimumSizeHint().width() <= QSize(1280, 800).width()
         assert app.window.minimumSizeHint().height() <= QSize(1280, 800).height()
+
+
+def test_no_message_makes_the_window_wider(qtbot: QtBot) -> None:
+    with window() as app:
+        open_sample(app, qtbot)
+        status, session = app.window.status, app.ui.session
+        status.show_saved(Path("/tmp") / f"{'ui_output_agent_58550_dispatch_44_' * 3}.pftrace")
+        session.busy.set((Stage("Writing the waves of ui_output_agent_58550_dispatch_44", 18, 32),))
+        session.problems.set((Problem(Severity.ERROR, "b.json", "b.json is lost."),))
+        qtbot.wait(150)
+        assert status.minimumSizeHint().width() < 700
+        assert app.window.width() == 1280
+        session.busy.set(())

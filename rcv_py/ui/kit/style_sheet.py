@@ -61,6 +61,8 @@ QHeaderView { background: $window; border: none; }
 QHeaderView::section { background: $window; color: $muted; border: none; border-right: 1px solid $line;
     border-bottom: 1px solid $line; padding: 3px 6px; }
 QHeaderView::section:hover { color: $text; background: $hover; }
+QHeaderView::up-arrow { image: url("$sorted_down"); width: 10px; height: 10px; }
+QHeaderView::down-arrow { image: url("$sorted_up"); width: 10px; height: 10px; }
 QTableCornerButton::section { background: $window; border: none; }
 QScrollBar:vertical { background: transparent; width: 11px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 11px; margin: 0; }
@@ -146,6 +148,9 @@ ICONS = {
     "float": ("float", "muted"),
     "chevron": ("chevron", "muted"),
     "chevron_up": ("chevron-up", "muted"),
+    # Qt's name of the arrow is not its meaning: what it calls up stands at largest first.
+    "sorted_down": ("chevron", "accent"),
+    "sorted_up": ("chevron-up", "accent"),
 }
 
 

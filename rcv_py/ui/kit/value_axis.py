@@ -75,7 +75,19 @@ def ticks(low: float, high: float, height_px: float, is_whole: bool) -> list[flo
     if is_whole:
         step = max(1.0, step)
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+    if first >= last and height_px >= 2 * TEXT_PX:  # one number is no scale: room for two has to do
+        step = round_down(max(high - low, 1e-9), is_whole)
+        first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+        return [float(at * step + 0.0) for at in ((first, last) if last > first else (first,))]
     return (np.arange(first, last + 1) * step + 0.0).tolist()  # no -0
+
+
+def round_down(span: float, is_whole: bool) -> float:
+    """Return the largest round step that is not above a span; at least 1 for whole numbers."""
+    step = round_step(span)
+    while step > span * 1.001:
+        step = round_step(step / 2.6)
+    return max(1.0, step) if is_whole else step
 
 
 def bounds(low: float, high: float, from_zero: bool) -> tuple[float, float]:

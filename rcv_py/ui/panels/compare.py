@@ -83,6 +83,7 @@ class ComparePanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.found: Comparison | None = None
+        self._shown_by = ""
         self.verdict = QLabel(wordWrap=True)
         self.verdict.setAccessibleName("Verdict")
         self.notes = ElidedLabel()
@@ -231,8 +232,11 @@ class ComparePanel(Panel):
             self.ways.setCurrentWidget(self.flame)
         elif shown is not None:
             self.view.show_rows(shown, self.only.isChecked())
+            if by != self._shown_by:  # other rows: where the old ones were scrolled to means nothing
+                self.view.scrollToTop()
             self.ways.setCurrentWidget(self.view)
             self._tell_count()
+        self._shown_by = by
         self._say_inner(shown)
         self._follow()
 
@@ -253,11 +257,12 @@ class ComparePanel(Panel):
         self.verdict.setText(f"{found.judgement.sentence}")
         ink = self.ui.theme.role(_ROLES[found.verdict]).name()
         self.verdict.setStyleSheet(f"font-weight: 600; color: {ink}")
-        sides = f"A is {baseline.name}, B the open capture."
+        # What the colours mean comes first: the end of the line is what a narrow window cuts.
+        colours = "Width: B; red: more cycles than A, blue: fewer, grey: within noise. "
+        sides = colours if self.by == FLAME else ""
+        sides += f"A is {baseline.name}, B the open capture."
         if baseline.twin is not None:
             sides += f" Noise is what {baseline.twin.name} differs from A by."
-        if self.by == FLAME:
-            sides += " Width: B; red: more cycles than A, blue: fewer, grey: within noise."
         facts = [f"{name} {value}" for name, value in numbers(found)]
         self.notes.setText(" ".join((sides, *found.notes)))
         self.verdict.setToolTip("\n".join(facts))

@@ -17,7 +17,7 @@ from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.table_model import Column
 
-FINE = "Nothing is wrong with this capture."
+FINE = "Every file of the capture could be read. Whether its numbers can be trusted is what Health says."
 ICONS = {
     Severity.INFO: ("info", "muted"),
     Severity.WARNING: ("warning", "warning"),

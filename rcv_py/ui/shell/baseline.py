@@ -43,7 +43,18 @@ class BaselineOpener(QObject):
         """Read another capture of the build of the baseline: what it differs by is noise from now on."""
         place = Path(path).expanduser().absolute()
         workers = int(self._ui.settings["load.workers"])
-        self._ui.tasks.run(self, lambda: read(place, workers), self._take_twin, "twin")
+        baseline = self._ui.session.baseline.value
+
+        def job() -> Baseline:
+            twin = read(place, workers)
+            if baseline is not None and twin.trace.path == baseline.trace.path:
+                raise UsageError(
+                    f"{place} is the baseline itself, and nothing differs from itself.",
+                    hint="Choose another recording of the same build.",
+                )
+            return twin
+
+        self._ui.tasks.run(self, job, self._take_twin, "twin")
 
     def forget_twin(self) -> None:
         """Tell the noise from the waves of both captures alone."""

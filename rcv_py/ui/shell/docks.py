@@ -17,7 +17,17 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QDockWidget,
+    QMainWindow,
+    QSizePolicy,
+    QTabBar,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from rcv_py.ui.kit.panel import Panel, PanelInfo
 
@@ -95,6 +105,20 @@ class Dock(QDockWidget):
 
     def _seen(self, is_seen: bool) -> None:
         self.panel.set_in_front(is_seen or self.isFloating())
+
+    def has_focus(self) -> bool:
+        """Whether keys go to something in it."""
+        focus = QApplication.focusWidget()
+        return focus is not None and self.isAncestorOf(focus)
+
+    def take_focus(self) -> None:
+        """Give the focus to what had it last, else to its list, else to the first thing that takes keys."""
+        wanted = [self.panel.focusWidget(), *self.panel.findChildren(QAbstractItemView)]
+        wanted += self.panel.findChildren(QWidget)
+        for widget in wanted:
+            if widget is not None and widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                return
 
     def update_title(self, is_tab: bool) -> None:
         """Show the title bar only if there is no tab that says the same."""
@@ -237,14 +261,21 @@ class Workspace(QMainWindow):
         dock.raise_()
         self.panels_changed.emit()
 
-    def toggle_panel(self, name: str) -> None:
-        """Hide a panel that is in front, bring any other to the front."""
+    def toggle_panel(self, name: str, by_key: bool = False) -> None:
+        """Hide a panel that is in front, bring any other to the front and give it the focus.
+
+        A key hides only what has the focus, else it goes there: who presses one wants to get to the panel.
+        """
         dock = self.docks[name]
-        if dock.isVisible() and not dock.visibleRegion().isEmpty():
+        is_front = dock.isVisible() and not dock.visibleRegion().isEmpty()
+        if is_front and by_key and not dock.has_focus():
+            dock.take_focus()
+        elif is_front:
             dock.hide()
             self.panels_changed.emit()
         else:
             self.show_panel(name)
+            dock.take_focus()
 
     def is_shown(self, name: str) -> bool:
         """Whether the dock is open, in front or behind another tab."""

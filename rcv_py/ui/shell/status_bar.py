@@ -12,12 +12,14 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.progress import Stage
-from rcv_py.base.text import byte_size, plural, short_count
+from rcv_py.base.text import byte_size, elide_left, plural, short_count
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.elided_label import NARROWEST, ElidedLabel
 from rcv_py.ui.kit.icons import icon
 
+NAME_LENGTH = 48  # letters of a saved file's name
 SAVED_MS = 30_000  # that a saved file is told of
 UPDATE_MS = 100  # batches arrive faster than anyone reads
 _TEXT_BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
@@ -30,7 +32,7 @@ class StatusBar(QStatusBar):
         super().__init__()
         self._ui = ui
         self.setSizeGripEnabled(False)
-        self.facts = QLabel()
+        self.facts = ElidedLabel()
         self.facts.setContentsMargins(8, 0, 8, 0)
         self.problems = QToolButton()
         self.problems.setAccessibleName("Problems")
@@ -39,12 +41,13 @@ class StatusBar(QStatusBar):
         self.addWidget(self.problems)
         self.saved = QLabel()
         self.saved.setAccessibleName("Saved file")
+        self.saved.setMinimumWidth(NARROWEST)  # no message may make the window wider
         self.saved.hide()
         self.saved.linkActivated.connect(self._open_folder)
         self._saved: Path | None = None
         self._fades = QTimer(self, singleShot=True, interval=SAVED_MS)
         self._fades.timeout.connect(self.saved.hide)
-        self.stage = QLabel()
+        self.stage = ElidedLabel()
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(120)
@@ -68,7 +71,8 @@ class StatusBar(QStatusBar):
     def show_saved(self, path: Path) -> None:
         """Tell for a while that a file was written, with a link to its folder."""
         self._saved = path
-        self.saved.setText(f'Saved {escape(path.name)} · <a href="folder">open its folder</a>')
+        name = escape(elide_left(path.name, NAME_LENGTH))
+        self.saved.setText(f'Saved {name} · <a href="folder">open its folder</a>')
         self.saved.setToolTip(str(path))
         self.saved.show()
         self._fades.start()

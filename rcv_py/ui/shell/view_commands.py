@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
 from rcv_py.base.settings import BY_NAME
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.state.commands import Command
@@ -234,7 +237,10 @@ def _is_cell(cell, value):  # type: ignore[no-untyped-def]
 
 
 def _toggle_panel(workspace: Workspace, name: str) -> Callable[[], None]:
-    return lambda: workspace.toggle_panel(name)
+    # All these keys hold a modifier; who clicks in the menu holds none.
+    return lambda: workspace.toggle_panel(
+        name, by_key=QGuiApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier
+    )
 
 
 def _is_shown(workspace: Workspace, name: str) -> Callable[[], bool]:
