@@ -82,7 +82,7 @@ def hotspot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--se", type=count, metavar="N", help="with --bins: only waves of a shader engine")
     what = "what places cost: latency and idle, charged to the innermost one or to all of an inline chain"
     parser.add_argument("--charge", choices=CHARGED, help=what)
-    parser.add_argument("--file", metavar="PATH", help="with --charge: the lines of one source file")
+    parser.add_argument("--file", metavar="SOURCE", help="with --charge: the lines of one source file")
     no_idle(parser)
     clock(parser)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from pathlib import Path
@@ -100,12 +102,21 @@ def test_a_capture_without_instructions_claims_no_registers(capsys: pytest.Captu
         (["--detail"], "--detail belongs to --like."),
         (["--context", "2"], "--context belongs to --like."),
         (["--kernel", "x"], "--kernel belongs to --like."),
-        (["--like", "old", "--csv"], "--like prints text or JSON."),
+        (["--file", "a.py"], "--file belongs to --charge."),
     ],
 )
 def test_mistakes(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hotspot", str(captures.trace_path("vec_add")), *words]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_spreadsheets_have_the_rows_of_the_document(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("hotspot", str(captures.trace_path("vec_add")), "--like", "old", "--top", "3")
+    assert main([*words, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert main([*words, "--csv"]) == 0
+    table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert table == [{name: str(value) for name, value in row.items()} for row in rows]
 
 
 def test_help_says_where_the_originals_are_wrong(capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,7 +64,7 @@ def test_it_says_what_it_offers(agent: McpClient) -> None:
     assert not {"view", "synth", "mcp"} & set(tools)
     hotspot = tools["hotspot"]["inputSchema"]
     assert hotspot["required"] == ["folder"]
-    assert hotspot["properties"]["by"]["enum"] == ["line", "source", "kind", "class"]
+    assert hotspot["properties"]["by"]["enum"] == ["line", "source", "kind", "class", "tree"]
     assert tools["hotspot"]["annotations"]["readOnlyHint"] is True
     assert tools["export"]["annotations"]["readOnlyHint"] is False
 

@@ -48,7 +48,7 @@ def test_the_parser_gives_types_choices_and_defaults() -> None:
     assert properties["top"]["type"] == "integer"
     assert properties["by"] == {
         "type": "string",
-        "enum": ["line", "source", "kind", "class"],
+        "enum": ["line", "source", "kind", "class", "tree"],
         "default": "line",
         "description": "What a row is.",
     }

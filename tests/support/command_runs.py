@@ -90,11 +90,8 @@ _KEPT.start(4)
 def run(*words: str) -> Run:
     """Run a command line in this process; equal ones only once."""
     out, err = io.StringIO(), io.StringIO()
-    with (
-        patch("rcv_py.formats.open.KEPT", _KEPT),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
+    kept = patch("rcv_py.formats.open.KEPT", _KEPT)
+    with kept, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             code = int(main(words))
         except SystemExit as stop:  # argparse names a mistake and stops
