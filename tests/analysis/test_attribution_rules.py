@@ -320,3 +320,13 @@ def test_every_cause_has_words_and_a_colour() -> None:
     assert set(CAUSE_TEXT) == set(Cause)
     assert len({text.name for text in CAUSE_TEXT.values()}) == len(Cause)
     assert all(text.sentence and text.evidence for text in CAUSE_TEXT.values())
+
+
+def test_tokens_without_a_code_line_share_no_code() -> None:
+    """Two SIMDs stall alike at the same time: in known code that is fetch, in unknown code nobody knows."""
+    places = [(0, 0, 0, 0), (0, 1, 0, 0)]
+    for line, cause in ((1, Cause.FETCH), (-1, Cause.UNEXPLAINED)):
+        rows = [(0, 0, 0, 4), (line, 4, 40, 4)]
+        trace, batch = run(["v_mov_b32 v0, 0", "v_mov_b32 v1, 0"], rows, rows, places=places)
+        found = attribution(trace, [batch])
+        assert {Cause(one) for one in found.cause[found.stall > 0].tolist()} == {cause}

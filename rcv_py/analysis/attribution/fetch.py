@@ -36,9 +36,11 @@ def claim_fetch(stream: Stream, ledger: Ledger) -> None:
 def claim_shared_fetch(stream: Stream, ledger: Ledger) -> None:
     """Charge stalls that began or ended within a turn of one on another SIMD in the same 64 bytes of code.
 
-    Only what no other rule explains is asked, and only instructions that use nothing outside of their SIMD.
+    Only what no other rule explains is asked, and only instructions that use nothing outside of their SIMD: of
+    tokens without a code line nobody knows.
     """
-    rows = ledger.open(np.isin(stream.unit, _INSIDE))
+    is_known = stream.line < len(stream.lines.unit) - 1
+    rows = ledger.open(is_known & np.isin(stream.unit, _INSIDE))
     ledger.rest(rows[has_partner(stream, ledger, rows)], Cause.FETCH)
 
 
