@@ -129,10 +129,11 @@ def test_largest_first_points_down(order: Qt.SortOrder, qtbot: QtBot) -> None:
 def test_every_icon_has_a_drawing_that_shows_in_both_themes(ui: UiContext) -> None:
     folder = resources.resource("icons")
     assert folder is not None
-    for path in folder.glob("*.svg"):
-        assert "currentColor" in drawing(path.stem)
-        for theme in ("light", "dark"):
-            ui.settings["look.theme"] = theme
+    paths = list(folder.glob("*.svg"))
+    assert all("currentColor" in drawing(path.stem) for path in paths)
+    for theme in ("light", "dark"):  # outside: Qt styles every widget anew
+        ui.settings["look.theme"] = theme
+        for path in paths:
             image = icon(ui.theme, path.stem).pixmap(16, 16).toImage()
             inked = [
                 image.pixelColor(x, y) for x in range(16) for y in range(16) if image.pixelColor(x, y).alpha()
