@@ -50,7 +50,7 @@ class Judging(Device):
     def triage(self, *, every_wave: bool = False) -> Answer[Findings]:
         """Return the findings, those with most cycles at stake first; an upper bound where it says so.
 
-        Of more than 64 MB of waves some whole shader engines are looked at, unless `every_wave`.
+        Of more than 48 MB of waves some whole shader engines are looked at, unless `every_wave`.
         """
         return self._once(("triage", every_wave), None, lambda: self._triage(every_wave))
 

@@ -48,7 +48,7 @@ def _triage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="look at every wave, also of a capture with more than 64 MB of them",
+        help="look at every wave, also of a capture with more than 48 MB of them",
     )
     form = forms(parser, "rcv.triage, or rcv.triage.folder")
     form.add_argument("--markdown", action="store_true", help="to paste into a ticket")

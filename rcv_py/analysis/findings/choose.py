@@ -10,7 +10,7 @@ import numpy as np
 from rcv_py.analysis.chosen import of_waves
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
-ENOUGH_BYTES = 64 << 20  # of wave files: about two million tokens
+ENOUGH_BYTES = 48 << 20  # of wave files: about one and a half million tokens
 
 
 def chosen_rows(index: WaveIndex, enough: int = ENOUGH_BYTES) -> list[int]:
