@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt, QThread
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
@@ -22,7 +22,7 @@ from rcv_py.ui.shell.go_commands import NO_TRACE
 
 WINDOW = "window"  # stands for the whole window where a panel's id is asked for
 PATIENCE_MS = 20_000  # for the numbers of a panel that slept
-TURN_MS = 20
+TURN_MS = 10
 
 
 class Exporter:
@@ -149,6 +149,7 @@ class Exporter:
                 patience = QDeadlineTimer(PATIENCE_MS)
                 while self._is_computing(panel) and not patience.hasExpired():
                     QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, TURN_MS)
+                    QThread.msleep(TURN_MS)  # or this loop would keep Python from the job it waits for
                 yield
         finally:
             QApplication.restoreOverrideCursor()
