@@ -1,5 +1,5 @@
-"""Which waves to look at in a large capture: whole shader engines, so that waves and their neighbours stay "
-"together."""
+"""Which waves to look at in a large capture: whole shader engines, so that waves and their neighbours stay
+together."""
 
 from __future__ import annotations
 

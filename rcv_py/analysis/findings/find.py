@@ -36,13 +36,11 @@ _LAST = ("matrix-ceiling",)  # a frame for all others, however large
 
 NOT_ELAPSED = (
     "Cycles at stake are bounds, not gains, and do not add up to a time: several waves wait at once, and "
-    "behind "
-    "a wait that is removed another may appear. Only waves of the traced compute units are seen."
+    "behind a wait that is removed another may appear. Only waves of the traced compute units are seen."
 )
 NO_WAVES = (
     "Nothing ran on the traced compute unit, so there is nothing to find. Record another dispatch, or "
-    "choose a "
-    "compute unit that gets work."
+    "choose a compute unit that gets work."
 )
 UNREAD = "No wave could be read, so there is nothing to find. Problems says why."
 CALM = "No pattern costs one percent of the cycles or more."

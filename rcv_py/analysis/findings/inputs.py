@@ -1,5 +1,5 @@
-"""What detectors look at: a capture, its waves, and every analysis of them, each computed once and when "
-"asked."""
+"""What detectors look at: a capture, its waves, and every analysis of them, each computed once and when
+asked."""
 
 from __future__ import annotations
 

@@ -35,12 +35,10 @@ TEXTS = (
         "memory-back-pressure",
         "Vector memory does not accept more",
         "are spent on vector memory instructions that could not issue, since earlier ones were under way, "
-        "or right "
-        "behind them",
+        "or right behind them",
         "Issue fewer, wider accesses (dwordx4, 16 bytes a lane, consecutive lanes at consecutive "
-        "addresses), and "
-        "spread them over the iteration between arithmetic instead of back to back. If each already moves 16 "
-        "bytes a lane, the kernel is at the rate of the memory path: reduce bytes.",
+        "addresses), and spread them over the iteration between arithmetic instead of back to back. If "
+        "each already moves 16 bytes a lane, the kernel is at the rate of the memory path: reduce bytes.",
     ),
     Text(
         Pattern.LDS_QUEUE,
@@ -48,8 +46,7 @@ TEXTS = (
         "LDS does not accept more",
         "are spent on LDS instructions that could not issue, since earlier accesses were under way",
         "Spread LDS accesses between matrix instructions, use wider ones (b128), and keep values that "
-        "several "
-        "steps share in registers.",
+        "several steps share in registers.",
     ),
     Text(
         Pattern.SCALAR_QUEUE,
@@ -64,8 +61,8 @@ TEXTS = (
         "Matrix unit is busy",
         "are spent while the matrix unit worked on an earlier instruction",
         "This is work, not waste: only fewer or cheaper matrix instructions help (lower precision, a form "
-        "with "
-        "fewer passes, sparsity), or moving vector work elsewhere so that it does not queue behind them.",
+        "with fewer passes, sparsity), or moving vector work elsewhere so that it does not queue behind "
+        "them.",
         "By the passes of each form the unit was occupied in these cycles.",
     ),
     Text(
@@ -74,8 +71,7 @@ TEXTS = (
         "Waits for results of matrix instructions",
         "read what a matrix instruction was still computing",
         "Interleave independent accumulators, so that the next matrix instruction does not need the last "
-        "result, "
-        "and move what reads a result further behind it.",
+        "result, and move what reads a result further behind it.",
         "Certain: the registers are named in the instructions.",
     ),
     Text(
@@ -84,10 +80,8 @@ TEXTS = (
         "Hazard nops",
         "are s_nop in front of instructions that must not come too early",
         "Put independent instructions in the place of s_nop: interleave a second chain of matrix "
-        "instructions, or "
-        "address arithmetic. The compiler inserts them where its schedule finds nothing else; in assembly "
-        "count "
-        "the instructions in between before adding one.",
+        "instructions, or address arithmetic. The compiler inserts them where its schedule finds nothing "
+        "else; in assembly count the instructions in between before adding one.",
         "Certain: the operand of an s_nop says how long it takes.",
     ),
     Text(
@@ -96,8 +90,7 @@ TEXTS = (
         "Instruction fetch",
         "pass before an instruction is there: behind branches, at new cache lines, at the start of waves",
         "Make the code smaller (less unrolling, so that the loop fits the instruction cache of 32 to 64 "
-        "KB), align "
-        "loop heads, and turn rare branches around, so that the usual way falls through.",
+        "KB), align loop heads, and turn rare branches around, so that the usual way falls through.",
     ),
     Text(
         Pattern.LAUNCH,
@@ -166,14 +159,12 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=False,
         share=0.0,
         sentence=f"{plural(len(lines), 'LDS instruction')} stall more than {CONFLICT} cycles an execution, "
-        f"line {worst} "
-        f"{count(round(float(per_hit[worst])))}; {count(cycles)} of these cycles are not covered.",
+        f"line {worst} {count(round(float(per_hit[worst])))}; {count(cycles)} of these cycles are not "
+        "covered.",
         remedy=f"Check the addresses of the lanes modulo {banks} banks of 4 bytes: pad rows by one bank or "
-        f"XOR the "
-        "column with the row (swizzle).",
+        "XOR the column with the row (swizzle).",
         evidence=tuple(line_of(inputs, int(line)) for line in lines[:3]),
         assumption="A hint only: the trace tells how long an access was refused, not how its lanes are "
-        "addressed. "
-        "The cycles are counted under LDS back-pressure.",
+        "addressed. The cycles are counted under LDS back-pressure.",
         rank=CONTEXT,
     )

@@ -1,5 +1,5 @@
-"""Findings read off the program together with its costs: waits that ask for too much, ends of waves, lost "
-"sources."""
+"""Findings read off the program together with its costs: waits that ask for too much, ends of waves, lost
+sources."""
 
 from __future__ import annotations
 
@@ -78,22 +78,18 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
         share=cycles / max(1, inputs.exposure.resident),
         exposed=exposed,
         sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result "
-        f"none of the next "
-        f"{AHEAD} instructions reads: line {first_wait} waits for line {newest}, but what follows reads "
-        f"only {_named(olds)}.",
+        f"none of the next {AHEAD} instructions reads: line {first_wait} waits for line {newest}, but what "
+        f"follows reads only {_named(olds)}.",
         remedy=f"Wait with a count that leaves the newest outstanding, such as vmcnt({1}), and for the rest "
-        f"where it is "
-        "read. The compiler does so if loads and uses are in one block and nothing may alias: avoid inline "
-        "assembly "
-        "with full waits and fences that are wider than needed.",
+        "where it is read. The compiler does so if loads and uses are in one block and nothing may alias: "
+        "avoid inline assembly with full waits and fences that are wider than needed.",
         evidence=tuple(
             line_of(inputs, line, why)
             for wait, new, _ in found[:2]
             for line, why in ((wait, "the wait"), (new, "waited for, not read soon"))
         ),
         assumption="Told from the text of the instructions that follow in the program; a branch may lead "
-        "elsewhere. These "
-        "cycles are counted under the wait's own finding as well.",
+        "elsewhere. These cycles are counted under the wait's own finding as well.",
         attributed=int(claimed.attributed.sum()),
         rank=CONTEXT,
     )
@@ -164,11 +160,9 @@ def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
         share=0.0,
         sentence=f"{percent(int(cost[best]), whole)} of the latency is mapped to line {line} of "
         f"{source.path.rsplit('/', 1)[-1]} ({text.strip()[:60] or 'no line'}), one of "
-        f"{plural(len(distinct), 'line')}: "
-        "the debug information, not the kernel, is the cause.",
+        f"{plural(len(distinct), 'line')}: the debug information, not the kernel, is the cause.",
         remedy="Read costs by instruction, not by source line; build with line tables (-gline-tables-only) "
-        "or a compiler "
-        "that keeps locations of inlined calls, and record again.",
+        "or a compiler that keeps locations of inlined calls, and record again.",
         evidence=(Evidence("source", name, source=(file, line)),),
         rank=CAUTION,
     )

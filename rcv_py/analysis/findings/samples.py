@@ -17,11 +17,9 @@ REMEDY = {
     StallReason.FETCH: "Make the code smaller, so that loops fit the instruction cache, and align loop "
     "heads.",
     StallReason.ALU_DEPENDENCY: "Interleave independent computations, so that no instruction needs the "
-    "result right "
-    "before it.",
+    "result right before it.",
     StallReason.WAITCNT: "Issue loads earlier (prefetch, double buffer, num_stages in Triton), and wait "
-    "with partial "
-    "counts. A thread trace tells which load each wait is for.",
+    "with partial counts. A thread trace tells which load each wait is for.",
     StallReason.INTERNAL: "Look at what the sequencer handles itself there: nops, sleeps, priorities, "
     "branches.",
     StallReason.BARRIER: "Fewer barriers (double-buffer LDS), and equal work for the waves of a workgroup.",
@@ -51,8 +49,7 @@ def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
             is_upper_bound=True,
             share=samples / found.samples,
             sentence=f"{count(samples)} of {plural(found.samples, 'sample')} "
-            f"({percent(samples, found.samples)}) met an "
-            f"instruction that did not issue: {meaning}.",
+            f"({percent(samples, found.samples)}) met an instruction that did not issue: {meaning}.",
             remedy=REMEDY.get(known, OTHERWISE),
             evidence=tuple(
                 line_of(inputs, int(line), plural(int(table[line, reason]), "sample"))

@@ -1,5 +1,5 @@
-"""Findings of the launch as a whole: occupancy, tail, uneven waves, prologue, and the ceiling of matrix "
-"work."""
+"""Findings of the launch as a whole: occupancy, tail, uneven waves, prologue, and the ceiling of matrix
+work."""
 
 from __future__ import annotations
 
@@ -42,9 +42,8 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     if is_short:
         title = "Few waves: the launch does not fill the SIMDs"
         remedy = (
-            "Launch more or smaller workgroups (split K or the sequence, smaller tiles), so that each SIMD "
-            "has "
-            f"{plural(goal, 'wave')}."
+            "Launch more or smaller workgroups (split K or the sequence, smaller tiles), so that each "
+            f"SIMD has {plural(goal, 'wave')}."
         )
         held = f"{count(limits.waves)} would fit"
     else:
@@ -62,24 +61,21 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=False,
         share=cycles / max(1, whole.resident),
         sentence=f"A SIMD holds {mean:.1f} waves in the mean, {count(limits.resident.peak)} at most; "
-        f"{held}, of "
-        f"{count(limits.cap)} that the device can hold. In {percent(whole.silent, whole.resident)} of the "
-        f"cycles with a "
-        "wave none issues.",
+        f"{held}, of {count(limits.cap)} that the device can hold. In "
+        f"{percent(whole.silent, whole.resident)} of the cycles with a wave none issues.",
         remedy=remedy,
         evidence=_binding_evidence(inputs),
         assumption="An estimate: each further wave is taken to issue as much as those that were there, into "
-        "cycles that "
-        "are silent now. It may need the same unit, and fewer registers may cost instructions. "
-        + " ".join(limits.notes),
+        "cycles that are silent now. It may need the same unit, and fewer registers may cost "
+        "instructions. " + " ".join(limits.notes),
         unit=SIMD_CYCLES,
         rank=CONTEXT,
     )
 
 
 def _binding_evidence(inputs: FindingInputs) -> tuple[Evidence, ...]:
-    """The wave that ran while fewest others did would say nothing: show the whole time of the traced "
-    "waves."""
+    """The wave that ran while fewest others did would say nothing: show the whole time of the traced
+    waves."""
     index = inputs.trace.waves
     if not len(index):
         return ()
@@ -108,16 +104,14 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=True,
         share=cycles / max(1, span),
         sentence=f"For the last {count(length)} of {count(span)} cycles ({percent(length, span)}) at most "
-        f"half of the peak of "
-        f"{plural(numbers.peak, 'wave')} is resident, {area / max(1, length):,.1f} in the mean.",
+        f"half of the peak of {plural(numbers.peak, 'wave')} is resident, {area / max(1, length):,.1f} in "
+        "the mean.",
         remedy="Make the last workgroups as long as the others: start the longest first, use persistent "
-        "workgroups that "
-        "take tiles from a counter (stream-K), or choose a grid that fills the device a whole number of "
-        "times.",
+        "workgroups that take tiles from a counter (stream-K), or choose a grid that fills the device a "
+        "whole number of times.",
         evidence=tuple(evidence),
         assumption="At most: what would be saved if the work of the tail ran at the peak. The trace sees "
-        "the compute "
-        "units of the traced shader engines only.",
+        "the compute units of the traced shader engines only.",
         unit=DEVICE_CYCLES,
         rank=CONTEXT,
     )
@@ -145,20 +139,17 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=True,
         share=cycles / max(1, inputs.trace.span.width),
         sentence=f"The longest of {plural(len(life), 'traced wave')} lives {count(int(life[slowest]))} "
-        f"cycles, "
-        f"{life[slowest] / max(1, typical):.1f} times the median of {count(typical)}; the one that ends last "
-        f"{count(int(life[last]))}.",
+        f"cycles, {life[slowest] / max(1, typical):.1f} times the median of {count(typical)}; the one that "
+        f"ends last {count(int(life[last]))}.",
         remedy="Give waves equal work: pair long with short tiles (causal masks, ragged batches), start "
-        "long ones first, "
-        "or hand tiles out from a counter.",
+        "long ones first, or hand tiles out from a counter.",
         evidence=(
             wave_of(inputs, slowest, "the slowest"),
             wave_of(inputs, middle, "the median"),
             wave_of(inputs, int(order[0]), "the fastest"),
         ),
         assumption="At most: how much earlier the last wave would end if it lived as long as the median "
-        "wave. Only traced "
-        "waves are compared, of all kernels of the capture.",
+        "wave. Only traced waves are compared, of all kernels of the capture.",
         unit="cycles of the capture",
         rank=CONTEXT,
     )
@@ -186,13 +177,11 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=True,
         share=stalled / max(1, whole),
         sentence=f"{percent(before, whole)} of the time of the waves passes in front of the loop at line "
-        f"{head}, "
-        f"{percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles of the prologue are "
-        f"stalls.",
+        f"{head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles of the "
+        "prologue are stalls.",
         remedy="Let a workgroup process several tiles (persistent kernel), so that arguments, descriptors "
-        "and the first "
-        "loads are paid for once; start the first loads at once and compute addresses while they are under "
-        "way.",
+        "and the first loads are paid for once; start the first loads at once and compute addresses while "
+        "they are under way.",
         evidence=(
             line_of(inputs, head, "head of the loop"),
             wave_of(inputs, int(phases.wave[worst]), "the longest prologue"),
@@ -220,11 +209,10 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=True,
         share=max(0.0, 1 - use.share),
         sentence=f"{count(use.executions)} matrix instructions keep the matrix units busy for "
-        f"{count(use.busy)} of "
-        f"{count(use.resident)} cycles with a wave ({percent(use.busy, use.resident)}).",
+        f"{count(use.busy)} of {count(use.resident)} cycles with a wave "
+        f"({percent(use.busy, use.resident)}).",
         remedy="Above 40 % the kernel makes good use of the unit, below 30 % it waits for something else: "
-        "work on the "
-        "findings above first."
+        "work on the findings above first."
         if use.share < 0.4
         else "The unit is well used: lower precision or fewer operations win more than removing waits.",
         evidence=tuple(line_of(inputs, int(line)) for line in lines),

@@ -45,15 +45,12 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
         name="serial-cross-lane-chain",
         title="Cross-lane moves one behind the other",
         sentence=f"{plural(len(found), 'chain')} of up to {longest} links: each ds_bpermute (or its like) "
-        f"is waited for "
-        f"before the next one is issued, {round(per_link):,} cycles a link. {count(stalled)} of "
-        f"{count(total)} stalled "
-        f"cycles of all waves ({percent(stalled, total)}) wait for cross-lane moves.",
+        f"is waited for before the next one is issued, {round(per_link):,} cycles a link. {count(stalled)} "
+        f"of {count(total)} stalled cycles of all waves ({percent(stalled, total)}) wait for cross-lane "
+        "moves.",
         remedy="Write the reduction with DPP (row_shr, row_bcast, quad_perm) or v_permlane, which take a "
-        "few cycles "
-        "and no LDS; in Triton reduce along an axis that lies in registers; or reduce several values side "
-        "by side, "
-        "so that one wait serves all.",
+        "few cycles and no LDS; in Triton reduce along an axis that lies in registers; or reduce several "
+        "values side by side, so that one wait serves all.",
         evidence=(*evidence, *worst_of(inputs, int(claimed.line[0])), *producers_of(inputs, rows)),
         assumption="What is computed between the links is not looked at, so a chain may be unavoidable. "
         f"{CERTAIN} {BOUND}",
@@ -69,17 +66,15 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
     evidence = list(of_pattern(inputs, rows, claimed))
     words = [_paid(inputs, rows, claimed.count)]
     remedy = (
-        "Fewer barriers: double-buffer LDS so that one an iteration is enough, and put independent work in "
-        "front of "
-        "it. The producers below are what the last wave did before it arrived: shorten that."
+        "Fewer barriers: double-buffer LDS so that one an iteration is enough, and put independent work "
+        "in front of it. The producers below are what the last wave did before it arrived: shorten that."
     )
     skew = inputs.skew
     if len(skew):
         worst = int(np.argmax(skew.skew))
         words.append(
             f"In {plural(len(skew), 'instance')} the last wave came {count(int(skew.median or 0))} cycles "
-            f"after the first "
-            f"(median), at most {count(int(skew.skew[worst]))}."
+            f"after the first (median), at most {count(int(skew.skew[worst]))}."
         )
         begin = int(skew.arrived[worst])
         evidence.append(
@@ -107,8 +102,7 @@ def _paid(inputs: FindingInputs, rows: np.ndarray, times: int) -> str:
     stalled, total = int(inputs.attribution.stall[rows].sum()), max(1, inputs.attribution.total_stall)
     return (
         f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)}) are "
-        f"spent at "
-        f"barriers, {plural(times, 'execution')}."
+        f"spent at barriers, {plural(times, 'execution')}."
     )
 
 

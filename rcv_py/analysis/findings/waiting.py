@@ -1,5 +1,5 @@
-"""Findings of waits for memory: one pattern a kind of operation, with how early it was issued and is "
-"needed."""
+"""Findings of waits for memory: one pattern a kind of operation, with how early it was issued and is
+needed."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ LIKELY = (
     "The cause is likely, not certain: such operations of the compute unit were in flight in these cycles."
 )
 BOUND = (
-    "At stake are only cycles in which no traced wave of the SIMD issued; what other waves covered is left "
-    "out. "
-    "Another wait may take the place of one that is removed."
+    "At stake are only cycles in which no traced wave of the SIMD issued; what other waves covered is "
+    "left out. Another wait may take the place of one that is removed."
 )
 
 
@@ -66,11 +65,9 @@ TEXTS = (
         "Waits for copies from memory to LDS",
         "copies from memory to LDS",
         "Copy the next tile while this one is computed: a second LDS buffer, the copies issued at the top "
-        "of the "
-        "iteration, and a partial vmcnt(n) in front of the barrier instead of vmcnt(0).",
-        "This is a cold start: begin the copies of the first tile before anything else of the prologue, or "
-        "let a "
-        "workgroup process several tiles.",
+        "of the iteration, and a partial vmcnt(n) in front of the barrier instead of vmcnt(0).",
+        "This is a cold start: begin the copies of the first tile before anything else of the prologue, "
+        "or let a workgroup process several tiles.",
     ),
     Text(
         Pattern.LDS,
@@ -78,10 +75,8 @@ TEXTS = (
         "Waits for LDS accesses",
         "LDS accesses",
         "Read operands one step ahead: issue the ds_read of the next fragment before the matrix "
-        "instructions of "
-        "this one, wait with a partial lgkmcnt(n), and read wider (ds_read_b128). If single reads take "
-        "long, look "
-        "at bank conflicts: pad rows or swizzle addresses.",
+        "instructions of this one, wait with a partial lgkmcnt(n), and read wider (ds_read_b128). If "
+        "single reads take long, look at bank conflicts: pad rows or swizzle addresses.",
         "The first reads of each wave cost most: start them right behind the barrier, before other work.",
     ),
     Text(
@@ -89,9 +84,8 @@ TEXTS = (
         "exposed-cross-lane",
         "Waits for cross-lane moves through LDS",
         "ds_bpermute and its like",
-        "Exchange lanes with DPP (row_shr, row_bcast, quad_perm), v_permlane or v_readlane, which do not go "
-        "through "
-        "LDS; or run several reductions side by side, so that one wait serves all of them.",
+        "Exchange lanes with DPP (row_shr, row_bcast, quad_perm), v_permlane or v_readlane, which do not "
+        "go through LDS; or run several reductions side by side, so that one wait serves all of them.",
         "Exchange lanes with DPP or v_permlane, which do not go through LDS.",
     ),
     Text(
@@ -100,24 +94,20 @@ TEXTS = (
         "Waits for scalar loads",
         "scalar loads",
         "Issue scalar loads together at the beginning and wait once, after independent arithmetic; keep "
-        "pointers "
-        "and strides in registers instead of loading them again in the loop.",
-        "Kernel arguments and what they point to are loaded one behind the other at the start of each wave: "
-        "pack "
-        "arguments so that one s_load takes them all, preload them into registers "
-        "(amdgpu-kernarg-preload-count), "
-        "avoid loading through a pointer that was just loaded, or let fewer, longer waves do the work.",
+        "pointers and strides in registers instead of loading them again in the loop.",
+        "Kernel arguments and what they point to are loaded one behind the other at the start of each "
+        "wave: pack arguments so that one s_load takes them all, preload them into registers "
+        "(amdgpu-kernarg-preload-count), avoid loading through a pointer that was just loaded, or let "
+        "fewer, longer waves do the work.",
     ),
     Text(
         Pattern.STORE,
         "waits-for-stores",
         "Waits for stores",
         "stores",
-        "Nothing that follows needs a store to be done: vmcnt counts stores and loads together on gfx9, so "
-        "issue "
-        "loads before stores, and wait with a count that leaves the stores outstanding. Leave out the wait "
-        "in front "
-        "of s_endpgm.",
+        "Nothing that follows needs a store to be done: vmcnt counts stores and loads together on gfx9, "
+        "so issue loads before stores, and wait with a count that leaves the stores outstanding. Leave "
+        "out the wait in front of s_endpgm.",
         "Move stores behind the loads they are counted with, or wait with a count that leaves them "
         "outstanding.",
     ),
@@ -127,8 +117,7 @@ TEXTS = (
         "Atomic operations",
         "atomic operations",
         "Reduce inside the wave and the workgroup first (DPP, LDS) and issue one atomic a workgroup; use "
-        "the form "
-        "that returns nothing; spread counters over several addresses.",
+        "the form that returns nothing; spread counters over several addresses.",
         "Reduce inside the workgroup first, and issue one atomic a workgroup.",
     ),
     Text(
@@ -137,8 +126,8 @@ TEXTS = (
         "Spills to scratch memory",
         "scratch accesses",
         "Registers spill to memory: use fewer live values (smaller tiles, less unrolling), raise the "
-        "register limit "
-        "with __launch_bounds__ or amdgpu_waves_per_eu, and index private arrays with constants only.",
+        "register limit with __launch_bounds__ or amdgpu_waves_per_eu, and index private arrays with "
+        "constants only.",
         "Registers spill to memory: use fewer live values, or raise the register limit with "
         "__launch_bounds__.",
     ),
@@ -178,8 +167,8 @@ def _finding(inputs: FindingInputs, text: Text, rows: np.ndarray) -> Iterator[Fi
 
 
 def bounded(inputs: FindingInputs, claimed: Claimed, **words: object) -> Finding:
-    """Return a finding whose cycles are the exposed ones of some lines: no more than there are silent "
-    "ones."""
+    """Return a finding whose cycles are the exposed ones of some lines: no more than there are silent
+    ones."""
     whole = inputs.exposure
     exposed = int(claimed.stake.sum())
     cycles = min(exposed, whole.silent)
@@ -201,8 +190,7 @@ def _sentences(
     lines = plural(len(claimed), "line")
     yield (
         f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)}) wait "
-        f"for "
-        f"{text.what}, in {lines}, {plural(claimed.count, 'execution')}."
+        f"for {text.what}, in {lines}, {plural(claimed.count, 'execution')}."
     )
     if first >= 0.1 and len(inputs.loops.phases):
         yield (
