@@ -12,12 +12,17 @@ _FORMS = frozenset(("command", "json", "csv", "markdown", "html", "yaml", "folde
 
 
 def about(
-    arguments: Namespace, *traces: Trace, names: Iterable[str] = (), problems: Iterable[str] = ()
+    arguments: Namespace,
+    *traces: Trace,
+    names: Iterable[str] = (),
+    problems: Iterable[str] = (),
+    waves: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the description of a run.
 
     The names and problems of open captures are taken from them; `names` and `problems` are those of captures
-    that are only listed.  Of several captures a problem begins with the name of its own.
+    that are only listed.  Of several captures a problem begins with the name of its own.  `waves` says whose
+    costs are summed, where that can be chosen.
     """
     captures = [trace.name for trace in traces]
     said = [
@@ -25,7 +30,7 @@ def about(
         for trace in traces
         for problem in trace.problems
     ]
-    return {
+    return ({} if waves is None else {"waves": waves}) | {
         "command": arguments.command,
         "arguments": {name: _plain(value) for name, value in vars(arguments).items() if name not in _FORMS},
         "captures": [*captures, *names],

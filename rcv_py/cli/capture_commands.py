@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from rcv_py.cli import view_options
-from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, size, top
+from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, size, top, waves
 
 OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
 REPORTED_AS = ("html", "md")
@@ -50,6 +50,7 @@ def _triage(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="look at every wave, also of a capture with more than 48 MB of them",
     )
+    waves(parser)
     form = forms(parser, "rcv.triage, or rcv.triage.folder")
     form.add_argument("--markdown", action="store_true", help="to paste into a ticket")
 
@@ -103,6 +104,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
 
 def _summary(parser: argparse.ArgumentParser) -> None:
     folder(parser)
+    waves(parser)
     forms(parser, "rcv.summary", "for spreadsheets: one number a row")
 
 
@@ -183,6 +185,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="captures at a time (default: as many as processors)",
     )
+    waves(parser)
     forms(parser, "rcv.report")
 
 

@@ -84,6 +84,16 @@ def cycles(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def waves(parser: argparse.ArgumentParser, default: str = "working") -> None:
+    """Add `--waves NAME`: whose costs count; without it None, which stands for `default`."""
+    parser.add_argument(
+        "--waves",
+        metavar="NAME",
+        help="count the waves that work, all of them, or a population that `rcv waves --populations` names:"
+        f" working, all, or its id (default {default})",
+    )
+
+
 def top(parser: argparse.ArgumentParser, default: int, what: str = "rows") -> None:
     """Add `--top N`; 0 means all."""
     shown = default or "all"

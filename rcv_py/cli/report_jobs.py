@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import Report, silent
 from rcv_py.export.report_files import write_report
@@ -31,6 +32,7 @@ class Job:
 
     folder: Path
     target: Path
+    waves: str = WORKING  # whose costs are explained
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,6 @@ def _answer(job: Job, report: Report, workers: int | None) -> Answer:
 def _written(job: Job, report: Report, workers: int | None) -> Entry:
     trace = open_trace(job.folder)
     batches = load_all(trace, report=report, workers=workers)
-    inputs = report_inputs(trace, batches, run_facts(trace.path, trace.kernel_name, trace.target))
+    inputs = report_inputs(trace, batches, run_facts(trace.path, trace.kernel_name, trace.target), job.waves)
     write_report(inputs, job.target, report=report)
     return entry(inputs, job.target.name)

@@ -25,14 +25,20 @@ def _numbers(inputs: FindingInputs) -> Iterator[KeyNumber]:
         yield from _samples(inputs)
         return
     if len(trace.waves):
-        life = np.sort(trace.waves.end - trace.waves.begin)
+        rows = inputs.counted if inputs.waves else np.arange(len(trace.waves))
+        life = np.sort((trace.waves.end - trace.waves.begin)[rows])
         median = count(int(life[len(life) // 2]))
-        engines = plural(len(np.unique(trace.waves.se)), "shader engine")
+        engines = plural(len(np.unique(trace.waves.se[rows])), "shader engine")
+        whole = (
+            "traced"
+            if len(rows) == len(trace.waves)
+            else f"{inputs.choice.name}, of {len(trace.waves):,} traced"
+        )
         yield KeyNumber(
             "waves",
             "Waves",
-            count(len(trace.waves)),
-            f"traced, on {engines}; median life {median} cycles",
+            count(len(rows)),
+            f"{whole}, on {engines}; median life {median} cycles",
             "Waves with instructions in the trace.",
         )
     if inputs.occupancy is not None:

@@ -11,6 +11,7 @@ from typing import Any
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.text import markdown
+from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import RcvError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
@@ -24,6 +25,7 @@ from rcv_py.cli.report import (
     print_table,
     print_wrapped,
 )
+from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.work.load import batches
@@ -64,12 +66,13 @@ def run(arguments: Namespace) -> int:
         _print_many(arguments, entries)
         return 0
     trace = open_trace(arguments.folder)
-    found = look(trace, is_whole=arguments.all)
+    found = look(trace, is_whole=arguments.all, waves=arguments.waves or WORKING)
     shown = found.findings[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_cells(one) for one in shown]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, found, shown), about(arguments, trace)))
+        waves = None if found.choice is None else wave_facts(found.choice, found.of)
+        print(json_text(SCHEMA, _document(trace, found, shown), about(arguments, trace, waves=waves)))
     elif arguments.markdown:
         sys.stdout.write(markdown(trace.name, found, shown))
     else:
@@ -77,17 +80,25 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def look(trace: Trace, *, is_whole: bool = False) -> Findings:
-    """Read the waves of a capture, of a large one some shader engines, and return its findings."""
+def look(trace: Trace, *, is_whole: bool = False, waves: str = WORKING) -> Findings:
+    """Read the waves of a capture, of a large one some shader engines, and return its findings.
+
+    `waves` says whose costs are ranked: `working`, `all`, or a population.
+    """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows)), is_whole=True)
+    return triage(trace, tuple(batches(trace, rows)), is_whole=True, waves=waves)
 
 
 def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict[str, Any]:
     return {
         "capture": trace.name,
         "kernel": trace.kernel_name,
-        "waves": {"read": found.waves, "of": found.of},
+        "waves": {
+            "read": found.waves,
+            "of": found.of,
+            "counted": found.waves if found.choice is None else found.choice.waves,
+            "missing": found.unread,
+        },
         "totals": {"resident": found.resident, "silent": found.bubbles},
         "numbers": [
             {"id": one.id, "name": one.name, "text": one.text, "of": one.of} for one in found.numbers
@@ -114,7 +125,9 @@ def _print(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> None:
     print(bold(trace.name, out))
     print_facts([(one.name, f"{one.text}, {one.of}" if one.of else one.text) for one in found.numbers])
     if found.partial:
-        print(f"\nPartial: {found.partial}, those of some shader engines; --all looks at every wave.")
+        print(f"\nPartial: {found.partial}. {found.why_partial}")
+    if found.selection:
+        print(f"\nRanked: {found.selection}; --waves all ranks all of them.")
     section = RANKED
     for number, one in enumerate(shown, 1):
         if one.rank != section:
@@ -164,7 +177,7 @@ def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None
 def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | None, str]:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
     try:
-        found = look(open_trace(entry.path), is_whole=arguments.all)
+        found = look(open_trace(entry.path), is_whole=arguments.all, waves=arguments.waves or WORKING)
     except RcvError as error:
         return None, str(error)
     return found, "" if found.findings else entry.note or found.headline
