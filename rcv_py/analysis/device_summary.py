@@ -96,7 +96,7 @@ def device_summary(
         unit_table(trace, counted),
         counted,
         reasons if reasons is not None and reasons.samples else None,
-        sum(len(batch.waves) for batch in own),
+        sum(len(batch.waves) for batch in batches),
         len(trace.waves),
     )
 

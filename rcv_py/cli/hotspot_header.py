@@ -18,8 +18,11 @@ def limits_of(trace: Trace) -> OccupancyLimits:
     return occupancy_limits(trace, run_facts(trace.path, trace.kernel_name, trace.target))
 
 
-def header_facts(trace: Trace, costs: CostColumns) -> list[tuple[str, str]]:
-    """Return names and values; each number of registers says where it comes from."""
+def header_facts(trace: Trace, costs: CostColumns, whose: str = "all waves") -> list[tuple[str, str]]:
+    """Return names and values; each number of registers says where it comes from.
+
+    `whose` are the waves that the costs are of.
+    """
     code = trace.code
     instructions = int(np.count_nonzero(~code.is_label))
     executed = int(np.count_nonzero(costs.hits[~code.is_label] > 0))
@@ -28,7 +31,7 @@ def header_facts(trace: Trace, costs: CostColumns) -> list[tuple[str, str]]:
     facts = [
         ("kernel", short_kernel(trace.kernel_name) or "unknown"),
         ("instructions", f"{count(instructions)}, {count(executed)} of them {verb}"),
-        _totals(costs),
+        _totals(costs, whose),
     ]
     if not len(code):
         return facts
@@ -54,14 +57,14 @@ def header_document(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _totals(costs: CostColumns) -> tuple[str, str]:
+def _totals(costs: CostColumns, whose: str) -> tuple[str, str]:
     latency, stall, idle = (int(column.sum()) for column in (costs.latency, costs.stall, costs.idle))
     share = f" ({percent(stall, latency)})" if latency else ""
     if costs.label == SAMPLES:
         return "samples", f"{count(latency)}, {count(stall)} of them stalled{share}"
     return "cycles", (
         f"{count(latency)} of latency, {count(stall)} of them stall{share}; "
-        f"{count(idle)} of idle time; summed over all waves"
+        f"{count(idle)} of idle time; summed over {whose}"
     )
 
 

@@ -87,7 +87,7 @@ def run(arguments: Namespace) -> int:
         columns = (columns[0], *_SAMPLES, *columns[1 + len(_NUMBERS) :]) if is_sampled else columns
         if chosen is not None:
             print_heading(chosen)
-        print_facts(header_facts(trace, costs))
+        print_facts(header_facts(trace, costs, _whose(arguments)))
         print()
         short = short_sources(trace)
         print_table(columns, [_cells(arguments.by, row, is_sampled, short) for row in shown])
