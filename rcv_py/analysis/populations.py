@@ -238,7 +238,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
     Kernels are told apart.  A wave that the buffer cut belongs to the way that its own is the beginning of.
     """
     program = _program(trace.code)
-    waves, sets = _read(program, pieces(batches))
+    waves, sets, ran = _read(program, pieces(batches))
     ways = _joined(_ways(trace, waves, sets))
     by_kernel: dict[str, list[_Way]] = {}
     for way in ways:
@@ -267,7 +267,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
         is_working=column((way.kind == WORKING for way in ways), bool),
         blocks=tuple(way.blocks for way in ways),
         label=label,
-        ran=program.reached(everything),
+        ran=int(np.count_nonzero(ran & ~trace.code.is_label)),
         of=program.reached(program.around(everything))
         if len(everything)
         else int((~trace.code.is_label).sum()),
@@ -300,15 +300,17 @@ def _program(code: CodeTable) -> _Program:
     )
 
 
-def _read(program: _Program, read: Iterator[Piece]) -> tuple[_Waves, list[np.ndarray]]:
-    """Return the waves, and of each the blocks it executed, int32, ascending."""
+def _read(program: _Program, read: Iterator[Piece]) -> tuple[_Waves, list[np.ndarray], np.ndarray]:
+    """Return the waves, the blocks that each executed (int32, ascending), and which code rows ran (bool)."""
     sets: list[np.ndarray] = []
+    ran = np.zeros(len(program.is_end), dtype=bool)
     parts = [np.zeros((0, 5), dtype=np.int64)]
     for piece in read:
         parts.append(_facts(program, piece))
         sets.extend(_sets(program, piece))
+        ran[piece.line[(piece.line >= 0) & (piece.line < len(ran))]] = True
     row, tokens, life, at_end, is_empty = np.concatenate(parts).T
-    return _Waves(row, tokens, life, at_end.astype(bool), is_empty.astype(bool)), sets
+    return _Waves(row, tokens, life, at_end.astype(bool), is_empty.astype(bool)), sets, ran
 
 
 def _facts(program: _Program, piece: Piece) -> np.ndarray:

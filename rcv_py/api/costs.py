@@ -40,7 +40,7 @@ class Costs(Tables):
         return info(self.trace)
 
     def populations(self) -> Answer[Populations]:
-        """Return the ways that waves took through the code, and which of them work: `rcv waves --populations`.
+        """Return the ways that waves took through the code, and which work: `rcv waves --populations`.
 
         The argument `waves` of analyses takes their ids; reads all waves.
         """
@@ -73,7 +73,8 @@ class Costs(Tables):
         """Return the most expensive code, the first first, by `line`, `source`, `kind` or `class`.
 
         `sort` is `latency`, `stall`, `idle` or `hits`; `share` is the part of it.  Sums over all traced
-        waves unless `waves` names some, not elapsed time; `facts["measure"]` says whether they are cycles or PC samples.
+        waves unless `waves` names some, not elapsed time; `facts["measure"]` says whether they are cycles or
+        PC samples.
         """
         one_of("by", by, BY)
         one_of("sort", sort, SORT)
@@ -93,8 +94,9 @@ class Costs(Tables):
         return Answer(f"isa {kind}", by_row(found.names, found.rows), found, {"measure": found.measure})
 
     def line(self, line: int, waves: Waves = WORKING) -> Answer[LineHits]:
-        """Return every execution of a code line by the waves that work; `facts` tell how latency, stall, idle and distance spread.
+        """Return every execution of a code line; `facts` tell how latency, stall, idle and distance spread.
 
+        By default executions of the waves that work.
         Raises UsageError if there is no such line.  PC samples know no executions: see `samples`.
         """
         self._check_line(line)

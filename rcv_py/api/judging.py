@@ -52,8 +52,8 @@ class Judging(Device):
     def triage(self, *, every_wave: bool = False, waves: str = WORKING) -> Answer[Findings]:
         """Return the findings, those with most cycles at stake first; an upper bound where it says so.
 
-        Of more than 48 MB of waves some whole shader engines are looked at, unless `every_wave`.  `waves` says
-        whose costs are ranked: `working`, `all`, or the id of a population.
+        Of more than 48 MB of waves some whole shader engines are looked at, unless `every_wave`.  `waves`
+        says whose costs are ranked: `working`, `all`, or the id of a population.
         """
         return self._once(("triage", every_wave, waves), None, lambda: self._triage(every_wave, waves))
 

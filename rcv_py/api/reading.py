@@ -126,6 +126,13 @@ class Reading:
             self._answers["ways"] = populations(self.trace, self.batches())
         return self._answers["ways"]
 
+    def _named(self, name: str) -> WaveChoice:
+        try:
+            return self.choice(name)
+        except UsageError as error:
+            text = f"{name!r} does not name a wave, nor a population of waves."
+            raise noted(UsageError(text, hint=error.hint)) from None
+
     def _rows(self, waves: Waves) -> frozenset[int] | None:
         """Rows of the wave index that are meant, None for all."""
         rows = self.chosen(waves)
@@ -144,13 +151,13 @@ class Reading:
 
         `working` are those that do the work of the kernel (all if none does), `all` is all of them, and the
         id of a population stands for those that took its way: see `populations`.  A wave is its name
-        (`se0/simd2/slot5/wv3`), its place in `waves`, or a WaveId; several are a list of these, a mask over the
-        table `waves`, or any table with a column `wave`.  Raises UsageError.
+        (`se0/simd2/slot5/wv3`), its place in `waves`, or a WaveId; several are a list of these, a mask over
+        the table `waves`, or any table with a column `wave`.  Raises UsageError.
         """
         if waves is None:
             return None
         if isinstance(waves, str) and "/" not in waves:
-            rows = self.choice(waves).rows
+            rows = self._named(waves).rows
             return None if rows is None else sorted(rows)
         if isinstance(waves, ONE_WAVE):
             return [self._row(waves)]
