@@ -43,6 +43,7 @@ class HiddenLatency:
     issue: np.ndarray  # int64 [code rows]
     assumption: str  # what the estimate takes for granted
     waves: int = 0  # that were counted
+    code: CodeTable | None = None  # the program with the totals of these waves; None: as the trace has it
 
     def parts(self, code: CodeTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return hidden idle, stall and issue, none of them more than the line has of it; int64 each."""

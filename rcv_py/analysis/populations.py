@@ -131,6 +131,14 @@ def wave_choice(found: Populations, name: str = WORKING) -> WaveChoice:
     return WaveChoice(name, None if len(rows) == whole else rows, len(rows), whole, text)
 
 
+def chosen_or_working(found: Populations, name: str) -> WaveChoice:
+    """Return the waves that a name stands for; if there is no such population (yet), those that work."""
+    try:
+        return wave_choice(found, name)
+    except UsageError:
+        return wave_choice(found)
+
+
 POPULATION_HEAD = (
     "id", "name", "kernel", "is_working", "waves", "cut", "instructions", "reached", "cycles", "share",
 )  # fmt: skip
