@@ -9,7 +9,6 @@ from pathlib import Path
 from tests.support.captures import trace_path
 
 SOURCE = "flash_attn_small_before"
-WAVES = 4
 KEPT = 8  # instructions of the wave that leaves, besides s_endpgm
 
 
@@ -27,10 +26,10 @@ def wave_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("se*_sm*_sl*_wv*.json"))
 
 
-def mixed(target: Path, leaving: int = 1) -> Path:
-    """`flash_attn_small_before`, whose last `leaving` waves end behind their first eight instructions."""
+def mixed(target: Path, leaving: slice = slice(3, 4)) -> Path:
+    """`flash_attn_small_before` with four waves, of which some end behind their first eight instructions."""
     folder = copied(SOURCE, target)
-    for path in wave_files(folder)[WAVES - leaving :]:
+    for path in wave_files(folder)[leaving]:
         document = json.loads(path.read_text())
         instructions = document["wave"]["instructions"]
         first, last = instructions[:KEPT], instructions[-1]
