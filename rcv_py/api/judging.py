@@ -40,7 +40,7 @@ _CHANGE = {
     "name": "name", "text": "text", "line_a": "line_a", "line_b": "line_b", "status": "fate",
     "hits_a": "hits_a", "hits_b": "hits_b", "cycles_a": "cost_a", "cycles_b": "cost_b",
     "share_a": "share_a", "share_b": "share_b", "delta": "delta", "noise": "noise",
-    "beyond_noise": "is_real",
+    "beyond_noise": "is_real", "source_a": "source_a", "source_b": "source_b",
 }  # fmt: skip
 
 
