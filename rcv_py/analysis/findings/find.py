@@ -85,6 +85,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         *whole,
         samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         "" if shown else CALM,
+        0 if is_sampled else inputs.exposure.no_issue,
     )
 
 

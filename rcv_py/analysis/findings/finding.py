@@ -137,6 +137,7 @@ class Findings:
     bubbles: int  # of these, cycles in which none of them issued and no unit of the SIMD worked
     assumption: str
     why: str = ""  # why there is nothing, or what is missing
+    no_issue: int = 0  # of the resident cycles those in which no wave of the SIMD issued
 
     @property
     def headline(self) -> str:
