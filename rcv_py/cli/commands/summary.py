@@ -10,6 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.pipe_use import PipeUse
+from rcv_py.analysis.place_text import NO_PLACE
 from rcv_py.analysis.summary_rows import NAMES, parts, pipe_rows, plain_number, summary_rows
 from rcv_py.analysis.unit_table import UnitTable
 from rcv_py.base.text import count, percent
@@ -75,6 +76,8 @@ def _print(name: str, found: DeviceSummary) -> None:
         print(f"\n{title[:1].upper()}{title[1:]}, of {count(whole)} {unit}")
         cells = [(row, count(value), percent(value, whole)) for row, value in rows]
         print_table((Column(""), Column("count", True), Column("share", True)), cells)
+    if found.states is None and found.read:
+        print(f"\nStates: {NO_PLACE} the waves have no timelines.")
     if found.pipes is not None:
         _print_pipes(found, found.pipes)
     if found.counters is not None and found.counters.bars:
