@@ -12,6 +12,7 @@ import numpy as np
 
 from rcv_py.analysis.activity import Activity, activity
 from rcv_py.analysis.counter_shares import CounterShares, counter_shares
+from rcv_py.analysis.median import median
 from rcv_py.analysis.occupancy import residencies, steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.pipe_use import PipeUse, pipe_use
@@ -110,7 +111,7 @@ def _waves(trace: Trace) -> tuple[Fact, ...]:
     if not len(index):
         return ()
     life = np.sort(index.end - index.begin)
-    median = int(life[(len(life) - 1) // 2])
+    middle = median(life)
     seen = f"of {plural(lives, 'wave')} on the device" if lives else ""
     return (
         Fact(
@@ -124,8 +125,8 @@ def _waves(trace: Trace) -> tuple[Fact, ...]:
         Fact(
             "wave_life",
             "Wave life, median",
-            median,
-            f"{count(median)} cycles",
+            middle,
+            f"{count(round(middle))} cycles",
             f"from {count(int(life[0]))} to {count(int(life[-1]))} cycles",
             "Cycles from begin to end of a traced wave: the median, the shortest and the longest.",
         ),
