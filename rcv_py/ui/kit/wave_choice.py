@@ -50,7 +50,7 @@ def changed(index: WaveIndex, wave: WaveId, level: str, value: int) -> WaveId | 
 
 
 def rank(index: WaveIndex, row: int) -> Rank:
-    """Return the fastest wave, that of median life and the slowest, of the kernel that the wave at `row` runs.
+    """Return the fastest wave, that of median life and the slowest of the kernel of the wave at `row`.
 
     Of median life is the wave nearest to the median: of an even number there need not be one that has it.
     """
