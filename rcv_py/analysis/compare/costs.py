@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.compare.launch import Launch, launch_of
 from rcv_py.analysis.workgroups import workgroups
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
@@ -47,6 +48,7 @@ class CaptureCosts:
     is_by_wave: bool  # every wave is a group: one workgroup is all there is
     missing: int = 0  # waves that could not be read
     places: np.ndarray | None = None  # int64 [waves or workgroups, 3], sorted: engine, unit, number of each
+    launch: Launch | None = None  # None if the capture does not say when waves began and ended
 
     @property
     def wave_count(self) -> int:
@@ -88,6 +90,7 @@ def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
         is_by_wave,
         len({row for batch in kept for row, _ in batch.missing} - {wave.row for wave in waves}),
         places,
+        launch_of(trace),
     )
 
 
