@@ -41,8 +41,8 @@ class Told(IntEnum):
 
 TOLD_TEXT = {
     Told.CAPTURE: "the capture numbers them",
-    Told.BARRIERS: "their waves leave barriers together",
-    Told.STARTS: "a guess: their waves started together",
+    Told.BARRIERS: "barriers always opened for all of their waves at once",
+    Told.STARTS: "a guess by the starts of their waves",
 }
 
 

@@ -208,7 +208,7 @@ def releases(trace: Trace, one: Wave) -> list[tuple[int, int]]:
 
 
 def mates(trace: Trace, waves: Sequence[Wave]) -> dict[int, set[int]]:
-    """By the definition, pair by pair: waves whose barriers released within 8 cycles of each other, always."""
+    """By the definition, pair by pair: those whose barriers released within 8 cycles, always."""
     met = {one.row: releases(trace, one) for one in waves}
     found: dict[int, set[int]] = {row: {row} for row in met}
     for a in waves:
