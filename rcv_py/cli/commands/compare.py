@@ -17,7 +17,7 @@ from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
-from rcv_py.cli.compare_summary import junit, markdown
+from rcv_py.cli.compare_summary import junit, launch_document, markdown
 from rcv_py.cli.compare_views import VIEWS
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches
@@ -200,5 +200,6 @@ def _document(
             "covered": kernel.covered,
             "ratio_at_equal_hits": {"value": kernel.at_equal_hits.value, "noise": kernel.at_equal_hits.noise},
             "ratio_per_wave": {"value": kernel.a_wave.value, "noise": kernel.a_wave.noise},
+            "launch": launch_document(kernel.launch),
         }
     return document
