@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from rcv_py.cli import view_options
-from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, size, top
+from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, run_files, size, top
 
 OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
 REPORTED_AS = ("html", "md")
@@ -50,6 +50,7 @@ def _triage(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="look at every wave, also of a capture with more than 48 MB of them",
     )
+    run_files(parser)
     form = forms(parser, "rcv.triage, or rcv.triage.folder")
     form.add_argument("--markdown", action="store_true", help="to paste into a ticket")
 
@@ -125,6 +126,7 @@ def _occupancy(parser: argparse.ArgumentParser) -> None:
         "--limits", action="store_true", help="what limits the waves of a SIMD instead, and the next step"
     )
     view_options.occupancy(parser)
+    run_files(parser, "with --limits: ")
     forms(parser, "rcv.occupancy", "the curves: a row for every change")
 
 
@@ -183,6 +185,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="captures at a time (default: as many as processors)",
     )
+    run_files(parser)
     forms(parser, "rcv.report")
 
 

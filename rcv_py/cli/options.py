@@ -84,6 +84,18 @@ def cycles(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def run_files(parser: argparse.ArgumentParser, with_what: str = "") -> None:
+    """Add `--run-files PATH`: where the tables of the run are."""
+    parser.add_argument(
+        "--run-files",
+        type=Path,
+        action="append",
+        metavar="PATH",
+        help=f"{with_what}tables of the run (*_kernel_trace.csv, *_agent_info.csv), or a folder with them; "
+        "may be repeated (default: what lies near the capture)",
+    )
+
+
 def top(parser: argparse.ArgumentParser, default: int, what: str = "rows") -> None:
     """Add `--top N`; 0 means all."""
     shown = default or "all"
