@@ -6,7 +6,17 @@ import argparse
 from pathlib import Path
 
 from rcv_py.cli import view_options
-from rcv_py.cli.options import Command, count, folder, forms, percent, positive, run_files, top
+from rcv_py.cli.options import (
+    Command,
+    count,
+    folder,
+    forms,
+    percent,
+    positive,
+    positive_count,
+    run_files,
+    top,
+)
 
 RANKED_BY = ("line", "source", "kind", "class", "tree")
 KNOWN_WRONG = (
@@ -213,7 +223,7 @@ def _pmc(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--channels",
-        type=count,
+        type=positive_count,
         metavar="N",
         help="factor on bytes, for counters that see a part of the channels (default 1, of --like 2)",
     )

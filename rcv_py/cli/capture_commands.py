@@ -6,7 +6,19 @@ import argparse
 from pathlib import Path
 
 from rcv_py.cli import view_options
-from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, run_files, size, top
+from rcv_py.cli.options import (
+    ENTRY_KINDS,
+    Command,
+    count,
+    cycles,
+    folder,
+    forms,
+    kinds,
+    positive_count,
+    run_files,
+    size,
+    top,
+)
 
 OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
 REPORTED_AS = ("html", "md")
@@ -86,7 +98,11 @@ def _index(parser: argparse.ArgumentParser) -> None:
         "--sort", choices=INDEX_ORDERS, default="latency", help="what ranks captures (default latency)"
     )
     parser.add_argument(
-        "--depth", type=count, default=6, metavar="N", help="folders looked into below DIR (default 6)"
+        "--depth",
+        type=positive_count,
+        default=6,
+        metavar="N",
+        help="folders looked into below DIR (default 6)",
     )
     parser.add_argument(
         "--limit", type=count, default=1000, metavar="N", help="captures at most; 0 for all (default 1000)"

@@ -38,6 +38,14 @@ def count(text: str) -> int:
     return int(text)
 
 
+def positive_count(text: str) -> int:
+    """Return a whole number, 1 or more."""
+    value = count(text)
+    if not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return value
+
+
 def kinds(text: str) -> tuple[str, ...]:
     """Return the kinds of `dispatch,marker`."""
     kinds = tuple(text.split(","))

@@ -42,7 +42,6 @@ _COLUMNS = {
     "class": (Column("class"), *_NUMBERS, Column("lines", True), Column("meaning", elastic="right")),
 }
 TOP = 20
-_LIKE_ONLY = ("mode", "detail", "context", "kernel")
 _SAMPLES = tuple(Column(name, True) for name in ("samples", "issued", "stalled", "share"))
 _SUMS = ("hits", "latency", "stall", "idle")
 _HEAD = ("name", "text", "line", "rows", *_SUMS, "share", "source")
@@ -57,9 +56,6 @@ _OF = {
 
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
-    given = [name for name in _LIKE_ONLY if getattr(arguments, name) not in (None, False)]
-    if given and not arguments.like:
-        raise UsageError(f"--{given[0]} belongs to --like.", hint="Add --like new or --like old.")
     trace = open_trace(arguments.folder)
     if arguments.like:
         return show_legacy(trace, arguments)
@@ -95,10 +91,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _check_unlike_panels(arguments: Namespace) -> None:
-    """Raise UsageError for what only places with a charge have."""
-    given = [name for name in ("file", "no_idle") if getattr(arguments, name)]
-    words = [f"--{name.replace('_', '-')}" for name in given]
-    words += [f"--by {arguments.by}"] if arguments.by == "tree" else []
+    """Raise UsageError for values that only places with a charge have."""
+    words = [f"--by {arguments.by}"] if arguments.by == "tree" else []
     words += [f"--sort {arguments.sort}"] if arguments.sort not in _SUMS else []
     if words:
         raise UsageError(f"{words[0]} belongs to --charge.", hint="Add --charge self or --charge inclusive.")

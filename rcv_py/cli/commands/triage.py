@@ -11,7 +11,7 @@ from typing import Any
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.text import markdown
-from rcv_py.base.errors import RcvError
+from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import captures, facts_of
@@ -149,6 +149,10 @@ def _print_one(number: int, one: Finding) -> None:
 
 
 def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None:
+    if "top" in arguments.given:
+        raise UsageError(
+            "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
+        )
     rows = [(entry, *_headline(arguments, entry)) for entry in entries]
     if arguments.json:
         content = {
@@ -169,7 +173,9 @@ def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None
 def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | None, str]:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
     try:
-        found = look(open_trace(entry.path), is_whole=arguments.all)
+        trace = open_trace(entry.path)
+        facts = facts_of(trace, arguments) if arguments.run_files else None
+        found = look(trace, is_whole=arguments.all, facts=facts)
     except RcvError as error:
         return None, str(error)
     return found, "" if found.findings else entry.note or found.headline
