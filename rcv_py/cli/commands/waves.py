@@ -16,7 +16,7 @@ from rcv_py.analysis.token_details import state_cycles
 from rcv_py.analysis.wave_places import traced_waves, waves_of_kernels, waves_of_unit
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import counted_batches, in_order, window_of
+from rcv_py.cli.chosen import counted_batches, in_order, nothing, window_of
 from rcv_py.cli.places import wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
@@ -49,7 +49,9 @@ def run(arguments: Namespace) -> int:
         document = {"capture": trace.name, "within": arguments.within, "of": len(rows), "rows": shown}
         print(json_text(schema, document, about(arguments, trace)))
     elif not rows:
-        print("There is no such wave." if len(trace.waves) else "The capture has no traced waves.")
+        there = len(trace.occupancy) if arguments.resident else len(trace.waves)
+        none = "resident waves" if arguments.resident else "traced waves"
+        print(nothing("wave", arguments, "") if there else f"The capture has no {none}.")
     else:
         columns = [Column(name, name not in ("wave", "kernel"), _ELASTIC.get(name, "")) for name in head]
         print_table(columns, [[_cell(name, row[name]) for name in head] for row in shown])

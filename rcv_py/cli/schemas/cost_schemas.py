@@ -162,6 +162,7 @@ ISA = Schema(
                             number("Length of the bar that --bars asks for, in cycles; reasons: in samples.")
                         ),
                         "instruction": INSTRUCTION,
+                        "source": SOURCE,
                     },
                     optional=("bar",),
                 ),
@@ -184,6 +185,7 @@ ISA = Schema(
                         "share": COST_SHARE,
                         "loops": times("Loops around it"),
                         "name": text("Name of the block."),
+                        "source": text("Source place of its first instruction as file:line; empty if none."),
                     },
                 ),
             },
@@ -202,6 +204,7 @@ ISA = Schema(
                         "not_taken": times("Executions that went on"),
                         "taken_share": share("Part of the executions that jumped"),
                         "instruction": INSTRUCTION,
+                        "source": SOURCE,
                     },
                 ),
             },
@@ -243,7 +246,7 @@ _MEASURED: Fields = {
     "idle": maybe(cycles("Gap in front of it")),
     "since": maybe(cycles("Time since the wave ran it before; null the first time")),
 }
-_LINE: Fields = {**CAPTURE, "line": LINE, "instruction": INSTRUCTION}
+_LINE: Fields = {**CAPTURE, "line": LINE, "instruction": INSTRUCTION, "source": SOURCE}
 LINE_HITS = Schema(
     "rcv.line",
     1,
