@@ -60,14 +60,15 @@ class Judging(Device):
     def _triage(self, every_wave: bool, waves: str) -> Answer[Findings]:
         rows = None if every_wave else chosen_rows(self.trace.waves)
         rows = None if rows is not None and len(rows) == len(self.trace.waves) else rows
-        found = triage(self.trace, self._all(rows), is_whole=True, waves=waves)
+        found = triage(self.trace, self._all(rows), is_whole=True, facts=self.facts, waves=waves)
         facts = {
             "headline": found.headline,
             "waves": found.waves,
             "counted": found.waves if found.choice is None else found.choice.waves,
             "missing": found.unread,
             "resident": found.resident,
-            "silent": found.bubbles,
+            "silent": found.no_issue,
+            "bubbles": found.bubbles,
             "below_threshold": found.hidden,
             "numbers": {one.id: one.text for one in found.numbers},
             "assumption": found.assumption,

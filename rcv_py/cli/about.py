@@ -8,7 +8,7 @@ from typing import Any
 
 from rcv_py.model.trace import Trace
 
-_FORMS = frozenset(("command", "json", "csv", "markdown", "html", "yaml", "folded", "out"))
+_FORMS = frozenset(("command", "given", "json", "csv", "markdown", "html", "yaml", "folded", "out"))
 
 
 def about(
@@ -17,12 +17,14 @@ def about(
     names: Iterable[str] = (),
     problems: Iterable[str] = (),
     waves: dict[str, Any] | None = None,
+    files: Iterable[str] | None = None,
 ) -> dict[str, Any]:
     """Return the description of a run.
 
     The names and problems of open captures are taken from them; `names` and `problems` are those of captures
-    that are only listed.  Of several captures a problem begins with the name of its own.  `waves` says whose
-    costs are summed, where that can be chosen.
+    that are only listed.  Of several captures a problem begins with the name of its own.  `files` are
+    the tables of the run that were used, None for a command that uses none.  `waves` says whose costs are
+    summed, where that can be chosen.
     """
     captures = [trace.name for trace in traces]
     said = [
@@ -35,6 +37,7 @@ def about(
         "arguments": {name: _plain(value) for name, value in vars(arguments).items() if name not in _FORMS},
         "captures": [*captures, *names],
         "problems": list(dict.fromkeys([*said, *problems])),
+        **({} if files is None else {"run_files": list(files)}),
     }
 
 

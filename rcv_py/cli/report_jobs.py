@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import RcvError
+from rcv_py.base.lifeline import end_with_parent
 from rcv_py.base.progress import Report, silent
 from rcv_py.export.report_files import write_report
 from rcv_py.export.report_index import Entry, entry
@@ -32,6 +33,7 @@ class Job:
 
     folder: Path
     target: Path
+    run_files: tuple[Path, ...] = ()  # where the tables of the run are; none: near the capture
     waves: str = WORKING  # whose costs are explained
 
 
@@ -67,7 +69,7 @@ def _result(future: Future[Answer]) -> Answer:
 @contextmanager
 def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
     """Processes that go when the block is left by an error or Ctrl+C: nobody waits for the rest."""
-    pool = ProcessPoolExecutor(count, get_context("spawn"))
+    pool = ProcessPoolExecutor(count, get_context("spawn"), end_with_parent)
     try:
         yield pool
     finally:
@@ -94,6 +96,7 @@ def _answer(job: Job, report: Report, workers: int | None) -> Answer:
 def _written(job: Job, report: Report, workers: int | None) -> Entry:
     trace = open_trace(job.folder)
     batches = load_all(trace, report=report, workers=workers)
-    inputs = report_inputs(trace, batches, run_facts(trace.path, trace.kernel_name, trace.target), job.waves)
+    facts = run_facts(trace.path, trace.kernel_name, trace.target, job.run_files)
+    inputs = report_inputs(trace, batches, facts, job.waves)
     write_report(inputs, job.target, report=report)
     return entry(inputs, job.target.name)

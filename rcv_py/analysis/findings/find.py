@@ -69,7 +69,9 @@ def of_inputs(inputs: FindingInputs) -> Findings:
     if inputs.none_works:
         why = f"{none_works(inputs.populations)} {TRACE_WORK}"
         numbers, read = key_numbers(inputs), inputs.waves
-        return Findings(numbers, (), 0, read, len(trace.waves), 0, 0, "", why, inputs.choice, inputs.unread)
+        return Findings(
+            numbers, (), 0, read, len(trace.waves), 0, 0, "", why, choice=inputs.choice, unread=inputs.unread
+        )
     return _ranked(inputs, DETECTORS)
 
 
@@ -97,7 +99,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         key=lambda one: (_ORDER.index(one.rank), one.name in _LAST, -one.share, -one.exposed, one.name)
     )
     is_sampled = inputs.waves == 0
-    whole = (0, 0) if is_sampled else (inputs.exposure.resident, inputs.exposure.silent)
+    whole = (0, 0) if is_sampled else (inputs.exposure.resident, inputs.exposure.nothing)
     return Findings(
         key_numbers(inputs),
         tuple(_clean(one) for one in shown),
@@ -107,6 +109,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         *whole,
         samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         "" if shown else CALM,
+        0 if is_sampled else inputs.exposure.no_issue,
         inputs.choice if inputs.waves else None,
         inputs.unread,
     )

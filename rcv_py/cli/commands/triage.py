@@ -12,10 +12,10 @@ from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.text import markdown
 from rcv_py.analysis.populations import WORKING
-from rcv_py.base.errors import RcvError
+from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.opening import captures
+from rcv_py.cli.opening import captures, facts_of
 from rcv_py.cli.report import (
     Column,
     bold,
@@ -27,6 +27,7 @@ from rcv_py.cli.report import (
 )
 from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import open_trace
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.work.load import batches
 from rcv_py.work.triage import triage
@@ -66,13 +67,15 @@ def run(arguments: Namespace) -> int:
         _print_many(arguments, entries)
         return 0
     trace = open_trace(arguments.folder)
-    found = look(trace, is_whole=arguments.all, waves=arguments.waves or WORKING)
+    facts = facts_of(trace, arguments)
+    found = look(trace, is_whole=arguments.all, facts=facts, waves=arguments.waves or WORKING)
     shown = found.findings[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_cells(one) for one in shown]))
     elif arguments.json:
         waves = None if found.choice is None else wave_facts(found.choice, found.of)
-        print(json_text(SCHEMA, _document(trace, found, shown), about(arguments, trace, waves=waves)))
+        described = about(arguments, trace, files=facts.files, waves=waves)
+        print(json_text(SCHEMA, _document(trace, found, shown), described))
     elif arguments.markdown:
         sys.stdout.write(markdown(trace.name, found, shown))
     else:
@@ -80,13 +83,16 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def look(trace: Trace, *, is_whole: bool = False, waves: str = WORKING) -> Findings:
+def look(
+    trace: Trace, *, is_whole: bool = False, facts: RunFacts | None = None, waves: str = WORKING
+) -> Findings:
     """Read the waves of a capture, of a large one some shader engines, and return its findings.
 
-    `waves` says whose costs are ranked: `working`, `all`, or a population.
+    `facts` are what the tables of the run tell; None: those near the capture.  `waves` says whose costs are
+    ranked: `working`, `all`, or a population.
     """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows)), is_whole=True, waves=waves)
+    return triage(trace, tuple(batches(trace, rows)), is_whole=True, facts=facts, waves=waves)
 
 
 def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict[str, Any]:
@@ -99,7 +105,7 @@ def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict
             "counted": found.waves if found.choice is None else found.choice.waves,
             "missing": found.unread,
         },
-        "totals": {"resident": found.resident, "silent": found.bubbles},
+        "totals": {"resident": found.resident, "silent": found.no_issue, "bubbles": found.bubbles},
         "numbers": [
             {"id": one.id, "name": one.name, "text": one.text, "of": one.of} for one in found.numbers
         ],
@@ -157,6 +163,10 @@ def _print_one(number: int, one: Finding) -> None:
 
 
 def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None:
+    if "top" in arguments.given:
+        raise UsageError(
+            "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
+        )
     rows = [(entry, *_headline(arguments, entry)) for entry in entries]
     if arguments.json:
         content = {
@@ -177,7 +187,9 @@ def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None
 def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | None, str]:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
     try:
-        found = look(open_trace(entry.path), is_whole=arguments.all, waves=arguments.waves or WORKING)
+        trace = open_trace(entry.path)
+        facts = facts_of(trace, arguments) if arguments.run_files else None
+        found = look(trace, is_whole=arguments.all, facts=facts, waves=arguments.waves or WORKING)
     except RcvError as error:
         return None, str(error)
     return found, "" if found.findings else entry.note or found.headline

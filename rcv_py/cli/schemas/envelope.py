@@ -34,8 +34,12 @@ ABOUT = record(
                 "text": text("The choice in words."),
             },
         ),
+        "run_files": listed(
+            "Tables of the run that were used, where the command uses them; empty if none was found.",
+            text("Path of a file."),
+        ),
     },
-    optional=("waves",),
+    optional=("waves", "run_files"),
 )
 
 
