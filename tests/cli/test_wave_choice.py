@@ -141,25 +141,6 @@ def test_an_unknown_population_is_refused_with_the_names(
         assert "working, all, early-exit" in text
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("latency", "--kind", "memory", "--waves", "working"),
-        ("hotspot", "--like", "new", "--waves", "working"),
-        ("waits", "--wave", "se3/simd0/slot0/wv0", "--waves", "working"),
-        ("loops", "--wave", "se3/simd0/slot0/wv0", "--waves", "all"),
-        ("isa", "--wave", "se3/simd0/slot0/wv0", "--mode", "wave-sum", "--waves", "working"),
-        ("flame", "--content", "markers", "--waves", "working"),
-        ("waves", "--resident", "--waves", "working"),
-        ("waves", "--populations", "--within", "1:2"),
-    ],
-)
-def test_what_cannot_be_honoured_is_refused(
-    words: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "cannot be honoured" in refused(capsys, words[0], folder, *words[1:])
-
-
 def test_waves_lists_populations_and_the_waves_of_one(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
