@@ -38,7 +38,7 @@ def claim_barriers(stream: Stream, ledger: Ledger) -> None:
     last, left = met.last[meeting[named]], met.left[meeting[named]]
     wave = np.where(left >= 0, left, at.wave[last])
     stop = np.where(left >= 0, stream.piece.first[1:][left], at.signal[last])
-    blamed[named] = longest_before(stream, wave, stop, at.arrived[mine[named]] - stream.base)
+    blamed[named] = longest_before(stream, wave, stop, at.waited[mine[named]] - stream.base)
     ledger.rest(rows[~is_own], Cause.BARRIER, blamed[~is_own])
 
 
