@@ -182,7 +182,7 @@ _plain("ping_pong", "Halves of a workgroup that meet at different barriers.", pl
 _plain("several_groups", "Small workgroups in whatever slots are free.", plans.several_groups_plan)
 _plain("mixed_populations", "Waves that leave their workgroup early.", plans.mixed_populations_plan)
 _plain(
-    "split_barriers",
+    "split_barriers_gfx12",
     "Barriers in two instructions, a quarter of the waves traced.",
     plans.split_barriers_plan,
 )

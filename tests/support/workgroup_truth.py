@@ -36,7 +36,7 @@ SIZES: dict[str, tuple[str, ...]] = {
     "192 and 384 threads, several a unit": ("several_groups",),
     "512 threads, waves leave early": ("mixed_populations",),
     "256 threads, half of the SIMDs traced": ("straggler",),
-    "512 threads of wave32, split barriers, one SIMD traced": ("split_barriers",),
+    "512 threads of wave32, split barriers, one SIMD traced": ("split_barriers_gfx12",),
 }
 # Place of the wave: of each barrier the token that waits, the one that arrives, and when.
 _Barriers = dict[int, list[tuple[int, int, int]]]
