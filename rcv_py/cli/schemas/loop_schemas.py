@@ -27,6 +27,7 @@ from rcv_py.cli.schemas.shape import (
     record,
     rows,
     share,
+    text,
     times,
     waves,
     whole,
@@ -94,7 +95,8 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
             **_SPENT,
             "kinds": KINDS,
             "text": INSTRUCTION,
-            "source": SOURCE,
+            "source": text("Source place of the head as file:line; empty if there is none."),
+            "branch_source": SOURCE,
         },
     ),
     "iterations": (
@@ -112,6 +114,7 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
             **_SPENT,
             "token": whole("Its first row among the wave's instructions, counted from 0."),
             "kinds": KINDS,
+            "branch_source": SOURCE,
             "note": choice("With --loop: what the round is; empty for an ordinary one.", *_NOTES),
         },
     ),
@@ -157,6 +160,7 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
             "is_short": flag("Whether the wait mostly comes sooner than the latency."),
             "text": INSTRUCTION,
             "source": SOURCE,
+            "wait_source": SOURCE,
         },
     ),
     "chains": (
@@ -171,6 +175,7 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
             "stall": cycles("Stall"),
             "text": INSTRUCTION,
             "source": SOURCE,
+            "last_source": SOURCE,
         },
     ),
     "barriers": (
