@@ -76,7 +76,7 @@ class Crossings:
     wave: np.ndarray  # int64, place of the wave
     nth: np.ndarray  # int64, from 0
     arrived: np.ndarray  # int64, cycles: start of `signal`
-    waited: np.ndarray  # int64, cycles: start of `token`
+    waited: np.ndarray  # int64, cycles: when it began to wait
     released: np.ndarray  # int64, cycles: end of `token`
     is_held: np.ndarray  # bool: `released` is when the barrier opened; False: it may have been open before
 
@@ -118,7 +118,8 @@ def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
 def crossings(piece: Piece, code: CodeTable, first_wave: int = 0) -> Crossings:
     """Return the barriers of some waves, the first of which has the number `first_wave`.
 
-    Only barriers of the whole workgroup: those of clusters and those with names hold other waves.
+    Only barriers of the whole workgroup: those of clusters and those with names hold other waves.  Some
+    captures of gfx9 have two tokens a barrier, a message and a wait, one behind the other: they are one.
     """
     waits, signals = barrier_rows(code)
     known = np.append(np.where(waits, 1, np.where(signals, 2, 0)), 0)
@@ -128,18 +129,22 @@ def crossings(piece: Piece, code: CodeTable, first_wave: int = 0) -> Crossings:
     if not len(at):
         return joined_crossings([])
     owner = np.searchsorted(piece.first, at, side="right") - 1
-    is_wait = role[at] == 1
     before = np.maximum(np.arange(len(at)) - 1, 0)
-    has_signal = (role[at[before]] == 2) & (owner[before] == owner) & is_wait
-    token = at[is_wait]
-    signal = np.where(has_signal, at[before], at)[is_wait]
+    is_same = (owner[before] == owner) & (np.arange(len(at)) > 0)
+    is_wait = role[at] == 1
+    is_next = is_same & (at - at[before] == 1) & (line[at] == line[at[before]])
+    is_second = is_wait & is_next & (piece.kind[at] != piece.kind[at[before]])
+    is_first = is_wait & ~is_second
+    has_signal = (role[at[before]] == 2) & is_same & is_first
+    first, token = at[is_first], at[is_wait & ~np.append(is_second[1:], False)]
+    signal = np.where(has_signal, at[before], at)[is_first]
     start = piece.start
     released = start[token] + piece.duration[token]
-    wave = owner[is_wait]
+    wave = owner[is_first]
     count = np.bincount(wave, minlength=len(piece.waves))
     nth = np.arange(len(token)) - np.repeat(np.cumsum(count) - count, count)
-    is_held = (signal == token) | (released - start[token] > RELEASE)
-    return Crossings(token, signal, wave + first_wave, nth, start[signal], start[token], released, is_held)
+    is_held = (signal == first) | (released - start[first] > RELEASE)
+    return Crossings(token, signal, wave + first_wave, nth, start[signal], start[first], released, is_held)
 
 
 def barrier_rows(code: CodeTable) -> tuple[np.ndarray, np.ndarray]:

@@ -165,6 +165,28 @@ def test_a_split_barrier_holds_only_those_that_came_before_the_last_signal() -> 
     assert (skew.skew.tolist(), skew.last.tolist()) == ([190, 590], [1, 4])
 
 
+def test_a_message_and_the_wait_behind_it_are_one_barrier() -> None:
+    """Some captures of gfx9 tell a barrier with two tokens of one line."""
+
+    def twice(row: int, begin: int, met: Met) -> Wave:
+        rows = [one for a, b in met for one in ((a, 0, 4, 1), (a + 4, b - a - 4, 0, 1), (b, 0, 4, 0))]
+        rows.append((met[-1][1] + 4, 0, 8, 3))
+        start, stall, busy, line = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+        kind = np.array([11, 9, 6] * len(met) + [11], dtype=np.uint8)
+        tokens = Tokens(begin, (start - begin).astype(np.int32), stall, busy, kind, line)
+        end = met[-1][1] + 12
+        return tables.of_tokens(tokens, row=row, begin=begin, end=end, place=(0, row % 4, row // 4, 0))
+
+    waves = [
+        twice(0, 0, [(100, 208), (300, 408)]),
+        twice(1, 4, [(200, 208), (400, 408)]),
+        twice(2, 128, [(100, 308), (400, 508)]),
+    ]
+    assert numbers(*waves) == [0, 0, 1]
+    skew = barrier_skew(tables.trace(tables.code(TEXTS), waves), [tables.batch(*waves)])
+    assert (skew.skew.tolist(), skew.last.tolist(), skew.stall.tolist()) == ([100, 100], [1, 1], [116, 116])
+
+
 def test_barriers_of_clusters_and_with_names_do_not_count() -> None:
     texts = [*TEXTS, "s_barrier_signal -3", "s_barrier_wait -3"]
     both = [wave(0, 0, [(100, 500, 7)]), wave(1, 128, [(400, 500, 7)])]

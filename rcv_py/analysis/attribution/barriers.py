@@ -26,7 +26,7 @@ def claim_barriers(stream: Stream, ledger: Ledger) -> None:
         return
     at, met = stream.crossings, stream.meetings
     crossing = np.full(len(stream), -1, dtype=np.int64)
-    crossing[at.token] = np.arange(len(at))
+    crossing[at.signal] = crossing[at.token] = np.arange(len(at))
     mine = crossing[ledger.token[rows]]
     meeting = np.append(met.of, -1)[mine]
     is_known = (mine >= 0) & np.append(met.is_seen, False)[meeting]
