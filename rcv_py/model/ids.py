@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_WAVE = re.compile(r"se(\d+)/simd(\d+)/slot(\d+)/wv(\d+)")
+_WAVE = re.compile(r"se(\d{1,18})/simd(\d{1,18})/slot(\d{1,18})/wv(\d{1,18})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -22,10 +22,10 @@ _CYCLE = rf"(?:@(?P<cycle>-?{_N}))?"
 _FORMS = tuple(
     re.compile(pattern + _CYCLE)
     for pattern in (
-        rf"(?P<wave>se\d+/simd\d+/slot\d+/wv\d+)?(?::?line (?P<line>{_N})(?:#(?P<hit>{_N}))?)?",
+        rf"(?P<wave>se{_N}/simd{_N}/slot{_N}/wv{_N})?(?::?line (?P<line>{_N})(?:#(?P<hit>{_N}))?)?",
         rf"(?P<line>{_N})",
         rf"line-(?P<line>{_N})",
-        r"wave-se(?P<se>\d+)-sm(?P<simd>\d+)-sl(?P<slot>\d+)-wv(?P<wid>\d+)",
+        rf"wave-se(?P<se>{_N})-sm(?P<simd>{_N})-sl(?P<slot>{_N})-wv(?P<wid>{_N})",
     )
 )
 _ANCHOR = re.compile(r".*\.html?#(?P<anchor>.+)", re.DOTALL)
