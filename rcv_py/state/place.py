@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rcv_py.model.ids import WaveId
+from rcv_py.model.ids import MOST_SHOWN, WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 
@@ -48,7 +48,7 @@ class Place:
         text = (anchor["anchor"] if anchor else text).removeprefix("#")
         match = next((found for form in _FORMS if (found := form.fullmatch(text))), None) if text else None
         if match is None:
-            raise ValueError(f"{text!r} is not a place in a trace")
+            raise ValueError(f"{text[:MOST_SHOWN]!r} is not a place in a trace")
         found = match.groupdict()
         numbers = {name: int(found[name]) for name in ("line", "hit", "cycle") if found.get(name)}
         selection = Selection(_wave(found), numbers.get("line"), numbers.get("hit"))

@@ -43,7 +43,7 @@ def is_well(agent: McpClient) -> bool:
 
 
 def test_slow_expressions_are_stopped_and_later_calls_are_answered(agent: McpClient) -> None:
-    given = {"folder": SAMPLE, "text": SLOW, "regex": True}
+    given = {"folder": SAMPLE, "match": SLOW, "regex": True}
     calls = [agent.send("tools/call", {"name": "search", "arguments": given}) for _ in range(2)]
     assert is_well(agent)
     for call in calls:
@@ -64,7 +64,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "events": {"folder": SAMPLE, "match": "(" * 10_000, "regex": True},
     "loops": {"folder": SAMPLE, "loop": "9" * 30 + ":1"},
     "latency": {"folder": SAMPLE, "top": 1e300},
-    "search": {"folder": SAMPLE, "text": "x" * 100_000},
+    "search": {"folder": SAMPLE, "match": "x" * 100_000},
     "shot": {"folder": SAMPLE, "panel": "isa", "size": "99999x99999"},
     "counters": {"folder": SAMPLE, "only": ["x"] * 100_000},
     "triage": {"folder": SAMPLE, "top": True},

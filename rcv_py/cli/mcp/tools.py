@@ -163,8 +163,8 @@ class Tool:
                     f"{name} of {self.name} has more than {MOST_LETTERS:,} letters.", hint=_help(action)
                 )
             if action.type is Path:
-                yield str(fence.writable(str(item)) if name in _TARGETS else fence.readable(str(item)))
-            elif str(item).startswith("-") and (not action.option_strings or action.nargs in _MANY):
+                yield str(fence.writable(_text(item)) if name in _TARGETS else fence.readable(_text(item)))
+            elif _text(item).startswith("-") and (not action.option_strings or action.nargs in _MANY):
                 raise UsageError(f"{name} of {self.name} cannot be {_short(item)}.", hint=_help(action))
             else:
                 yield _text(item)
