@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rcv_py.cli.main import main
 from tests.support.whole_capture import (
     CODE,
     HEADER,
@@ -78,9 +81,13 @@ def _run(texts: list[str]) -> Change:
 
 def _back(count: int) -> list[str]:
     """Branches, each back to the begin of a loop around all loops before it, or as far as words reach."""
-    return ["s_nop 0"] * min(count, 30_000) + [
-        f"s_cbranch_scc1 {65536 - min(2 * i + 2, 32_000)}" for i in range(count)
-    ]
+    far = [65536 - min(2 * i + 2, 32_000) for i in range(count)]
+    return ["s_nop 0"] * min(count, 30_000) + [f"s_cbranch_scc1 {distance}" for distance in far]
+
+
+def _nested(count: int) -> list[str]:
+    """Loops, each around all before it."""
+    return ["s_nop 0"] * count + [f"s_cbranch_scc1 {65536 - 2 * i - 2}" for i in range(count)]
 
 
 def _often(files: Files) -> None:
@@ -111,7 +118,9 @@ BOMBS: dict[str, Change] = {
     "path of 200,000 different folders": _source("/" + "/".join(map(str, range(200_000))) + "/k.py:3"),
     "chain of 100,000 places": _source(" -> ".join(["/a.py:1"] * 100_000)),
     "20,000 files in deep folders": _deep_dirs,
-    "name with 90,000 template brackets": _kernel("void f<" + "a<" * 90_000 + "int" + ">" * 90_000 + ">(int)"),
+    "name with 90,000 template brackets": _kernel(
+        "void f<" + "a<" * 90_000 + "int" + ">" * 90_000 + ">(int)"
+    ),
     "name with 90,000 open brackets": _kernel("void f" + "<" * 90_000 + "(int)"),
     "name with 90,000 brackets side by side": _kernel("void f" + "<a>" * 90_000),
     "symbol with 90,000 templates": _kernel("_ZN1a" + "I" * 90_000 + "E" * 90_000 + "E"),
@@ -127,21 +136,35 @@ BOMBS: dict[str, Change] = {
     "label of 10 MB": _kernel("a" * 10_000_000),
     "50,000 branches": _program(_back(50_000)),
     "50,000 branches forward": _program([f"s_cbranch_scc0 {i % 30_000}" for i in range(50_000)]),
-    "5,000 nested loops": _program(["s_nop 0"] * 5_000 + [f"s_cbranch_scc1 {65536 - 2 * i - 2}" for i in range(5_000)]),
-    "5,000 nested loops that run": _run(["s_nop 0"] * 5_000 + [f"s_cbranch_scc1 {65536 - 2 * i - 2}" for i in range(5_000)]),
+    "5,000 nested loops": _program(_nested(5_000)),
+    "5,000 nested loops that run": _run(_nested(5_000)),
     "50,000 branches that run": _run(_back(50_000)),
     "50,000 labels": _program([f"; label_{i}" for i in range(50_000)]),
     "a wave file 30,000 times": _often,
     "other files 20,000 times": _other_often,
     "branch of 5,000 digits": _texts("s_load_dword s0, s[0:1], 0x0", f"s_cbranch_scc1 {DIGITS}"),
-    "waits of 5,000 digits": _texts(f"s_waitcnt vmcnt({DIGITS})", f"s_waitcnt {DIGITS}", f"s_wait_loadcnt {DIGITS}"),
-    "waits of 20 digits": _texts(*(text.format("9" * 20) for text in ("s_waitcnt vmcnt({})", "s_waitcnt {}", "s_nop {}"))),
+    "waits of 5,000 digits": _texts(
+        f"s_waitcnt vmcnt({DIGITS})", f"s_waitcnt {DIGITS}", f"s_wait_loadcnt {DIGITS}"
+    ),
+    "waits of 20 digits": _texts(
+        *(text.format("9" * 20) for text in ("s_waitcnt vmcnt({})", "s_waitcnt {}", "s_nop {}"))
+    ),
     "waits with leading zeros": _texts("s_waitcnt vmcnt(007)", "s_waitcnt 0123", "s_nop 08"),
-    "registers of 5,000 digits": _texts(f"v_mov_b32 v{DIGITS}, v[{DIGITS}:{DIGITS}]", f"s_nop {DIGITS}", f"v_mfma_f32_{DIGITS}x{DIGITS}x{DIGITS}_f16 a[0:{DIGITS}], v[0:1], v[2:3], 0"),
-    "registers of 20 digits": _texts(f"v_mov_b32 v{'9' * 20}, v[0:{'9' * 20}]", f"v_add_u32 v[0:{'9' * 9}], v1, v2", f"v_mfma_f32_{'9' * 20}x4x4_f16 a[0:15], v[0:1], v[2:3], 0 cbsz:9"),
+    "registers of 5,000 digits": _texts(
+        f"v_mov_b32 v{DIGITS}, v[{DIGITS}:{DIGITS}]",
+        f"s_nop {DIGITS}",
+        f"v_mfma_f32_{DIGITS}x{DIGITS}x{DIGITS}_f16 a[0:{DIGITS}], v[0:1], v[2:3], 0",
+    ),
+    "registers of 20 digits": _texts(
+        f"v_mov_b32 v{'9' * 20}, v[0:{'9' * 20}]",
+        f"v_add_u32 v[0:{'9' * 9}], v1, v2",
+        f"v_mfma_f32_{'9' * 20}x4x4_f16 a[0:15], v[0:1], v[2:3], 0 cbsz:9",
+    ),
     "lines of 5,000 digits": _source(f"/a.py:{DIGITS}"),
-    "waits of gfx12 of 20 digits": _texts(f"s_wait_loadcnt {'9' * 20}", f"s_wait_loadcnt_dscnt 0x{'f' * 20}", f"s_wait_kmcnt 0{'7' * 20}"),
-}  # fmt: skip
+    "waits of gfx12 of 20 digits": _texts(
+        f"s_wait_loadcnt {'9' * 20}", f"s_wait_loadcnt_dscnt 0x{'f' * 20}", f"s_wait_kmcnt 0{'7' * 20}"
+    ),
+}
 
 
 def bomb(folder: Path, name: str) -> Path:
@@ -149,3 +172,13 @@ def bomb(folder: Path, name: str) -> Path:
     files = capture()
     BOMBS[name](files)
     return write(folder, files)
+
+
+def answer(folder: Path, *lines: str) -> None:
+    """Run commands on a capture, in this process; say which one met a bug."""
+    for line in lines:
+        command, *more = line.split()
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = main([command, str(folder), *more])
+        assert code in (0, 2), line
