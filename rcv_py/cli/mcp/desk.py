@@ -10,12 +10,12 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from rcv_py.base.errors import RcvError, UsageError
-from rcv_py.base.text import count, elide_right
+from rcv_py.base.text import count
 from rcv_py.cli.arguments import NAMES
 from rcv_py.cli.mcp.answers import Reply, failure, reply
 from rcv_py.cli.mcp.crew import Crew, Ticket
 from rcv_py.cli.mcp.fence import Fence
-from rcv_py.cli.mcp.tools import MAX_KB, PICTURE, USUAL_KB, Tool, tools
+from rcv_py.cli.mcp.tools import MAX_KB, PICTURE, USUAL_KB, Tool, short, tools
 from rcv_py.formats.open import capture_paths
 
 MOST_KB = 1 << 20  # of an answer: more is as good as all
@@ -137,7 +137,7 @@ def _max_kb(given: Mapping[str, Any]) -> int:
         return USUAL_KB
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UsageError(
-            f"{MAX_KB} is a whole number, 0 or more, not {elide_right(repr(value), 60)}.", hint="0 means all."
+            f"{MAX_KB} is a whole number, 0 or more, not {short(value)}.", hint="0 means all."
         )
     return min(value, MOST_KB)
 

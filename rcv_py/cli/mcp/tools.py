@@ -157,7 +157,7 @@ class Tool:
             raise UsageError(f"{name} of {self.name} is one value, not a list.", hint=_help(action))
         for item in values:
             if isinstance(item, bool) or not isinstance(item, str | int | float):
-                raise UsageError(f"{name} of {self.name} cannot be {_short(item)}.", hint=_help(action))
+                raise UsageError(f"{name} of {self.name} cannot be {short(item)}.", hint=_help(action))
             if len(_text(item)) > MOST_LETTERS:
                 raise UsageError(
                     f"{name} of {self.name} has more than {MOST_LETTERS:,} letters.", hint=_help(action)
@@ -165,7 +165,7 @@ class Tool:
             if action.type is Path:
                 yield str(fence.writable(_text(item)) if name in _TARGETS else fence.readable(_text(item)))
             elif _text(item).startswith("-") and (not action.option_strings or action.nargs in _MANY):
-                raise UsageError(f"{name} of {self.name} cannot be {_short(item)}.", hint=_help(action))
+                raise UsageError(f"{name} of {self.name} cannot be {short(item)}.", hint=_help(action))
             else:
                 yield _text(item)
 
@@ -195,13 +195,12 @@ def _text(item: str | float) -> str:
     return str(int(item) if item.is_integer() and abs(item) < 1 << 64 else item)
 
 
-def _short(item: object) -> str:
-    """A value in a sentence; only the begin of one that is long."""
-    return (
-        "a number that long"
-        if isinstance(item, int) and abs(item) >= 1 << 64
-        else elide_right(repr(item), 60)
-    )
+def short(item: object) -> str:
+    """Return a value for a sentence; only the begin of one that is long."""
+    try:
+        return elide_right(repr(item), 60)
+    except (ValueError, RecursionError):  # a number with thousands of digits in it, or lists in lists
+        return "a value that long"
 
 
 def _is_flag(action: argparse.Action) -> bool:
@@ -223,5 +222,5 @@ def _help(action: argparse.Action) -> str:
 
 def _flag(tool: str, name: str, action: argparse.Action, value: object) -> list[str]:
     if not isinstance(value, bool):
-        raise UsageError(f"{name} of {tool} is true or false, not {_short(value)}.", hint=_help(action))
+        raise UsageError(f"{name} of {tool} is true or false, not {short(value)}.", hint=_help(action))
     return [action.option_strings[-1]] if value else []
