@@ -17,6 +17,7 @@ from rcv_py.cli.options import (
     folder,
     forms,
     kinds,
+    run_files,
     size,
     top,
 )
@@ -63,6 +64,7 @@ def _triage(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="look at every wave, also of a capture with more than 48 MB of them",
     )
+    run_files(parser)
     form = forms(parser, "rcv.triage, or rcv.triage.folder")
     form.add_argument("--markdown", action="store_true", help="to paste into a ticket")
 
@@ -99,7 +101,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--depth",
-        type=at_most(MOST_FOLDERS_DEEP),
+        type=at_most(MOST_FOLDERS_DEEP, 1),
         default=6,
         metavar="N",
         help="folders looked into below DIR (default 6)",
@@ -145,6 +147,7 @@ def _occupancy(parser: argparse.ArgumentParser) -> None:
         "--limits", action="store_true", help="what limits the waves of a SIMD instead, and the next step"
     )
     view_options.occupancy(parser)
+    run_files(parser, "with --limits: ")
     forms(parser, "rcv.occupancy", "the curves: a row for every change")
 
 
@@ -203,6 +206,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="captures at a time (default: as many as processors)",
     )
+    run_files(parser)
     forms(parser, "rcv.report")
 
 

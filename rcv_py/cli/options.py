@@ -47,17 +47,25 @@ def count(text: str) -> int:
     return int(text)
 
 
-def at_most(most: int) -> Callable[[str], int]:
-    """Return a reader of whole numbers from 0 to `most`: of what is made for each of so many things."""
+def at_most(most: int, least: int = 0) -> Callable[[str], int]:
+    """Return a reader of whole numbers from `least` to `most`, of what is made so many times."""
 
     def read(text: str) -> int:
-        number = count(text)
+        number = positive_count(text) if least else count(text)
         if number > most:
             raise argparse.ArgumentTypeError(f"{text} is more than the {most:,} that are possible")
         return number
 
-    read.most = most  # type: ignore[attr-defined] - the schema of a tool says it
+    read.least, read.most = least, most  # type: ignore[attr-defined] - the schema of a tool says them
     return read
+
+
+def positive_count(text: str) -> int:
+    """Return a whole number, 1 or more."""
+    value = count(text)
+    if not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return value
 
 
 def kinds(text: str) -> tuple[str, ...]:
@@ -109,6 +117,18 @@ def cycles(text: str) -> tuple[int, int]:
     if match is None or int(match[1]) >= int(match[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1000:2000")
     return int(match[1]), int(match[2])
+
+
+def run_files(parser: argparse.ArgumentParser, with_what: str = "") -> None:
+    """Add `--run-files PATH`: where the tables of the run are."""
+    parser.add_argument(
+        "--run-files",
+        type=Path,
+        action="append",
+        metavar="PATH",
+        help=f"{with_what}tables of the run (*_kernel_trace.csv, *_agent_info.csv), or a folder with them; "
+        "may be repeated (default: what lies near the capture)",
+    )
 
 
 def top(parser: argparse.ArgumentParser, default: int, what: str = "rows") -> None:

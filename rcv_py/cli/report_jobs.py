@@ -32,6 +32,7 @@ class Job:
 
     folder: Path
     target: Path
+    run_files: tuple[Path, ...] = ()  # where the tables of the run are; none: near the capture
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ def _answer(job: Job, report: Report, workers: int | None) -> Answer:
 def _written(job: Job, report: Report, workers: int | None) -> Entry:
     trace = open_trace(job.folder)
     batches = load_all(trace, report=report, workers=workers)
-    inputs = report_inputs(trace, batches, run_facts(trace.path, trace.kernel_name, trace.target))
+    facts = run_facts(trace.path, trace.kernel_name, trace.target, job.run_files)
+    inputs = report_inputs(trace, batches, facts)
     write_report(inputs, job.target, report=report)
     return entry(inputs, job.target.name)

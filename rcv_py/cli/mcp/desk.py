@@ -136,9 +136,7 @@ def _max_kb(given: Mapping[str, Any]) -> int:
     if value is None:
         return USUAL_KB
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise UsageError(
-            f"{MAX_KB} is a whole number, 0 or more, not {short(value)}.", hint="0 means all."
-        )
+        raise UsageError(f"{MAX_KB} is a whole number, 0 or more, not {short(value)}.", hint="0 means all.")
     return min(value, MOST_KB)
 
 

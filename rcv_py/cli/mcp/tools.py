@@ -17,7 +17,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import COMMANDS
 from rcv_py.cli.mcp.fence import Fence
-from rcv_py.cli.options import Command, count, cycles, percent, size
+from rcv_py.cli.options import Command, count, cycles, percent, positive_count, size
 
 NO_TOOLS = frozenset(("view", "synth", "mcp"))  # a window, made-up captures, and this
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
@@ -40,6 +40,7 @@ _TYPES: Mapping[Any, dict[str, Any]] = {
     int: {"type": "integer"},
     float: {"type": "number"},
     count: {"type": "integer", "minimum": 0},
+    positive_count: {"type": "integer", "minimum": 1},
     percent: {"type": "number", "minimum": 0, "maximum": 100},
     size: {"type": "string", "pattern": r"^\d{2,5}x\d{2,5}$"},
     cycles: {"type": "string", "pattern": r"^-?\d{1,18}:-?\d{1,18}$"},
@@ -104,7 +105,7 @@ class Tool:
             described["default"] = str(default) if isinstance(default, Path) else default
         item = dict(_TYPES.get(action.type, _ANY))
         if hasattr(action.type, "most"):
-            item = {**_TYPES[count], "maximum": action.type.most}
+            item = {"type": "integer", "minimum": action.type.least, "maximum": action.type.most}
         if action.choices is not None:
             item["enum"] = list(action.choices)
         return {"type": "array", "items": item, **described} if _is_list(action) else {**item, **described}
