@@ -20,7 +20,6 @@ if sys.platform != "linux":
 CPU_S = 30  # of the process, in which it is killed; all take less than 5 s on an idle machine
 PEAK = 500 << 10  # kilobytes
 TREES = ("hotspot --charge inclusive --by tree", "source", "flame", "index")
-PROGRAM = ("isa --blocks", "loops", "report --out {out}")
 TEXTS = (
     "hotspot --by class",
     "waits",
@@ -41,9 +40,9 @@ ASKED: dict[str, tuple[str, ...]] = {
     "instruction of 16 KB of words": TEXTS,
     "instructions of 10 MB": TEXTS,
     "label of 10 MB": ("waves", "info", "flame"),
-    "50,000 branches": PROGRAM,
-    "5,000 nested loops": PROGRAM,
-    "5,000 nested loops that run": (*PROGRAM, "triage"),
+    "50,000 branches": ("report --out {out}",),
+    "5,000 nested loops": ("isa --blocks", "loops"),
+    "5,000 nested loops that run": ("triage", "report --out {out}"),
     "a wave file 30,000 times": ("triage", "report --out {out}"),
     "other files 20,000 times": ("triage", "events"),
     "branch of 5,000 digits": TEXTS,

@@ -14,6 +14,7 @@ from tests.support.whole_capture import (
     HEADER,
     capture,
     default_waves,
+    name_of,
     row,
     wave,
     wave_tree,
@@ -72,8 +73,9 @@ def _run(texts: list[str]) -> Change:
         stop = begin + 64 + 4 * len(texts)
         tokens = [[begin + time, *rest] for time, *rest in done]
         one = wave(begin, instructions=tokens, timeline=[[2, stop - begin]], waitcnt=[], end=stop)
+        place = (0, 0, 0, 0)
         files.clear()
-        files.update(capture({(0, 0, 0, 0): one}))
+        files.update(capture({place: wave(begin, end=stop)}) | {name_of(place): one})
         files["code.json"] = {"code": [*head, *rows], "header": HEADER, "version": "3.0.0"}
 
     return change

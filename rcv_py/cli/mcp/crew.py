@@ -32,7 +32,7 @@ class Stopped(RcvError):
 class TooLong(RcvError):
     """A call took longer than it may."""
 
-    def __init__(self, longest: float) -> None:
+    def __init__(self, longest: float = LONGEST_S) -> None:
         super().__init__(
             f"The analysis was stopped after {longest:g} seconds.",
             hint="Ask for less at a time, or use the command line, which has no limit.",
