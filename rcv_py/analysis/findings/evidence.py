@@ -49,7 +49,7 @@ def worst_of(inputs: FindingInputs, line: int) -> list[Evidence]:
     """The execution of a line that stalled longest; if none did, the one with most idle time before it."""
     for column, text in ((_stalls, "the longest, stalls"), (_gaps, "the latest, idle before it for")):
         best: tuple[int, Wave | None, int] = (0, None, -1)
-        for batch in inputs.batches:
+        for batch in inputs.counted_batches:
             at = np.flatnonzero(batch.line == line)
             cycles = column(batch, at)
             if int(cycles.max(initial=0)) > best[0]:
@@ -79,7 +79,7 @@ def _gaps(batch: WaveBatch, at: np.ndarray) -> np.ndarray:
 def worst_end_of(inputs: FindingInputs, ends: Sequence[int]) -> list[Evidence]:
     """The end of a program that took longest."""
     best: tuple[int, Wave | None, int] = (0, None, -1)
-    for batch in inputs.batches:
+    for batch in inputs.counted_batches:
         at = np.flatnonzero(np.isin(batch.line, ends))
         if not len(at):
             continue

@@ -9,6 +9,8 @@ from rcv_py.analysis.findings import issuing, program, samples, shape, together,
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.numbers import key_numbers
+from rcv_py.analysis.populations import EMPTY, Populations, ran_text
+from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -42,6 +44,11 @@ NO_WAVES = (
     "Nothing ran on the traced compute unit, so there is nothing to find. Record another dispatch, or "
     "choose a compute unit that gets work."
 )
+TRACE_WORK = (
+    "Trace waves that work: another dispatch (`kernel_iteration_range`), another compute unit "
+    "(`att_target_cu`) or other shader engines (`att_shader_engine_mask`) in the input file that "
+    "`rcv check --yaml` writes. These waves can be ranked all the same: `--waves all`, or View › Waves."
+)
 UNREAD = "No wave could be read, so there is nothing to find. Problems says why."
 CALM = "No pattern costs one percent of the cycles or more."
 
@@ -58,13 +65,30 @@ def of_inputs(inputs: FindingInputs) -> Findings:
         return _ranked(inputs, SAMPLE_DETECTORS)
     if not inputs.waves:
         why = UNREAD if len(trace.waves) else _why_no_waves(trace)
-        return Findings(key_numbers(inputs), (), 0, 0, len(trace.waves), 0, 0, "", why)
+        return Findings(key_numbers(inputs), (), 0, 0, len(trace.waves), 0, 0, "", why, unread=inputs.unread)
+    if inputs.none_works:
+        why = f"{none_works(inputs.populations)} {TRACE_WORK}"
+        numbers, read = key_numbers(inputs), inputs.waves
+        return Findings(
+            numbers, (), 0, read, len(trace.waves), 0, 0, "", why, choice=inputs.choice, unread=inputs.unread
+        )
     return _ranked(inputs, DETECTORS)
 
 
 def _why_no_waves(trace: Trace) -> str:
     told = " ".join(str(problem) for problem in trace.problems[:2])
     return f"{NO_WAVES} {told}".strip()
+
+
+def none_works(found: Populations) -> str:
+    """Return that no traced wave works, and what the waves did instead."""
+    did = "is empty" if set(found.name) == {EMPTY} else "left early"
+    who = f"All {plural(found.read, 'traced wave')}" if found.read > 1 else "The only traced wave"
+    did = did.replace("is empty", "are empty") if found.read > 1 else did
+    return (
+        f"{who} {did}: {ran_text(found)}, and none of its loops, matrix instructions and stores. "
+        "So there is nothing to rank."
+    )
 
 
 def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
@@ -86,6 +110,8 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         "" if shown else CALM,
         0 if is_sampled else inputs.exposure.no_issue,
+        inputs.choice if inputs.waves else None,
+        inputs.unread,
     )
 
 
