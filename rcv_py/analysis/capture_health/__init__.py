@@ -20,6 +20,7 @@ from rcv_py.analysis.capture_health.representative import representative
 from rcv_py.analysis.capture_health.sharing import sharing
 from rcv_py.analysis.capture_health.twins import twin
 from rcv_py.analysis.capture_health.unmatched import lost_files, unmatched
+from rcv_py.analysis.capture_health.wrong_code import wrong_code
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
@@ -43,6 +44,7 @@ HEALTHY = "healthy"
 # What is looked at, in the words of whoever is told that nothing was found.
 CHECKED = (
     "whether waves were traced",
+    "whether the instruction texts belong to the trace",
     "whether the record was cut off",
     "files and instructions that do not match",
     "the map to source lines",
@@ -63,6 +65,7 @@ class Extras:
 _Check = Callable[[Trace, Sequence[WaveBatch] | None, Extras], HealthNote | None]
 _CHECKS: tuple[_Check, ...] = (
     lambda trace, batches, extras: placeholder(trace),
+    lambda trace, batches, extras: wrong_code(trace, batches),
     lambda trace, batches, extras: buffer(trace, batches),
     lambda trace, batches, extras: lost_files(trace, batches),
     lambda trace, batches, extras: unmatched(trace, batches),
