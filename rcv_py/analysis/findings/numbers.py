@@ -76,12 +76,28 @@ def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
         "Cycles in which a wave had an instruction that did not issue, of the lives of all waves that were "
         "read.",
     )
+    of = f"of {count(whole.resident)} SIMD cycles"
     yield KeyNumber(
         "silent",
-        "Silent",
-        percent(whole.silent, whole.resident),
-        f"of {count(whole.resident)} SIMD cycles",
-        "Cycles in which a SIMD held a traced wave and none issued: no finding can win more than these.",
+        "No-issue cycles",
+        percent(whole.no_issue, whole.resident),
+        of,
+        "Cycles in which a SIMD held a traced wave and none of its traced waves issued an instruction.",
+    )
+    if whole.matrix:
+        yield KeyNumber(
+            "matrix",
+            "Matrix unit busy",
+            percent(whole.matrix, whole.resident),
+            f"{of}, from the passes of each form",
+            "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued.",
+        )
+    yield KeyNumber(
+        "nothing",
+        "Nothing happens",
+        percent(whole.nothing, whole.resident),
+        of,
+        "No-issue cycles in which the matrix unit does not work either: no finding about waits can win more.",
     )
 
 

@@ -26,18 +26,18 @@ OCCUPIED = 0.75  # of what fits: below it the grid, not a resource, is short of 
 
 
 def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
-    """More waves a SIMD would cover some of the silent cycles."""
+    """More waves a SIMD would cover some of the cycles in which nothing happens."""
     limits, whole = inputs.limits, inputs.exposure
     mean = limits.resident.mean
-    if not whole.silent or not mean or (limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap):
+    if not whole.nothing or not mean or (limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap):
         return
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     goal = limits.waves if is_short else limits.goal
     extra = goal - mean
     if extra <= 0.25:
         return
-    # A wave more brings at most as many issuing cycles as the others have each.
-    cycles = min(whole.silent, round(whole.issuing / mean * extra))
+    # A wave more brings at most as many working cycles as the others have each.
+    cycles = min(whole.nothing, round(whole.working / mean * extra))
     binding = limits.binding
     if is_short:
         title = "Few waves: the launch does not fill the SIMDs"
@@ -62,11 +62,12 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         share=cycles / max(1, whole.resident),
         sentence=f"A SIMD holds {mean:.1f} waves in the mean, {count(limits.resident.peak)} at most; "
         f"{held}, of {count(limits.cap)} that the device can hold. In "
-        f"{percent(whole.silent, whole.resident)} of the cycles with a wave none issues.",
+        f"{percent(whole.nothing, whole.resident)} of the cycles with a wave nothing happens: none issues, "
+        "and the matrix unit does not work.",
         remedy=remedy,
         evidence=_binding_evidence(inputs),
-        assumption="An estimate: each further wave is taken to issue as much as those that were there, into "
-        "cycles that are silent now. It may need the same unit, and fewer registers may cost "
+        assumption="An estimate: each further wave is taken to work as much as those that were there, in "
+        "cycles in which nothing happens now. It may need the same unit, and fewer registers may cost "
         "instructions. " + " ".join(limits.notes),
         unit=SIMD_CYCLES,
         rank=CONTEXT,
