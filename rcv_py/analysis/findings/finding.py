@@ -12,6 +12,8 @@ from rcv_py.model.ids import WaveId
 SIMD_CYCLES = "cycles in which a SIMD held a traced wave"
 WAVE_CYCLES = "cycles that traced waves lived"
 DEVICE_CYCLES = "cycles from the first start of a wave to the last end"
+CAPTURE_CYCLES = "cycles of the capture"
+SIMDS = "SIMDs of the shader engines that were seen"
 SAMPLES = "PC samples"
 
 # How findings are listed: ranked by gain, or behind those, as a frame or a warning for all.

@@ -25,8 +25,8 @@ def load_numbers(inputs: FindingInputs) -> LoadNumbers:
     memory = int(table.stall[np.isin(table.cause, VECTOR_MEMORY)].sum())
     return LoadNumbers(
         issue=whole.issuing / resident,
-        matrix=min(1.0, inputs.matrix.share),
-        nothing=whole.silent / resident,
+        matrix=whole.matrix / resident,
+        nothing=whole.nothing / resident,
         empty=shape.empty_share,
         unused=shape.unused_share,
         waits=memory / table.total_stall if table.total_stall else 0.0,

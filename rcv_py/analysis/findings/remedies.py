@@ -68,7 +68,7 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda one: one.is_through_registers,
     ),
     "room-for-waves": Precondition(
-        "registers and LDS leave room for a wave more on each SIMD than were resident",
+        "registers and LDS leave room for a wave more on each SIMD than were ever resident, and every SIMD had one",
         lambda one: one.has_room_for_waves,
     ),
     "through-lds": Precondition(

@@ -204,9 +204,9 @@ class Situation:
 
     @property
     def has_room_for_waves(self) -> bool:
-        """Whether more waves fit on a SIMD than were there."""
-        limits = self.inputs.limits
-        return bool(limits.resident.mean) and limits.waves >= limits.resident.mean + 1
+        """Whether more waves fit on a SIMD than were there, and the grid has workgroups for them."""
+        limits, shape = self.inputs.limits, self.inputs.shape
+        return shape.used == shape.simds and 0 < limits.resident.peak < limits.waves
 
     # -- scalar memory --------------------------------------------------------------------------------------
 
