@@ -1,7 +1,7 @@
 """What limits a kernel, in one sentence with the numbers that show it.
 
-The first class whose condition holds is told (`CLASSES`); if none does, the largest of what SIMDs do: compute,
-issue, or nothing.  `docs/findings.md` shows the same table, and a test holds both together.
+The first class whose condition holds is told (`CLASSES`); if none does, the largest of what SIMDs do:
+compute, issue, or nothing.  `docs/findings.md` shows the same table, and a test holds both together.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ RATE = 0.6  # of what memory can deliver: memory-bound, if waits are for memory
 WAITS = 0.5  # of the stall that waits for vector memory
 ISSUING = 0.6  # of SIMD cycles in which a wave issues: issue-bound
 
-# Bytes that memory delivers at most to each compute unit in a cycle, all units at work: peak bandwidth through
+# Bytes that memory delivers at most to each compute unit in a cycle, all units at work: peak bandwidth
+# through
 # compute units and peak engine clock, from AMD's data sheets of the product named.
 MEMORY_ROOF = {
     "gfx906": 1_024e9 / (60 * 1.801e9),  # Radeon Instinct MI50
@@ -85,7 +86,9 @@ class BoundClass:
         return {
             "name": self.name,
             "sentence": self.sentence,
-            "numbers": [{"id": one.id, "value": round(one.value, 6), "text": one.text} for one in self.numbers],
+            "numbers": [
+                {"id": one.id, "value": round(one.value, 6), "text": one.text} for one in self.numbers
+            ],
         }
 
 
@@ -110,7 +113,8 @@ CLASSES = (
     ),
     ClassRule(
         MEMORY,
-        f"compute units ask for at least {RATE:.0%} of what memory delivers, and at least {WAITS:.0%} of the stall "
+        f"compute units ask for at least {RATE:.0%} of what memory delivers, and at least {WAITS:.0%} of "
+        f"the stall "
         "waits for vector memory",
         lambda one: one.of_roof >= RATE and one.waits >= WAITS,
     ),
@@ -121,7 +125,8 @@ CLASSES = (
     ),
     ClassRule(
         COMPUTE,
-        "none of the above, and the matrix pipe works in more SIMD cycles than waves issue or nothing happens",
+        "none of the above, and the matrix pipe works in more SIMD cycles than waves issue or nothing "
+        "happens",
         lambda one: one.matrix > max(one.issue, one.nothing),
     ),
     ClassRule(
@@ -182,9 +187,11 @@ def _launch(one: LoadNumbers) -> str:
 
 
 def _memory(one: LoadNumbers) -> str:
-    assert one.rate is not None and one.roof is not None
+    assert one.rate is not None
+    assert one.roof is not None
     return (
-        f"compute units ask for {one.rate:.1f} B per CU and cycle where memory delivers at most {one.roof:.1f}, and "
+        f"compute units ask for up to {one.rate:.1f} B per CU and cycle, where memory delivers at most "
+        f"{one.roof:.1f} to each, and "
         f"{_percent(one.waits)} of the stall waits for vector memory"
     )
 
@@ -202,8 +209,9 @@ _SENTENCES: dict[str, Callable[[LoadNumbers], str]] = {
     LAUNCH: _launch,
     COMPUTE: lambda one: f"the matrix pipe is busy in {_percent(one.matrix)} of SIMD cycles",
     MEMORY: _memory,
-    ISSUE: lambda one: f"waves issue in {_percent(one.issue)} of SIMD cycles, and nothing happens in "
-    f"{_percent(one.nothing)}",
+    ISSUE: lambda one: (
+        f"waves issue in {_percent(one.issue)} of SIMD cycles, and nothing happens in {_percent(one.nothing)}"
+    ),
     LATENCY: _latency,
 }
 

@@ -1,4 +1,4 @@
-"""The finding of a kernel that is limited by the instructions it executes: what to execute less of."""
+"""Findings of a kernel that is limited by what it does: instructions to execute, bytes to move."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.chosen import pieces
-from rcv_py.analysis.findings.bound_class import ISSUING
+from rcv_py.analysis.findings.bound_class import ISSUING, MEMORY
 from rcv_py.analysis.findings.evidence import line_of
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.remedies import advice
+from rcv_py.analysis.findings.load import VECTOR_MEMORY, class_of
 from rcv_py.analysis.findings.situation import Situation
-from rcv_py.base.text import count, percent
+from rcv_py.analysis.findings.waiting import BOUND, bounded, told
+from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import TokenKind
 
 MOST_KINDS = 4
@@ -25,9 +26,11 @@ _GROUPS = (
     (("v_mfma", "v_smfma", "v_wmma", "v_swmma"), "MFMA"),
     (("v_cvt", "v_mov", "v_accvgpr", "v_perm", "v_pack", "v_cndmask", "v_swap"), CONVERSION),
     (
-        ("v_add_u", "v_add_i", "v_add_co", "v_addc", "v_sub_u", "v_sub_i", "v_lshl", "v_lshr", "v_ashr", "v_and",
-         "v_or", "v_xor", "v_bfe", "v_bfi", "v_mul_lo", "v_mul_hi", "v_mul_u", "v_mul_i", "v_mad_u", "v_mad_i",
-         "v_add3", "v_lshl_add", "v_add_lshl", "v_not"),
+        (
+            "v_add_u", "v_add_i", "v_add_co", "v_addc", "v_sub_u", "v_sub_i", "v_lshl", "v_lshr", "v_ashr",
+            "v_and", "v_or", "v_xor", "v_bfe", "v_bfi", "v_mul_lo", "v_mul_hi", "v_mul_u", "v_mul_i", "v_mad_u",
+            "v_mad_i", "v_add3", "v_lshl_add", "v_add_lshl", "v_not",
+        ),
         ADDRESS,
     ),
     (("v_exp", "v_log", "v_rcp", "v_rsq", "v_sqrt", "v_sin", "v_cos"), "transcendental VALU"),
@@ -58,7 +61,7 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
     ranked = sorted(sums, key=lambda name: (-sums[name], name))[:MOST_KINDS]
     told = ", ".join(f"{name} {percent(sums[name], issued)}" for name in ranked if sums[name])
     lines = np.argsort(-cycles, kind="stable")[:3]
-    tip = advice("issue-bound", Situation(inputs, inputs.claimed(rows), (), _flags(sums, ranked)))
+    one = Situation(inputs, inputs.claimed(rows), (), _flags(sums, ranked))
     yield Finding(
         name="issue-bound",
         title="SIMDs issue in most cycles",
@@ -66,16 +69,55 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=True,
         share=share,
         sentence=f"SIMDs with a wave issue in {percent(whole.issuing, whole.resident)} of their cycles; "
-        f"{count(behind)} cycles of all waves ({percent(behind, max(1, whole.lives))} of their lives) wait because "
+        f"{count(behind)} cycles of all waves ({percent(behind, max(1, whole.lives))} of their lives) wait "
+        f"because "
         f"another wave issued or the previous instruction held the unit. Of the issue cycles: {told}.",
-        remedy=tip.text,
-        remedy_id=tip.id,
-        effort=tip.effort,
+        **told("issue-bound", one),
         evidence=tuple(
-            line_of(inputs, int(line), f"{count(int(cycles[line]))} issue cycles") for line in lines if cycles[line]
+            line_of(inputs, int(line), f"{count(int(cycles[line]))} issue cycles")
+            for line in lines
+            if cycles[line]
         ),
-        assumption="At most: all issue cycles of the traced SIMDs; an instruction that is left out wins its own.",
+        assumption="At most: all issue cycles of the traced SIMDs; an instruction that is left out wins its "
+        "own.",
         attributed=behind,
+    )
+
+
+def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
+    """Compute units ask for about what memory delivers: only fewer bytes help."""
+    if class_of(inputs).name != MEMORY:
+        return
+    widths, table = inputs.widths, inputs.attribution
+    rows = np.flatnonzero(np.isin(table.cause, VECTOR_MEMORY))
+    claimed = inputs.claimed(rows)
+    if not claimed.bound.cycles:
+        return
+    moved = np.where(widths.is_vector, np.maximum(0, widths.width) * widths.executions * widths.lanes, 0)
+    lines = np.argsort(-moved, kind="stable")[:3]
+    sizes = ", ".join(
+        f"{count(times)} × {plural(size, 'byte')} a lane"
+        for size, times in widths.by_width(np.flatnonzero(widths.is_vector))[:MOST_KINDS]
+    )
+    yield bounded(
+        inputs,
+        claimed,
+        name="memory-bound",
+        title="VMEM traffic is near the memory roof",
+        sentence=f"VMEM instructions ask for at most {count(widths.vector_bytes)} bytes, "
+        f"{widths.vector_rate:.1f} a CU "
+        f"and cycle ({sizes}); {percent(int(table.stall[rows].sum()), max(1, table.total_stall))} of stall "
+        f"waits for "
+        "vector memory.",
+        **told("memory-bound", Situation(inputs, claimed, tuple(lines.tolist()))),
+        evidence=tuple(
+            line_of(inputs, int(line), f"at most {count(int(moved[line]))} bytes")
+            for line in lines
+            if moved[line]
+        ),
+        assumption="Bytes are those of full waves, whether caches serve them or not; waits for memory of all "
+        "kinds "
+        f"are taken together. {BOUND}",
     )
 
 
@@ -98,4 +140,3 @@ def _flags(sums: dict[str, int], ranked: list[str]) -> frozenset[str]:
     first = arithmetic[0] if arithmetic and sums[arithmetic[0]] else ""
     names = {ADDRESS: "address-arithmetic", CONVERSION: "conversions"}
     return frozenset({names[first]} if first in names else ())
-

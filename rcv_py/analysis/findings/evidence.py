@@ -1,4 +1,4 @@
-"""Evidence of findings: the instructions that cost most, the worst execution of one, waves and ranges of time."""
+"""Evidence of findings: instructions that cost most, the worst execution of one, waves and ranges of time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ LINES = 3  # that a finding names
 def line_of(inputs: FindingInputs, line: int, why: str = "") -> Evidence:
     """An instruction with its text and its source line."""
     text = inputs.trace.code.text[line]
-    return Evidence("line", f"{text}, {why}" if why else text, line=line, beside=source_line(inputs.trace, line))
+    return Evidence(
+        "line", f"{text}, {why}" if why else text, line=line, beside=source_line(inputs.trace, line)
+    )
 
 
 def source_line(trace: Trace, line: int) -> str:
@@ -53,7 +55,7 @@ def producers_of(inputs: FindingInputs, rows: np.ndarray, most: int = 2) -> list
 
 
 def worst_of(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> list[Evidence]:
-    """The worst execution, for the causes of these rows of the attribution, of the instruction with most at stake.
+    """The worst execution, for the causes of these rows, of the instruction with most at stake.
 
     Of another instruction if that one has none: what counts is that the cycles are those of the finding.
     """

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from rcv_py.analysis.code_match import REMEDY
 from rcv_py.analysis.findings import busy, issuing, program, samples, shape, together, waiting
-from rcv_py.analysis.findings.bound_class import bound_class
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.gain import gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.load import load_numbers
+from rcv_py.analysis.findings.load import class_of
 from rcv_py.analysis.findings.numbers import key_numbers
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -23,6 +22,7 @@ DETECTORS: tuple[Detector, ...] = (
     together.chains,
     together.barriers,
     busy.issue_bound,
+    busy.memory_bound,
     issuing.issue,
     issuing.bank_conflicts,
     program.drain,
@@ -41,7 +41,8 @@ _ORDER = (RANKED, CONTEXT, CAUTION)
 _LAST = ("matrix-ceiling",)  # a frame for all others, however large
 
 NOT_ELAPSED = (
-    "Gains are bounds and do not add up: several waves wait at once, and behind a wait that is removed another "
+    "Gains are bounds and do not add up: several waves wait at once, and behind a wait that is removed "
+    "another "
     "may appear. Only waves of the traced compute units are seen; the others are taken to be like them."
 )
 NO_WAVES = (
@@ -78,6 +79,7 @@ def _why_no_waves(trace: Trace) -> str:
 def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
     is_sampled = inputs.waves == 0
     found = [one for detector in detectors for one in detector(inputs)]
+    found = [one for one in found if one.cycles or one.rank != RANKED]
     if not is_sampled:
         found = [replace(one, gain=gain_of(one, inputs.shape)) for one in found]
     found.sort(key=_place)
@@ -91,12 +93,12 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         *whole,
         samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         "" if any(not one.is_small for one in found) else CALM,
-        None if is_sampled else bound_class(load_numbers(inputs)),
+        None if is_sampled else class_of(inputs),
     )
 
 
 def _place(one: Finding) -> tuple[int, bool, bool, float, float, int, str]:
-    """Where a finding stands: by gain; of equal gains, by share and then by attributed cycles of all waves."""
+    """Where a finding stands: by gain; of equal gains, by share, then by attributed cycles of all waves."""
     return (
         _ORDER.index(one.rank),
         one.name in _LAST,

@@ -109,7 +109,8 @@ class Finding:
         """`at most 4.7 % of the kernel's duration`; "" if it ranks nothing."""
         if self.rank != RANKED or self.unit == SAMPLES:
             return ""
-        return f"{'at most' if self.is_upper_bound else 'about'} {gain_percent(self.gain)} of the kernel's duration"
+        bound = "at most" if self.is_upper_bound else "about"
+        return f"{bound} {gain_percent(self.gain)} of the kernel's duration"
 
     @property
     def stake(self) -> str:
@@ -162,7 +163,9 @@ class Findings:
     """All findings of a capture, ranked; what they are measured against, and how much was looked at."""
 
     numbers: tuple[KeyNumber, ...]
-    findings: tuple[Finding, ...]  # those with most to gain first; the small ones, a frame and cautions behind
+    findings: tuple[
+        Finding, ...
+    ]  # those with most to gain first; the small ones, a frame and cautions behind
     hidden: int  # how many of them are small
     waves: int  # looked at
     of: int  # traced waves

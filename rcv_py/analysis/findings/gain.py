@@ -1,15 +1,15 @@
 """From cycles at stake to a share of the kernel's duration, so that findings of any kind stand in one list.
 
 ```
-finding                      cycles at stake are …                            gain =
-a wait, a unit, a drain      of SIMDs that held a traced wave                 cycles / resident SIMD cycles × w
-prologue                     of the lives of traced waves                     cycles / lives × w
-tail, ramp-up, imbalance     of the device, from first start to last end      cycles / duration
-grid under-fills             –                                                SIMDs that never held a wave / SIMDs
+finding                     cycles at stake are …                         gain =
+a wait, a unit, a drain     of SIMDs that held a traced wave              cycles / resident SIMD cycles × w
+prologue                    of the lives of traced waves                  cycles / lives × w
+tail, ramp-up, imbalance    of the device, from first start to last end   cycles / duration
+grid under-fills            –                                             SIMDs that never held a wave / SIMDs
 ```
-w is the part of the launch in which traced waves were resident: outside of it nothing is known of what SIMDs do.
-A gain is what the duration could fall by at most, if the traced SIMDs are like the others and nothing else takes
-the place of what is removed.
+w is the part of the launch in which traced waves were resident: outside of it nothing is known of what SIMDs
+do.  A gain is what the duration could fall by at most, if the traced SIMDs are like the others and nothing
+else takes the place of what is removed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rcv_py.analysis.findings.launch_shape import LaunchShape
 
 
 def gain_of(one: Finding, shape: LaunchShape) -> float:
-    """Return the part of the kernel's duration that a finding can win at most, 0 to 1; 0 if it ranks nothing."""
+    """Return the part of the kernel's duration that a finding can win at most; 0 if it ranks nothing."""
     if one.rank != RANKED:
         return 0.0
     factor = {

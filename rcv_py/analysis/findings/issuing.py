@@ -166,7 +166,8 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=False,
         share=0.0,
         sentence=f"{plural(len(lines), 'LDS instruction')} stall more than {CONFLICT} cycles an execution, "
-        f"instruction {worst} {count(round(float(per_hit[worst])))}; in at most {count(cycles)} cycles of SIMDs "
+        f"instruction {worst} {count(round(float(per_hit[worst])))}; in at most {count(cycles)} cycles of "
+        f"SIMDs "
         "nothing else happens.",
         remedy=f"Check the addresses of the lanes modulo {banks} banks of 4 bytes: pad rows by one bank or "
         "XOR the column with the row (swizzle).",

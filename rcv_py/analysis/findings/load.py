@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.findings.bound_class import MEMORY_ROOF, LoadNumbers
+from rcv_py.analysis.findings.bound_class import MEMORY_ROOF, BoundClass, LoadNumbers, bound_class
 from rcv_py.analysis.findings.inputs import FindingInputs
 
 VECTOR_MEMORY = (
@@ -16,6 +16,11 @@ VECTOR_MEMORY = (
     Cause.MEMORY_QUEUE,
     Cause.OPERAND_READ,
 )
+
+
+def class_of(inputs: FindingInputs) -> BoundClass:
+    """Return what limits the kernel."""
+    return bound_class(load_numbers(inputs))
 
 
 def load_numbers(inputs: FindingInputs) -> LoadNumbers:

@@ -13,7 +13,7 @@ from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
 
 
 def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> tuple[KeyNumber, ...]:
-    """Return the numbers that the capture tells; those that rest on instruction texts only if they are trusted."""
+    """Return the numbers that the capture tells; without trust none that rests on instruction texts."""
     return tuple(_numbers(inputs, is_trusted))
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from rcv_py.analysis.attribution.registers import registers
-from rcv_py.analysis.findings.evidence import line_of, worst_end_of
 from rcv_py.analysis.findings.bounds import Bound
+from rcv_py.analysis.findings.evidence import line_of, worst_end_of
 from rcv_py.analysis.findings.finding import CAUTION, Evidence, Finding
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
 from rcv_py.analysis.findings.finding import (
     CAPTURE_CYCLES,
@@ -19,6 +20,7 @@ from rcv_py.analysis.findings.finding import (
     Finding,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.load import class_of
 from rcv_py.analysis.findings.situation import Situation
 from rcv_py.analysis.findings.waiting import situation, told
 from rcv_py.base.text import count, percent, plural
@@ -35,6 +37,8 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     mean = limits.resident.mean
     if not whole.nothing or not mean or (limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap):
         return
+    if class_of(inputs).name in (MEMORY, COMPUTE):
+        return  # what more waves would ask for is at its roof
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     goal = limits.waves if is_short else limits.goal
     extra = goal - mean
@@ -90,7 +94,8 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
         f"({percent(idle, shape.simds)}) never hold a wave of the launch.",
         **told("grid-underfill", _launch_of(inputs)),
         evidence=_binding_evidence(inputs),
-        assumption="At most: what the launch could last less if the work were spread over all SIMDs evenly and "
+        assumption="At most: what the launch could last less if the work were spread over all SIMDs evenly "
+        "and "
         "smaller workgroups cost nothing. The number of SIMDs is that of *_agent_info.csv.",
         unit=SIMDS,
     )
@@ -113,8 +118,8 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
         cycles=cycles,
         is_upper_bound=True,
         share=cycles / max(1, span),
-        sentence=f"It takes {count(numbers.ramp)} of {count(span)} cycles ({percent(numbers.ramp, span)} of the "
-        f"kernel's duration) until nine tenths of the peak of {plural(numbers.peak, 'wave')} are resident, "
+        sentence=f"It takes {count(numbers.ramp)} of {count(span)} cycles ({percent(numbers.ramp, span)} of "
+        f"the kernel's duration) until nine tenths of the peak of {plural(numbers.peak, 'wave')} are resident, "
         f"{area / max(1, numbers.ramp):,.1f} in the mean.",
         **told("ramp-up", _launch_of(inputs)),
         evidence=(window_of(numbers.begin, end, "the ramp-up"),),
@@ -221,7 +226,8 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
         cycles=stalled,
         is_upper_bound=True,
         share=stalled / max(1, whole),
-        sentence=f"{percent(before, whole)} of the time of the waves passes in front of the loop at instruction "
+        sentence=f"{percent(before, whole)} of the time of the waves passes in front of the loop at "
+        "instruction "
         f"{head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles of the "
         "prologue are stalls.",
         **told("long-prologue", _launch_of(inputs)),

@@ -46,7 +46,8 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
         title="Serialized cross-lane chain",
         sentence=f"{plural(len(found), 'chain')} of up to {longest} links: each ds_bpermute (or its like) "
         f"is waited for before the next one is issued, {round(per_link):,} cycles a link. {count(stalled)} "
-        f"of {count(total)} stalled cycles of all waves ({percent(stalled, total)} of stall) wait for cross-lane "
+        f"of {count(total)} stalled cycles of all waves ({percent(stalled, total)} of stall) wait for "
+        f"cross-lane "
         "moves.",
         **told("serial-cross-lane-chain", situation(inputs, rows, claimed)),
         evidence=(*evidence, *worst_of(inputs, rows, claimed), *producers_of(inputs, rows)),

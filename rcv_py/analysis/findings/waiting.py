@@ -122,8 +122,10 @@ def _sentences(
     total = max(1, inputs.attribution.total_stall)
     stalled = int(inputs.attribution.stall[rows].sum())
     yield (
-        f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)} of stall) "
-        f"wait for {text.what}, at {plural(len(claimed), 'instruction')}, {plural(claimed.count, 'execution')}."
+        f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)} of "
+        f"stall) "
+        f"wait for {text.what}, at {plural(len(claimed), 'instruction')}, "
+        f"{plural(claimed.count, 'execution')}."
     )
     if 0.1 <= first < 1:
         yield (
@@ -144,9 +146,7 @@ def _distance(inputs: FindingInputs, rows: np.ndarray) -> Iterator[str]:
         if not len(at):
             return
         row = int(at[0])
-        between = (
-            f"{count(int(uses.matrix[row]))} MFMA and {count(int(uses.vector[row]))} VALU instructions"
-        )
+        between = f"{count(int(uses.matrix[row]))} MFMA and {count(int(uses.vector[row]))} VALU instructions"
         told = (
             f"Instruction {line} is issued {count(int(uses.median[row]))} cycles before its wait (median; "
             f"{between} between)"
