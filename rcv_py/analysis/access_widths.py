@@ -1,8 +1,8 @@
 """How many bytes a memory instruction moves a lane, and what the executed ones asked for in all.
 
 Told by the mnemonic: `_dwordx4` and `_b128` are 16 bytes, `_ushort` is 2.  Which lanes were active is not in
-the trace, so bytes are those of a full wave: an upper bound.  Nor is it known what a cache served: bytes are what
-the compute unit asked for, not what moved from DRAM.
+the trace, so bytes are those of a full wave: an upper bound.  Nor is it known what a cache served: bytes are
+what the compute unit asked for, not what moved from DRAM.
 """
 
 from __future__ import annotations

@@ -153,6 +153,8 @@ _SHOWN = {
     ISSUE: ("issue", "nothing", "matrix", "rate"),
     LATENCY: ("nothing", "issue", "matrix", "rate"),
 }
+CLASS_NAMES = (LAUNCH, COMPUTE, MEMORY, ISSUE, LATENCY)
+SHOWN_NAMES = ("empty", "unused", "nothing", "matrix", "issue", "waits", "rate")
 _TEXTS = {
     "empty": "of the launch's SIMD cycles hold no wave",
     "unused": "of the SIMDs never hold a wave",

@@ -100,6 +100,7 @@ def bounds(
     table: Attribution,
     work: SimdWork,
     rows: Collection[int] | None = None,
+    *,
     watch: Callable[[EngineClaims], None] = lambda _: None,
 ) -> Bounds:
     """Return the bounds of the waits in an attribution of the waves whose index row is in `rows`.

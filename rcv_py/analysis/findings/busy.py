@@ -28,8 +28,8 @@ _GROUPS = (
     (
         (
             "v_add_u", "v_add_i", "v_add_co", "v_addc", "v_sub_u", "v_sub_i", "v_lshl", "v_lshr", "v_ashr",
-            "v_and", "v_or", "v_xor", "v_bfe", "v_bfi", "v_mul_lo", "v_mul_hi", "v_mul_u", "v_mul_i", "v_mad_u",
-            "v_mad_i", "v_add3", "v_lshl_add", "v_add_lshl", "v_not",
+            "v_and", "v_or", "v_xor", "v_bfe", "v_bfi", "v_mul_lo", "v_mul_hi", "v_mul_u", "v_mul_i",
+            "v_mad_u", "v_mad_i", "v_add3", "v_lshl_add", "v_add_lshl", "v_not",
         ),
         ADDRESS,
     ),

@@ -95,8 +95,7 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
         **told("grid-underfill", _launch_of(inputs)),
         evidence=_binding_evidence(inputs),
         assumption="At most: what the launch could last less if the work were spread over all SIMDs evenly "
-        "and "
-        "smaller workgroups cost nothing. The number of SIMDs is that of *_agent_info.csv.",
+        "and smaller workgroups cost nothing. The number of SIMDs is that of *_agent_info.csv.",
         unit=SIMDS,
     )
 
@@ -119,8 +118,8 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=True,
         share=cycles / max(1, span),
         sentence=f"It takes {count(numbers.ramp)} of {count(span)} cycles ({percent(numbers.ramp, span)} of "
-        f"the kernel's duration) until nine tenths of the peak of {plural(numbers.peak, 'wave')} are resident, "
-        f"{area / max(1, numbers.ramp):,.1f} in the mean.",
+        f"the kernel's duration) until nine tenths of the peak of {plural(numbers.peak, 'wave')} are "
+        f"resident, {area / max(1, numbers.ramp):,.1f} in the mean.",
         **told("ramp-up", _launch_of(inputs)),
         evidence=(window_of(numbers.begin, end, "the ramp-up"),),
         assumption="At most: what would be saved if the work of the ramp-up ran at the peak.",

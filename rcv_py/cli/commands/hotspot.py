@@ -19,6 +19,7 @@ from rcv_py.cli.hotspot_views import show_bins, show_places
 from rcv_py.cli.legacy_text import show_legacy
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -59,6 +60,7 @@ def run(arguments: Namespace) -> int:
     if given and not arguments.like:
         raise UsageError(f"--{given[0]} belongs to --like.", hint="Add --like new or --like old.")
     trace = open_trace(arguments.folder)
+    warn(trace)
     if arguments.like:
         return show_legacy(trace, arguments)
     if arguments.bins is not None:

@@ -16,6 +16,7 @@ from rcv_py.cli.chosen import MODES, asked_costs, tuples_in_order
 from rcv_py.cli.isa_views import show_labels, with_bars, with_matches
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import load_all
 
@@ -28,6 +29,7 @@ _UNITS = {"lines": ("row", "rows"), "blocks": ("block", "blocks"), "branches": (
 def run(arguments: Namespace) -> int:
     """Print the listing, the blocks or the branches of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     kind = "branches" if arguments.branches else "blocks" if arguments.blocks else "lines"
     costs = asked_costs(trace, arguments.clock, MODES[arguments.mode], arguments.wave, arguments.hit)
     if arguments.labels:

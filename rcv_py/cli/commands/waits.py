@@ -16,6 +16,7 @@ from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted, counted_batches, in_order
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -60,6 +61,7 @@ _STATISTICS = ("p10", "median", "p90", "mean")
 def run(arguments: Namespace) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     rows = counted(trace, arguments.clock) if arguments.wave is None else {_row(trace, arguments.wave)}
     summary = wait_summary(trace, counted_batches(trace, rows), rows)
     make = _Latencies if arguments.latency else _Waits
