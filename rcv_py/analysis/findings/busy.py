@@ -10,7 +10,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.chosen import pieces
 from rcv_py.analysis.findings.bound_class import ISSUING, MEMORY
 from rcv_py.analysis.findings.evidence import line_of
-from rcv_py.analysis.findings.finding import Finding
+from rcv_py.analysis.findings.finding import WORK_CYCLES, Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.load import VECTOR_MEMORY, class_of
 from rcv_py.analysis.findings.situation import Situation
@@ -59,7 +59,7 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
     sums = {name: int(cycles[groups == name].sum()) for name in names}
     issued = max(1, sum(sums.values()))
     ranked = sorted(sums, key=lambda name: (-sums[name], name))[:MOST_KINDS]
-    told = ", ".join(f"{name} {percent(sums[name], issued)}" for name in ranked if sums[name])
+    parts = ", ".join(f"{name} {percent(sums[name], issued)}" for name in ranked if sums[name])
     lines = np.argsort(-cycles, kind="stable")[:3]
     one = Situation(inputs, inputs.claimed(rows), (), _flags(sums, ranked))
     yield Finding(
@@ -71,7 +71,7 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"SIMDs with a wave issue in {percent(whole.issuing, whole.resident)} of their cycles; "
         f"{count(behind)} cycles of all waves ({percent(behind, max(1, whole.lives))} of their lives) wait "
         f"because "
-        f"another wave issued or the previous instruction held the unit. Of the issue cycles: {told}.",
+        f"another wave issued or the previous instruction held the unit. Of the issue cycles: {parts}.",
         **told("issue-bound", one),
         evidence=tuple(
             line_of(inputs, int(line), f"{count(int(cycles[line]))} issue cycles")
@@ -81,6 +81,7 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
         assumption="At most: all issue cycles of the traced SIMDs; an instruction that is left out wins its "
         "own.",
         attributed=behind,
+        unit=WORK_CYCLES,
     )
 
 

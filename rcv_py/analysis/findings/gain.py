@@ -21,6 +21,7 @@ from rcv_py.analysis.findings.finding import (
     SIMD_CYCLES,
     SIMDS,
     WAVE_CYCLES,
+    WORK_CYCLES,
     Finding,
 )
 from rcv_py.analysis.findings.launch_shape import LaunchShape
@@ -32,6 +33,7 @@ def gain_of(one: Finding, shape: LaunchShape) -> float:
         return 0.0
     factor = {
         SIMD_CYCLES: shape.working_share,
+        WORK_CYCLES: shape.working_share,
         WAVE_CYCLES: shape.working_share,
         DEVICE_CYCLES: 1.0,
         CAPTURE_CYCLES: 1.0,
