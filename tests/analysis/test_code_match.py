@@ -1,4 +1,4 @@
-"""Texts that belong to other code are told apart from texts that fit: none of the genuine, all of the shifted."""
+"""Texts that belong to other code raise an alarm: none of the genuine ones, all of those that are shifted."""
 
 from __future__ import annotations
 

@@ -69,13 +69,11 @@ def assert_honest(trace: Trace, batches: list[WaveBatch], found: Findings) -> No
     inputs = FindingInputs(trace, batches)
     table, ending = inputs.attribution, inputs.exposure.ending
     ranked = [
-        one
-        for one in found.findings
-        if one.rank == RANKED and one.unit == SIMD_CYCLES and one.is_upper_bound
+        one for one in found.findings if one.rank == RANKED and one.unit == SIMD_CYCLES and one.is_upper_bound
     ]
-    assert sum(one.attributed for one in ranked if one.name not in AGAIN) <= stalled + table.total_idle + ending, (
-        "no cycle is told twice"
-    )
+    assert (
+        sum(one.attributed for one in ranked if one.name not in AGAIN) <= stalled + table.total_idle + ending
+    ), "no cycle is told twice"
     assert found.bubbles <= found.resident
     for one in ranked:
         assert 0 < one.cycles <= found.bubbles

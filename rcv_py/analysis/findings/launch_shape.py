@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.busy_intervals import merged
 from rcv_py.analysis.occupancy import residencies
-from rcv_py.analysis.union import union
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
@@ -63,10 +63,10 @@ def launch_shape(trace: Trace, facts: RunFacts | None = None) -> LaunchShape:
     low, high = int(begin.min()), int(end.max())
     distinct, of = np.unique(place, return_inverse=True)
     shift = of.reshape(-1) * (high - low + 1) - low
-    occupied = int(union(begin + shift, end + shift).before[-1])
+    occupied = int(merged(begin + shift, end + shift).before[-1])
     working = 0
     if len(index):
-        working = int(union(index.begin, np.maximum(index.begin, index.end)).before[-1])
+        working = int(merged(index.begin, np.maximum(index.begin, index.end)).before[-1])
     return LaunchShape(high - low, working, len(distinct), _simds(engine, len(distinct), facts), occupied)
 
 
