@@ -60,6 +60,12 @@ def without(one: Union, other: Union) -> Union:
     return merged(apart.begin[~apart.is_inside], apart.end[~apart.is_inside])
 
 
+def common(one: Union, other: Union) -> Union:
+    """Return what is covered by both."""
+    parts = split(one.begin, one.end, other)
+    return merged(parts.begin[parts.is_inside], parts.end[parts.is_inside])
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """Spans cut where a union begins and ends: one row a part, none of them empty."""

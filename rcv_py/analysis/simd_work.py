@@ -25,7 +25,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.busy_intervals import both, inside, merged, queued, without
+from rcv_py.analysis.busy_intervals import both, common, inside, merged, queued, without
 from rcv_py.analysis.chosen import Piece, pieces
 from rcv_py.analysis.matrix_passes import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
 from rcv_py.analysis.program_ends import ends_of, under_end
@@ -88,6 +88,11 @@ class SimdWork:
         """Resident, and no wave issues and no unit of the SIMD works: nothing happens."""
         return without(self.resident, self.work)
 
+    @cached_property
+    def resident_matrix(self) -> Union:
+        """Resident, and the matrix unit works."""
+        return common(self.resident, self.matrix)
+
     @property
     def resident_cycles(self) -> int:
         """Cycles in which a SIMD held a wave that counts, summed over SIMDs."""
@@ -103,10 +108,10 @@ class SimdWork:
         """Of the resident cycles those in which nothing happened on the SIMD."""
         return int(self.nothing.before[-1])
 
-    @cached_property
+    @property
     def matrix_cycles(self) -> int:
         """Of the resident cycles those in which the matrix unit worked."""
-        return int(inside(self.matrix, self.resident.begin, self.resident.end).sum())
+        return int(self.resident_matrix.before[-1])
 
 
 def simd_work(

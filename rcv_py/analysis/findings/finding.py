@@ -176,6 +176,7 @@ class Findings:
     why: str = ""  # why there is nothing, or what is missing
     bound_class: BoundClass | None = None  # what limits the kernel; None if nothing can be concluded
     alarm: str = ""  # why nothing may be concluded from the capture, and what to do; "" if all is well
+    no_issue: int = 0  # of the resident cycles those in which no wave of the SIMD issued
 
     @property
     def told(self) -> tuple[Finding, ...]:

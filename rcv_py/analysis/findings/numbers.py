@@ -8,6 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.findings.finding import KeyNumber
 from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.median import median
 from rcv_py.analysis.stall_reasons import stall_reasons
 from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
 
@@ -25,14 +26,13 @@ def _numbers(inputs: FindingInputs, is_trusted: bool) -> Iterator[KeyNumber]:
         yield from _samples(inputs)
         return
     if len(trace.waves):
-        life = np.sort(trace.waves.end - trace.waves.begin)
-        median = count(int(life[len(life) // 2]))
+        middle = count(round(median(trace.waves.end - trace.waves.begin)))
         engines = plural(len(np.unique(trace.waves.se)), "shader engine")
         yield KeyNumber(
             "waves",
             "Waves",
             count(len(trace.waves)),
-            f"traced, on {engines}; median life {median} cycles",
+            f"traced, on {engines}; median life {middle} cycles",
             "Waves with instructions in the trace.",
         )
     if inputs.occupancy is not None:

@@ -23,6 +23,7 @@ from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.load import class_of
 from rcv_py.analysis.findings.situation import Situation
 from rcv_py.analysis.findings.waiting import situation, told
+from rcv_py.analysis.median import median, nearest_to_median
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
@@ -175,11 +176,10 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
     if len(life) < 4:
         return
     order = np.argsort(life, kind="stable")
-    middle, slowest = int(order[len(order) // 2]), int(order[-1])
-    if life[slowest] < UNEVEN * max(1, int(life[middle])):
+    middle, slowest, typical = nearest_to_median(life), int(order[-1]), round(median(life))
+    if life[slowest] < UNEVEN * max(1, typical):
         return
     last = int(np.argmax(index.end))
-    typical = int(life[middle])
     cycles = min(int(life[last]) - typical, inputs.trace.span.width)
     if cycles <= 0:
         return  # long ones came early: others filled the time behind them
@@ -195,7 +195,7 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
         **told("uneven-waves", _launch_of(inputs)),
         evidence=(
             wave_of(inputs, slowest, "the slowest"),
-            wave_of(inputs, middle, "the median"),
+            wave_of(inputs, middle, "nearest to the median"),
             wave_of(inputs, int(order[0]), "the fastest"),
         ),
         assumption="At most: how much earlier the last wave would end if it lived as long as the median "
