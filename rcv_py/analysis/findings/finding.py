@@ -208,7 +208,8 @@ class Findings:
             return self.alarm
         if self.findings:
             first = self.findings[0]
-            return f"{first.title}: {first.stake}" if first.stake else first.title
+            told = first.gain_text or first.stake
+            return f"{first.title}: {told}" if told else first.title
         return self.why or "Nothing stands out."
 
     @property
