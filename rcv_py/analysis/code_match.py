@@ -21,7 +21,7 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-# Genuine captures have no mismatch at all; texts shifted by a single row gave 18 % and more.  One in two
+# Genuine captures have no mismatch at all; texts shifted by a single row had 24 % and more.  One in two
 # hundred
 # leaves room for an instruction that a later device sends elsewhere.
 MOST_MISMATCHES = 0.005
