@@ -17,6 +17,15 @@ class Meaning(NamedTuple):
 
 _ROWS = """
 wave | | the wave: shader engine, SIMD, slot, and the how-manieth of its slot
+id | | short name, for the argument `waves`
+is_working | | whether its waves do the work of the kernel
+cut | waves | waves whose record does not reach the end of the program
+reached | instructions | distinct instructions in the basic blocks of its way
+populations.name | | what it is called
+populations.waves | waves | waves that took this way
+populations.instructions | executions | executions a wave, median
+populations.cycles | cycles | sum of the lives of its waves
+populations.share | | part of the lives of all waves that were read
 se | | shader engine
 sa | | shader array
 cu | | compute unit

@@ -17,6 +17,7 @@ from rcv_py.cli.options import (
     positive_count,
     run_files,
     size,
+    waves,
 )
 
 OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
@@ -66,6 +67,7 @@ def _triage(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="look at every wave, also of a capture with more than 48 MB of them, and print every finding",
     )
+    waves(parser)
     run_files(parser)
     form = forms(parser, "rcv.triage, or rcv.triage.folder")
     form.add_argument("--markdown", action="store_true", help="to paste into a ticket")
@@ -124,6 +126,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
 
 def _summary(parser: argparse.ArgumentParser) -> None:
     folder(parser)
+    waves(parser)
     forms(parser, "rcv.summary", "for spreadsheets: one number a row")
 
 
@@ -205,6 +208,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="captures at a time (default: as many as processors)",
     )
+    waves(parser)
     run_files(parser)
     forms(parser, "rcv.report")
 

@@ -46,6 +46,8 @@ def the_verdict(inputs: ReportInputs) -> Section:
     parts.append(Note(f"Capture: {trust if trust.endswith('.') else f'{trust}.'}", weight))
     if found.findings and found.why and not found.alarm:
         parts.append(Note(found.why))
+    if found.selection:
+        parts.append(Note(f"Explained: {found.selection}. Totals of instructions are those of all waves."))
     return Section("verdict", "Verdict", tuple(parts))
 
 

@@ -12,7 +12,7 @@ Waves of one workgroup wait for each other, so the group is what varies on its o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,11 +64,16 @@ class CaptureCosts:
         return np.rint(self.column(name).sum(axis=0)).astype(np.int64)
 
 
-def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
-    """Return the costs of the waves in `batches`, each wave once; tokens without a line count nowhere."""
+def capture_costs(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> CaptureCosts:
+    """Return the costs of the waves whose index row is in `rows` (None: all), each wave once.
+
+    Tokens without a line count nowhere.
+    """
     n = len(trace.code)
     kept = tuple(batches)
-    parts = list(pieces(kept))
+    parts = list(pieces(kept, rows))
     waves = [wave for part in parts for wave in part.waves]
     group, engine, places, is_by_wave = _groups(waves, workgroups(trace, kept).number)
     tables = [np.zeros(len(engine) * n) for _ in range(4)]
@@ -88,7 +93,10 @@ def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
         *(table.reshape(len(engine), n) for table in tables),
         len(np.unique(places, axis=0)),
         is_by_wave,
-        len({row for batch in kept for row, _ in batch.missing} - {wave.row for wave in waves}),
+        len(
+            {row for batch in kept for row, _ in batch.missing}
+            - {wave.row for batch in kept for wave in batch.waves}
+        ),
         places,
         launch_of(trace),
     )

@@ -126,7 +126,7 @@ def _issue_cycles(inputs: FindingInputs) -> np.ndarray:
     """Cycles in which each code row issued (later than gfx9: executed), summed over waves; int64."""
     size = len(inputs.trace.code)
     found = np.zeros(size, dtype=np.int64)
-    for piece in pieces(inputs.batches):
+    for piece in pieces(inputs.batches, inputs.rows):
         known = (piece.line >= 0) & (piece.line < size) & (piece.kind != TokenKind.MSG)
         found += np.bincount(piece.line[known], piece.busy[known], size).astype(np.int64)
     return found

@@ -72,7 +72,7 @@ def worst_of(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> list[
 def worst_end_of(inputs: FindingInputs, ends: Sequence[int]) -> list[Evidence]:
     """The end of a program that took longest."""
     best: tuple[int, Wave | None, int] = (0, None, -1)
-    for batch in inputs.batches:
+    for batch in inputs.counted_batches:
         at = np.flatnonzero(np.isin(batch.line, ends))
         if not len(at):
             continue

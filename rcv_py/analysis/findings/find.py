@@ -12,6 +12,8 @@ from rcv_py.analysis.findings.gain import gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.load import class_of
 from rcv_py.analysis.findings.numbers import key_numbers
+from rcv_py.analysis.populations import EMPTY, Populations, ran_text
+from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -49,6 +51,11 @@ NO_WAVES = (
     "Nothing ran on the traced compute unit, so there is nothing to find. Record another dispatch, or "
     "choose a compute unit that gets work."
 )
+TRACE_WORK = (
+    "Trace waves that work: another dispatch (`kernel_iteration_range`), another compute unit "
+    "(`att_target_cu`) or other shader engines (`att_shader_engine_mask`) in the input file that "
+    "`rcv check --yaml` writes. `--waves all` ranks these waves all the same."
+)
 UNREAD = "No wave could be read, so there is nothing to find. Problems says why."
 CALM = "No finding has 2 % of the kernel's duration or more to gain."
 
@@ -65,15 +72,32 @@ def of_inputs(inputs: FindingInputs) -> Findings:
         return _ranked(inputs, SAMPLE_DETECTORS)
     if not inputs.waves:
         why = UNREAD if len(trace.waves) else _why_no_waves(trace)
-        return Findings(key_numbers(inputs), (), 0, 0, len(trace.waves), 0, 0, "", why)
+        return Findings(key_numbers(inputs), (), 0, 0, len(trace.waves), 0, 0, "", why, unread=inputs.unread)
     if inputs.match.is_wrong:
         return _alarmed(inputs)
+    if inputs.none_works:
+        why = f"{none_works(inputs.populations)} {TRACE_WORK}"
+        numbers, read = key_numbers(inputs), inputs.waves
+        return Findings(
+            numbers, (), 0, read, len(trace.waves), 0, 0, "", why, choice=inputs.choice, unread=inputs.unread
+        )
     return _ranked(inputs, DETECTORS)
 
 
 def _why_no_waves(trace: Trace) -> str:
     told = " ".join(str(problem) for problem in trace.problems[:2])
     return f"{NO_WAVES} {told}".strip()
+
+
+def none_works(found: Populations) -> str:
+    """Return that no traced wave works, and what the waves did instead."""
+    did = "is empty" if set(found.name) == {EMPTY} else "left early"
+    who = f"All {plural(found.read, 'traced wave')}" if found.read > 1 else "The only traced wave"
+    did = did.replace("is empty", "are empty") if found.read > 1 else did
+    return (
+        f"{who} {did}: {ran_text(found)}, and none of its loops, matrix instructions and stores. "
+        "So there is nothing to rank."
+    )
 
 
 def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
@@ -95,6 +119,8 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         "" if any(not one.is_small for one in found) else CALM,
         None if is_sampled else class_of(inputs),
         no_issue=0 if is_sampled else inputs.exposure.no_issue,
+        choice=inputs.choice if inputs.waves else None,
+        unread=inputs.unread,
     )
 
 

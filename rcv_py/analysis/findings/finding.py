@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.analysis.findings.bound_class import BoundClass
-from rcv_py.base.text import count, percent
+from rcv_py.analysis.populations import WaveChoice
+from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
 
 SIMD_CYCLES = "cycles in which a SIMD held a traced wave"
@@ -177,6 +178,8 @@ class Findings:
     bound_class: BoundClass | None = None  # what limits the kernel; None if nothing can be concluded
     alarm: str = ""  # why nothing may be concluded from the capture, and what to do; "" if all is well
     no_issue: int = 0  # of the resident cycles those in which no wave of the SIMD issued
+    choice: WaveChoice | None = None  # whose costs are ranked, of those that were looked at
+    unread: int = 0  # waves that were asked for and whose file is missing or damaged
 
     @property
     def told(self) -> tuple[Finding, ...]:
@@ -216,3 +219,20 @@ class Findings:
     def partial(self) -> str:
         """How much was looked at, "" if all of it was."""
         return f"{self.waves:,} of {self.of:,} waves" if self.waves < self.of else ""
+
+    @property
+    def why_partial(self) -> str:
+        """Why not all waves were looked at, a sentence; "" if all were."""
+        left = self.of - self.waves - self.unread
+        parts = []
+        if self.unread:
+            files = plural(self.unread, "wave file")
+            parts.append(f"{files} {'is' if self.unread == 1 else 'are'} missing or damaged.")
+        if left > 0 and self.waves:
+            parts.append("Only the waves of some shader engines were looked at; --all looks at every wave.")
+        return " ".join(parts)
+
+    @property
+    def selection(self) -> str:
+        """Which waves are ranked, "" if it is all that were looked at."""
+        return "" if self.choice is None or self.choice.rows is None else self.choice.text

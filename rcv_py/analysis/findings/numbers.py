@@ -26,13 +26,17 @@ def _numbers(inputs: FindingInputs, is_trusted: bool) -> Iterator[KeyNumber]:
         yield from _samples(inputs)
         return
     if len(trace.waves):
-        middle = count(round(median(trace.waves.end - trace.waves.begin)))
-        engines = plural(len(np.unique(trace.waves.se)), "shader engine")
+        rows = inputs.counted if inputs.waves else np.arange(len(trace.waves))
+        middle = count(round(median((trace.waves.end - trace.waves.begin)[rows])))
+        engines = plural(len(np.unique(trace.waves.se[rows])), "shader engine")
+        whole = "traced"
+        if len(rows) < len(trace.waves):
+            whole = f"{inputs.choice.name}, of {count(len(trace.waves))} traced"
         yield KeyNumber(
             "waves",
             "Waves",
-            count(len(trace.waves)),
-            f"traced, on {engines}; median life {middle} cycles",
+            count(len(rows)),
+            f"{whole}, on {engines}; median life {middle} cycles",
             "Waves with instructions in the trace.",
         )
     if inputs.occupancy is not None:

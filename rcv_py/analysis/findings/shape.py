@@ -148,7 +148,8 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
     late = np.maximum(curve.time, begin)
     area = int((np.diff(late) * curve.waves[:-1]).sum())
     cycles = max(0, length - area // max(1, numbers.peak))
-    last = int(np.argmax(inputs.trace.waves.end)) if len(inputs.trace.waves) else -1
+    rows = inputs.counted
+    last = int(rows[np.argmax(inputs.trace.waves.end[rows])]) if len(rows) else -1
     evidence = [window_of(begin, numbers.end, "the tail")]
     if last >= 0:
         evidence.append(wave_of(inputs, last, "the traced wave that ends last"))
@@ -173,13 +174,15 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
     """Waves of one kernel that live much longer than most."""
     index = inputs.trace.waves
     life = index.end - index.begin
-    if len(life) < 4:
+    order = inputs.counted[np.argsort(life[inputs.counted], kind="stable")]
+    if len(order) < 4:
         return
-    order = np.argsort(life, kind="stable")
-    middle, slowest, typical = nearest_to_median(life), int(order[-1]), round(median(life))
+    own = life[inputs.counted]
+    middle, slowest = int(inputs.counted[nearest_to_median(own)]), int(order[-1])
+    typical = round(median(own))
     if life[slowest] < UNEVEN * max(1, typical):
         return
-    last = int(np.argmax(index.end))
+    last = int(order[np.argmax(index.end[order])])
     cycles = min(int(life[last]) - typical, inputs.trace.span.width)
     if cycles <= 0:
         return  # long ones came early: others filled the time behind them
@@ -189,7 +192,7 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
         cycles=cycles,
         is_upper_bound=True,
         share=cycles / max(1, inputs.trace.span.width),
-        sentence=f"The longest of {plural(len(life), 'traced wave')} lives {count(int(life[slowest]))} "
+        sentence=f"The longest of {plural(len(order), 'traced wave')} lives {count(int(life[slowest]))} "
         f"cycles, {life[slowest] / max(1, typical):.1f} times the median of {count(typical)}; the one that "
         f"ends last {count(int(life[last]))}.",
         **told("uneven-waves", _launch_of(inputs)),

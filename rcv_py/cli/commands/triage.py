@@ -11,6 +11,7 @@ from typing import Any
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, gain_percent
 from rcv_py.analysis.findings.text import markdown
+from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
@@ -24,6 +25,7 @@ from rcv_py.cli.report import (
     print_table,
     print_wrapped,
 )
+from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import open_trace
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
@@ -81,13 +83,15 @@ def run(arguments: Namespace) -> int:
         return 0
     trace = open_trace(arguments.folder)
     facts = facts_of(trace, arguments)
-    found = look(trace, is_whole=arguments.all, facts=facts)
+    found = look(trace, is_whole=arguments.all, facts=facts, waves=arguments.waves or WORKING)
     is_plain = not (arguments.csv or arguments.json)
     shown = _chosen(found, arguments.top, is_short=is_plain and not arguments.all)
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_cells(one) for one in shown]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, found, shown), about(arguments, trace, files=facts.files)))
+        waves = None if found.choice is None else wave_facts(found.choice, found.of)
+        described = about(arguments, trace, files=facts.files, waves=waves)
+        print(json_text(SCHEMA, _document(trace, found, shown), described))
     elif arguments.markdown:
         sys.stdout.write(markdown(trace.name, found, shown))
     else:
@@ -95,13 +99,16 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def look(trace: Trace, *, is_whole: bool = False, facts: RunFacts | None = None) -> Findings:
+def look(
+    trace: Trace, *, is_whole: bool = False, facts: RunFacts | None = None, waves: str = WORKING
+) -> Findings:
     """Read the waves of a capture, of a large one some shader engines, and return its findings.
 
-    `facts` are what the tables of the run tell; None: those near the capture.
+    `facts` are what the tables of the run tell; None: those near the capture.  `waves` says whose costs are
+    ranked: `working`, `all`, or a population.
     """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows)), is_whole=True, facts=facts)
+    return triage(trace, tuple(batches(trace, rows)), is_whole=True, facts=facts, waves=waves)
 
 
 def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:
@@ -115,7 +122,12 @@ def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict
     return {
         "capture": trace.name,
         "kernel": trace.kernel_name,
-        "waves": {"read": found.waves, "of": found.of},
+        "waves": {
+            "read": found.waves,
+            "of": found.of,
+            "counted": found.waves if found.choice is None else found.choice.waves,
+            "missing": found.unread,
+        },
         "totals": {"resident": found.resident, "silent": found.no_issue, "bubbles": found.bubbles},
         "numbers": [
             {"id": one.id, "name": one.name, "text": one.text, "of": one.of} for one in found.numbers
@@ -146,7 +158,9 @@ def _print(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> None:
         print_wrapped(bold(found.sentence, out))
     print_facts([(one.name, f"{one.text}, {one.of}" if one.of else one.text) for one in found.numbers])
     if found.partial:
-        print(f"\nPartial: {found.partial}, those of some shader engines; --all looks at every wave.")
+        print(f"\nPartial: {found.partial}. {found.why_partial}")
+    if found.selection:
+        print(f"\nRanked: {found.selection}; --waves all ranks all of them.")
     section = RANKED
     for number, one in enumerate(shown, 1):
         if one.rank != section:
@@ -213,7 +227,7 @@ def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | Non
     try:
         trace = open_trace(entry.path)
         facts = facts_of(trace, arguments) if arguments.run_files else None
-        found = look(trace, is_whole=arguments.all, facts=facts)
+        found = look(trace, is_whole=arguments.all, facts=facts, waves=arguments.waves or WORKING)
     except RcvError as error:
         return None, str(error)
     return found, "" if found.findings else entry.note or found.headline

@@ -245,7 +245,13 @@ TRIAGE = schema(
         **CAPTURE,
         "kernel": text("Name of the kernel."),
         "waves": record(
-            "How much was looked at.", {"read": waves("Waves that were read"), "of": waves("Traced waves")}
+            "How much was looked at.",
+            {
+                "read": waves("Waves that were read"),
+                "of": waves("Traced waves"),
+                "counted": waves("Waves whose costs are ranked"),
+                "missing": waves("Waves whose file is missing or damaged"),
+            },
         ),
         "totals": record(
             "What findings are measured against.",

@@ -117,7 +117,8 @@ class TriagePanel(Panel):
             self.list.show_findings(())
             return
         self.strip.show_numbers(found.numbers)
-        self.note.setText(f"partial: {found.partial}" if found.partial else "")
+        partial = f"partial: {found.partial}" if found.partial else ""
+        self.note.setText(" · ".join(filter(None, (found.selection, partial))))
         self.note.setToolTip(self._why_partial(found))
         self.copy.setVisible(bool(found.findings))
         self.list.show_findings(found.told, found.small_text)
@@ -135,9 +136,7 @@ class TriagePanel(Panel):
             return ""
         if not store.is_complete:
             return "Waves are still being read; findings follow."
-        return (
-            "Of a large capture the waves of some shader engines are looked at; rcv triage --all takes all."
-        )
+        return found.why_partial.replace("--all", "rcv triage --all")
 
     def _show_one(self, row: int) -> None:
         one = self._one(row)
