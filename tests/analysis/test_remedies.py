@@ -41,7 +41,8 @@ def named(inputs: FindingInputs) -> dict[str, Finding]:
 def real(name: str) -> FindingInputs:
     trace = open_trace(captures.trace_path(name))
     batch = trace.reader.read(list(range(len(trace.waves))))
-    return FindingInputs(trace, [batch], facts=run_facts(trace.path, trace.kernel_name, trace.target))
+    facts = run_facts(trace.path, trace.kernel_name, trace.target)
+    return FindingInputs(trace, [batch], facts=facts, waves="all")  # also where none works
 
 
 def test_the_table_is_whole() -> None:

@@ -32,7 +32,7 @@ def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> Non
     found = triage(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert document["schema"] == "rcv.triage/1"
     assert document["findings"] == [one.as_json() for one in found.findings]
-    assert document["waves"] == {"read": 32, "of": 32}
+    assert document["waves"] == {"read": 32, "of": 32, "counted": 32, "missing": 0}
     assert document["totals"]["silent"] <= document["totals"]["resident"]
 
 
