@@ -46,6 +46,12 @@ class Bound(NamedTuple):
     exposed: int  # the same cycles, summed over the waves that wait: at least `cycles`
 
 
+def bound(first: np.ndarray, last: np.ndarray, work: SimdWork) -> Bound:
+    """Return the bound of waits, given the cycles before begin and end of each in which nothing happened."""
+    cycles, resident = int(merged(first, last).before[-1]), work.resident_cycles
+    return Bound(cycles, cycles / resident if resident else 0.0, int((last - first).sum()))
+
+
 @dataclass(frozen=True, eq=False)
 class Bounds:
     """All waits of which some cycles are exposed: one row a stretch of time of one wave and cause.
@@ -65,10 +71,7 @@ class Bounds:
     def of(self, rows: np.ndarray) -> Bound:
         """Return the bound of the waits in some rows of the attribution."""
         some = np.flatnonzero(np.isin(self.row, rows))
-        first, last = self.first[some], self.last[some]
-        cycles = int(merged(first, last).before[-1])
-        resident = self.work.resident_cycles
-        return Bound(cycles, cycles / resident if resident else 0.0, int((last - first).sum()))
+        return bound(self.first[some], self.last[some], self.work)
 
     def by_group(self, rows: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
         """Return the bound of each group of rows, cycles, int64 [count].

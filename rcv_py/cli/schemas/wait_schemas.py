@@ -307,7 +307,7 @@ TRIAGE = schema(
                 "is_upper_bound": flag("Whether no change of this alone can win more than that."),
                 "share": share("What is at stake, of the unit"),
                 "unit": text("What the share is a part of."),
-                "exposed": cycles("Part that no other wave covered, summed over waves"),
+                "exposed": cycles("Part of it in which nothing happened on the SIMD, summed over waves"),
                 "attributed": cycles("Stalled and idle time of all waves, covered by others or not"),
                 "sentence": text("What is seen, with numbers."),
                 "remedy": text("What to do."),
