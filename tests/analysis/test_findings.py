@@ -38,7 +38,7 @@ EVERYWHERE = {
     "long-prologue",
 }
 # Made of the same waits as other findings, which their texts say.
-AGAIN = {"redundant-wait", "memory-bound"}
+AGAIN = {"redundant-wait", "memory-bound", "long-prologue"}
 
 
 def opened(folder: Path) -> tuple[Trace, list[WaveBatch]]:

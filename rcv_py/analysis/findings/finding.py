@@ -12,7 +12,6 @@ from rcv_py.model.ids import WaveId
 
 SIMD_CYCLES = "cycles in which a SIMD held a traced wave"
 WORK_CYCLES = "cycles in which a SIMD held a traced wave, with and without an issue"
-WAVE_CYCLES = "cycles that traced waves lived"
 DEVICE_CYCLES = "cycles from the first start of a wave to the last end"
 CAPTURE_CYCLES = "cycles of the capture"
 SIMDS = "SIMDs of the shader engines that were seen"

@@ -2,8 +2,7 @@
 
 ```
 finding                     cycles at stake are …                         gain =
-a wait, a unit, a drain     of SIMDs that held a traced wave              cycles / resident SIMD cycles × w
-prologue                    of the lives of traced waves                  cycles / lives × w
+a wait, drain, prologue     of SIMDs that held a traced wave              cycles / resident SIMD cycles × w
 tail, ramp-up, imbalance    of the device, from first start to last end   cycles / duration
 grid under-fills            –                                             SIMDs that never held a wave / SIMDs
 ```
@@ -20,7 +19,6 @@ from rcv_py.analysis.findings.finding import (
     RANKED,
     SIMD_CYCLES,
     SIMDS,
-    WAVE_CYCLES,
     WORK_CYCLES,
     Finding,
 )
@@ -34,7 +32,6 @@ def gain_of(one: Finding, shape: LaunchShape) -> float:
     factor = {
         SIMD_CYCLES: shape.working_share,
         WORK_CYCLES: shape.working_share,
-        WAVE_CYCLES: shape.working_share,
         DEVICE_CYCLES: 1.0,
         CAPTURE_CYCLES: 1.0,
         SIMDS: 1.0,

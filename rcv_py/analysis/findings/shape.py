@@ -9,13 +9,13 @@ import numpy as np
 
 from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
+from rcv_py.analysis.findings.exposure import waiting_inside
 from rcv_py.analysis.findings.finding import (
     CAPTURE_CYCLES,
     CONTEXT,
     DEVICE_CYCLES,
     SIMD_CYCLES,
     SIMDS,
-    WAVE_CYCLES,
     Evidence,
     Finding,
 )
@@ -222,24 +222,26 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     worst = int(np.argmax(cycles[:, 0]))
     begin = int(phases.begin[worst, 0])
     head = int(table.head[phases.loop])
+    bound = waiting_inside(inputs.batches, inputs.work, phases.wave, phases.begin[:, 0], phases.begin[:, 1])
     yield Finding(
         name="long-prologue",
         title="Long prologue",
-        cycles=stalled,
+        cycles=bound.cycles,
         is_upper_bound=True,
-        share=stalled / max(1, whole),
+        share=bound.share,
+        exposed=bound.exposed,
+        attributed=max(0, before - int(phases.busy[:, 0].sum())),
         sentence=f"{percent(before, whole)} of the time of the waves passes in front of the loop at "
-        "instruction "
-        f"{head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles of the "
-        "prologue are stalls.",
+        f"instruction {head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles of "
+        "the prologue are stalls.",
         **told("long-prologue", _launch_of(inputs)),
         evidence=(
             line_of(inputs, head, "head of the loop"),
             wave_of(inputs, int(phases.wave[worst]), "the longest prologue"),
             window_of(begin, begin + int(cycles[worst, 0]), "its prologue"),
         ),
-        assumption="At most: all stalls of the prologue, whether other waves cover them or not.",
-        unit=WAVE_CYCLES,
+        assumption="At most: cycles in which waves wait in front of the loop and nothing happens on their "
+        "SIMD. The waits of the prologue are counted under their own findings as well.",
     )
 
 
