@@ -18,7 +18,7 @@ from rcv_py.analysis.capture_health import (
 from rcv_py.analysis.capture_health.twins import fingerprint
 from rcv_py.analysis.compare.changes import BY, Change, changes
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.populations import WORKING
@@ -143,7 +143,13 @@ class Judging(Device):
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:
         """Return what each instruction costs in each group of waves: what comparisons are made from."""
         return self._once(
-            "line costs", waves, lambda: capture_costs(self.trace, self._all(), self._rows(waves))
+            "line costs",
+            waves,
+            lambda: (
+                explained_costs(self.trace, self._all(), waves)
+                if isinstance(waves, str) and "/" not in waves
+                else capture_costs(self.trace, self._all(), self._rows(waves))
+            ),
         )
 
 

@@ -72,12 +72,7 @@ class ChosenWaves:
 
 
 def choose_waves(trace: Trace, arguments: Namespace, read: Iterable[WaveBatch] | None = None) -> ChosenWaves:
-    """Read all waves (or take `read`) and choose those of `--waves`; raise UsageError for an unknown name.
-
-    A command that can be of one wave refuses `--waves` beside it.
-    """
-    if arguments.waves is not None and getattr(arguments, "wave", None) is not None:
-        raise UsageError("--waves cannot be honoured beside --wave.", hint="Give only one of them.")
+    """Read all waves (or take `read`) and choose those of `--waves`; raise UsageError for an unknown name."""
     kept = tuple(batches(trace) if read is None else read)
     found = populations(trace, kept)
     arguments.waves = arguments.waves or WORKING

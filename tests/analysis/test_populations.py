@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rcv_py.analysis.capture_health import HealthNote, capture_health
 from rcv_py.analysis.populations import ALL, WORKING, Populations, populations, wave_choice
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
@@ -255,3 +256,17 @@ def test_the_numbers_of_moe_reduce_and_mla_decode() -> None:
     trace = open_trace(trace_path("mla_decode"))
     found = populations(trace, load_all(trace))
     assert (found.ran, found.of) == (17, 4948)
+
+
+def test_health_says_which_waves_do_not_work() -> None:
+    def notes(*ways: tuple[int, ...]) -> dict[str, HealthNote]:
+        trace = made(*ways)
+        return {note.name: note for note in capture_health(trace, load_all(trace, workers=0))}
+
+    some = notes(EXIT, WORKS, EXIT)["early_waves"]
+    assert some.title == "2 of 3 traced waves did not do the work of the kernel"
+    assert some.number("early exit") == 2
+    none = notes(EXIT, EXIT)["no_working_waves"]
+    assert none.number("instructions that ran") == 4
+    assert none.settings == {"kernel_iteration_range": "[2]"}
+    assert not {"early_waves", "no_working_waves"} & notes(WORKS, WORKS).keys()

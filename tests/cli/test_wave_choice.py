@@ -141,25 +141,6 @@ def test_an_unknown_population_is_refused_with_the_names(
         assert "working, all, early-exit" in text
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("latency", "--kind", "memory", "--waves", "working"),
-        ("hotspot", "--like", "new", "--waves", "working"),
-        ("waits", "--wave", "se3/simd0/slot0/wv0", "--waves", "working"),
-        ("loops", "--wave", "se3/simd0/slot0/wv0", "--waves", "all"),
-        ("isa", "--wave", "se3/simd0/slot0/wv0", "--mode", "wave-sum", "--waves", "working"),
-        ("flame", "--content", "markers", "--waves", "working"),
-        ("waves", "--resident", "--waves", "working"),
-        ("waves", "--populations", "--within", "1:2"),
-    ],
-)
-def test_what_cannot_be_honoured_is_refused(
-    words: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "cannot be honoured" in refused(capsys, words[0], folder, *words[1:])
-
-
 def test_waves_lists_populations_and_the_waves_of_one(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -252,3 +233,16 @@ def test_hidden_latency_is_told_of_the_waves_that_are_there(
     text = run(capsys, "latency", none_of_eight)
     assert "8 of 8 traced waves could not be read" in text
     assert "Hidden:" not in text
+
+
+def test_a_comparison_is_of_the_waves_that_work(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = trace_path(mixed.SOURCE)
+    document = json.loads(run(capsys, "compare", before, folder, "--json"))
+    said = [note for note in document["notes"] if note.startswith("Cycles of")]
+    assert said == ["Cycles of B are those of 3 working waves of 4."]
+    assert [len(side) for side in (mixed.wave_files(before), mixed.wave_files(folder))] == [4, 4]
+    assert document["kernel"]["waves"] == [4, 3]
+    assert document["kernel"]["hits_per_wave"][0] == document["kernel"]["hits_per_wave"][1]
+    everything = json.loads(run(capsys, "compare", before, folder, "--json", "--waves", "all"))
+    assert everything["kernel"]["waves"] == [4, 4]
+    assert everything["kernel"]["hits_per_wave"][1] < everything["kernel"]["hits_per_wave"][0]

@@ -13,12 +13,13 @@ Waves of one workgroup wait for each other, so the group is what varies on its o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rcv_py.analysis.chosen import Piece, pieces
 from rcv_py.analysis.compare.launch import Launch, launch_of
+from rcv_py.analysis.populations import WORKING, populations, wave_choice
 from rcv_py.analysis.workgroups import workgroups
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
@@ -49,6 +50,7 @@ class CaptureCosts:
     missing: int = 0  # waves that could not be read
     places: np.ndarray | None = None  # int64 [waves or workgroups, 3], sorted: engine, unit, number of each
     launch: Launch | None = None  # None if the capture does not say when waves began and ended
+    selection: str = ""  # which waves these are, "" if they are all that were read
 
     @property
     def wave_count(self) -> int:
@@ -100,6 +102,17 @@ def capture_costs(
         places,
         launch_of(trace),
     )
+
+
+def explained_costs(trace: Trace, batches: Iterable[WaveBatch], waves: str = WORKING) -> CaptureCosts:
+    """Return the costs of the waves that a name stands for: `working`, `all`, or a population.
+
+    Raise UsageError for another name.
+    """
+    read = tuple(batches)
+    choice = wave_choice(populations(trace, read), waves)
+    found = capture_costs(trace, read, choice.rows)
+    return found if choice.rows is None else replace(found, selection=choice.text)
 
 
 def _add(tables: list[np.ndarray], part: Piece, group: np.ndarray, n: int) -> None:

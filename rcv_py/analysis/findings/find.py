@@ -54,7 +54,7 @@ NO_WAVES = (
 TRACE_WORK = (
     "Trace waves that work: another dispatch (`kernel_iteration_range`), another compute unit "
     "(`att_target_cu`) or other shader engines (`att_shader_engine_mask`) in the input file that "
-    "`rcv check --yaml` writes. `--waves all` ranks these waves all the same."
+    "`rcv check --yaml` writes. These waves can be ranked all the same: `--waves all`, or View › Waves."
 )
 UNREAD = "No wave could be read, so there is nothing to find. Problems says why."
 CALM = "No finding has 2 % of the kernel's duration or more to gain."

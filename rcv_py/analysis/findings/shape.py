@@ -232,8 +232,8 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
         exposed=bound.exposed,
         attributed=max(0, before - int(phases.busy[:, 0].sum())),
         sentence=f"{percent(before, whole)} of the time of the waves passes in front of the loop at "
-        f"instruction {head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles of "
-        "the prologue are stalls.",
+        f"instruction {head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles "
+        "of the prologue are stalls.",
         **told("long-prologue", _launch_of(inputs)),
         evidence=(
             line_of(inputs, head, "head of the loop"),

@@ -9,10 +9,10 @@ from typing import Any
 
 from rcv_py.analysis.compare.changes import Change, changes
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import Verdict
-from rcv_py.analysis.populations import WORKING, populations, wave_choice
+from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
@@ -105,8 +105,7 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
 def _costs(trace: Trace, wanted: str) -> CaptureCosts:
     """Costs of the waves that are asked for, by default of those that work."""
     is_large = int(trace.waves.size.sum()) > POOL_BYTES
-    read = tuple(pooled(trace) if is_large else batches(trace))
-    return capture_costs(trace, read, wave_choice(populations(trace, read), wanted).rows)
+    return explained_costs(trace, pooled(trace) if is_large else batches(trace), wanted)
 
 
 def _values(row: Change) -> list[Any]:

@@ -21,7 +21,7 @@ from rcv_py.cli.about import about
 from rcv_py.cli.chosen import tuples_in_order
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
-from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading, refuse
+from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -73,8 +73,6 @@ def run(arguments: Namespace) -> int:
     """Print the table as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     rule = ReferenceRule(arguments.rule)
-    if arguments.kind == "memory":
-        refuse(arguments, "counters do not tell waves apart.")
     chosen = choose_waves(trace, arguments)
     report = (_hidden if arguments.kind == "hidden" else _memory)(chosen, rule, arguments)
     shown = tuples_in_order(report.head, report.rows, arguments)[: arguments.top or None]

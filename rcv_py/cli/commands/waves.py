@@ -15,13 +15,12 @@ from rcv_py.analysis.place_text import NO_PLACE
 from rcv_py.analysis.populations import ALL, POPULATION_HEAD, population_rows, populations, ran_text
 from rcv_py.analysis.token_details import state_cycles
 from rcv_py.analysis.wave_places import traced_waves, waves_of_kernels, waves_of_unit
-from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, in_order, nothing, window_of
 from rcv_py.cli.places import wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
-from rcv_py.cli.wave_choice import choose_waves, missing_text, refuse
+from rcv_py.cli.wave_choice import choose_waves, missing_text
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.kinds import WaveState
@@ -36,7 +35,6 @@ _NAMES = ("wave", "se", "sa", "cu", "simd", "slot")  # numbers that are names
 _ELASTIC = {"kernel": "right"}
 _LIFE = ("begin", "end", "cycles")
 _HEAD = ("wave", "cu", "kernel", *_LIFE, "tokens", *(state.name.lower() for state in STATES))
-_UNLIKE_POPULATIONS = ("resident", "unit_of", "without_kernel", "without_se", "within")
 _POPULATIONS = (
     Column("id"),
     Column("works"),
@@ -52,8 +50,6 @@ def run(arguments: Namespace) -> int:
     trace = open_trace(arguments.folder)
     if arguments.populations:
         return _show_populations(trace, arguments)
-    if arguments.resident:
-        refuse(arguments, "of most resident waves no instruction was traced.")
     rows = list(_resident(trace, arguments) if arguments.resident else _traced(trace, arguments))
     shown = in_order(rows, arguments)[: arguments.top or None]
     head = _RESIDENT_HEAD if arguments.resident else _HEAD
@@ -76,11 +72,6 @@ def run(arguments: Namespace) -> int:
 
 def _show_populations(trace: Trace, arguments: Namespace) -> int:
     """Print the ways that waves took through the code."""
-    refuse(arguments, "populations are told of all waves.")
-    given = [name for name in _UNLIKE_POPULATIONS if getattr(arguments, name) not in (None, False, [])]
-    if given:
-        word = given[0].replace("_", "-")
-        raise UsageError(f"--{word} cannot be honoured beside --populations.", hint="Leave one of them out.")
     found = populations(trace, counted_batches(trace, None))
     rows = population_rows(found)
     shown = in_order(rows, arguments)[: arguments.top or None]
