@@ -19,7 +19,6 @@ from rcv_py.cli.options import (
     kinds,
     run_files,
     size,
-    top,
     waves,
 )
 
@@ -59,11 +58,16 @@ def _triage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", type=Path, metavar="FOLDER", help="a ui_output_* folder, or a folder with several of them"
     )
-    top(parser, 10, "findings")
+    parser.add_argument(
+        "--top",
+        type=count,
+        metavar="N",
+        help="the first N findings, 0 for all (default: those with 2 %% of the kernel's duration to gain)",
+    )
     parser.add_argument(
         "--all",
         action="store_true",
-        help="look at every wave, also of a capture with more than 48 MB of them",
+        help="look at every wave, also of a capture with more than 48 MB of them, and print every finding",
     )
     waves(parser)
     run_files(parser)
@@ -268,7 +272,7 @@ CAPTURE_COMMANDS = (
     Command("view", "open the window (what `rcv FOLDER` does)", _view, "rcv ui_output_agent_1_dispatch_2"),
     Command(
         "triage",
-        "tell what to look at first: findings with evidence and a remedy",
+        "print what limits the kernel and what to do first: findings by gain, with evidence and remedy",
         _triage,
         "rcv triage FOLDER --top 3",
     ),

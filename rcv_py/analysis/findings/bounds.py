@@ -18,7 +18,7 @@ wait that is covered has no length, and the length of a union is the bound.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -103,20 +103,36 @@ def bounds(
     table: Attribution,
     work: SimdWork,
     rows: Collection[int] | None = None,
+    *,
+    watch: Callable[[EngineClaims], None] = lambda _: None,
 ) -> Bounds:
-    """Return the bounds of the waits in an attribution of the waves whose index row is in `rows`."""
-    found = [_exposed(each, work, len(trace.code)) for each in claims_of(trace, batches, rows)]
+    """Return the bounds of the waits in an attribution of the waves whose index row is in `rows`.
+
+    `watch` is told the claims that pass by.
+    """
+    found = []
+    for each in claims_of(trace, batches, rows):
+        watch(each)
+        found.append(_exposed(each, work, len(trace.code)))
     return _joined(found, table, work, len(trace.code))
 
 
 def attributed(
-    trace: Trace, batches: Sequence[WaveBatch], work: SimdWork, rows: Collection[int] | None = None
+    trace: Trace,
+    batches: Sequence[WaveBatch],
+    work: SimdWork,
+    rows: Collection[int] | None = None,
+    watch: Callable[[EngineClaims], None] = lambda _: None,
 ) -> tuple[Attribution, Bounds]:
-    """Return an attribution and the bounds of its waits, for little more than the attribution alone."""
+    """Return an attribution and the bounds of its waits, for little more than the attribution alone.
+
+    `watch` is told the claims that pass by.
+    """
     found: list[_Exposed] = []
 
     def watched() -> Iterator[EngineClaims]:
         for each in claims_of(trace, batches, rows):
+            watch(each)
             found.append(_exposed(each, work, len(trace.code)))
             yield each
 
