@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from rcv_py.api.capture import Capture
 
 _FOUND = (
-    "name", "title", "rank", "cycles", "is_upper_bound", "share", "unit", "exposed", "attributed",
-    "sentence", "remedy", "evidence", "assumption",
+    "name", "title", "rank", "gain", "cycles", "is_upper_bound", "share", "unit", "exposed", "attributed",
+    "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
 )  # fmt: skip
 _NOTE = ("note", "severity", "title", "evidence", "consequence", "remedy")
 _CHANGE = {
@@ -50,8 +50,10 @@ class Judging(Device):
     """Findings, health and comparison."""
 
     def triage(self, *, every_wave: bool = False, waves: str = WORKING) -> Answer[Findings]:
-        """Return the findings, those with most cycles at stake first; an upper bound where it says so.
+        """Return the findings, by what the kernel's duration can gain at most.
 
+        `facts["class"]` says what limits the kernel, with the numbers that show it; `facts["alarm"]` is not
+        empty if nothing may be concluded from the capture.
         Of more than 48 MB of waves some whole shader engines are looked at, unless `every_wave`.  `waves`
         says whose costs are ranked: `working`, `all`, or the id of a population.
         """
@@ -62,6 +64,8 @@ class Judging(Device):
         rows = None if rows is not None and len(rows) == len(self.trace.waves) else rows
         found = triage(self.trace, self._all(rows), is_whole=True, facts=self.facts, waves=waves)
         facts = {
+            "alarm": found.alarm,
+            "class": None if found.bound_class is None else found.bound_class.as_json(),
             "headline": found.headline,
             "waves": found.waves,
             "counted": found.waves if found.choice is None else found.choice.waves,

@@ -174,7 +174,7 @@ points | | values of the curve
 title | | one line
 rank | | ranked, context or caution
 is_upper_bound | | whether no change of this alone can win more cycles
-exposed | cycles | what no other wave covered, summed over waves
+exposed | cycles | part in which nothing happened on the SIMD, summed over waves
 attributed | cycles | stalled and idle cycles, covered or not
 sentence | | what is seen
 remedy | | what to do

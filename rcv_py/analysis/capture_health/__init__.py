@@ -21,6 +21,7 @@ from rcv_py.analysis.capture_health.sharing import sharing
 from rcv_py.analysis.capture_health.twins import twin
 from rcv_py.analysis.capture_health.unmatched import lost_files, unmatched
 from rcv_py.analysis.capture_health.working import left_early
+from rcv_py.analysis.capture_health.wrong_code import wrong_code
 from rcv_py.analysis.populations import Populations, populations
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import plural
@@ -45,6 +46,7 @@ HEALTHY = "healthy"
 # What is looked at, in the words of whoever is told that nothing was found.
 CHECKED = (
     "whether waves were traced",
+    "whether the instruction texts belong to the trace",
     "whether the record was cut off",
     "whether the traced waves work",
     "files and instructions that do not match",
@@ -72,6 +74,7 @@ class Extras:
 _Check = Callable[[Trace, Sequence[WaveBatch] | None, Extras], HealthNote | None]
 _CHECKS: tuple[_Check, ...] = (
     lambda trace, batches, extras: placeholder(trace),
+    lambda trace, batches, extras: wrong_code(trace, batches),
     lambda trace, batches, extras: buffer(trace, batches),
     lambda trace, batches, extras: lost_files(trace, batches),
     lambda trace, batches, extras: unmatched(trace, batches),

@@ -9,13 +9,19 @@ from functools import cached_property
 
 import numpy as np
 
+from rcv_py.analysis.access_widths import AccessWidths, access_widths
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.barrier_skew import BarrierSkew, barrier_skew
+from rcv_py.analysis.code_match import CodeMatch, code_match
 from rcv_py.analysis.cross_lane import CrossLaneChains, cross_lane
 from rcv_py.analysis.findings.bounds import Bound, Bounds, attributed, bounds
 from rcv_py.analysis.findings.choose import only
 from rcv_py.analysis.findings.exposure import Exposure, exposure
+from rcv_py.analysis.findings.launch_shape import LaunchShape, launch_shape
 from rcv_py.analysis.findings.patterns import Pattern, patterns
+from rcv_py.analysis.findings.worst import WorstExecutions
+from rcv_py.analysis.instruction_classes import instruction_classes
+from rcv_py.analysis.language import Language, language
 from rcv_py.analysis.load_to_use import LoadToUse, load_to_use
 from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.matrix_passes import MatrixUse, matrix_use
@@ -62,6 +68,7 @@ class FindingInputs:
         self.batches = tuple(batches)
         self.facts = facts
         self._table = table
+        self._worst = WorstExecutions()
         self._ways = ways
         self._wanted = waves  # `working`, `all`, or a population: whose costs count
 
@@ -109,9 +116,41 @@ class FindingInputs:
 
     @cached_property
     def _attributed(self) -> tuple[Attribution, Bounds]:
+        watch = self._worst.add
         if self._table is None:
-            return attributed(self.trace, self.batches, self.work, self.rows)
-        return self._table, bounds(self.trace, self.batches, self._table, self.work, self.rows)
+            return attributed(self.trace, self.batches, self.work, self.rows, watch=watch)
+        return self._table, bounds(self.trace, self.batches, self._table, self.work, self.rows, watch=watch)
+
+    @property
+    def worst(self) -> WorstExecutions:
+        """The worst execution of each instruction for each cause."""
+        _ = self._attributed
+        return self._worst
+
+    @cached_property
+    def match(self) -> CodeMatch:
+        """Whether the instruction texts belong to the trace."""
+        return code_match(self.trace, self.batches)
+
+    @cached_property
+    def widths(self) -> AccessWidths:
+        """How many bytes memory instructions move."""
+        return access_widths(self.trace, self.batches, self.rows)
+
+    @cached_property
+    def shape(self) -> LaunchShape:
+        """How the launch filled the device."""
+        return launch_shape(self.trace, self.facts, self.counted)
+
+    @cached_property
+    def classes(self) -> np.ndarray:
+        """InstructionClass of each code row, uint8."""
+        return instruction_classes(self.trace.code)
+
+    @cached_property
+    def language(self) -> Language:
+        """What the kernel is written in."""
+        return language(self.trace)
 
     @cached_property
     def work(self) -> SimdWork:

@@ -19,6 +19,7 @@ from rcv_py.cli.chosen import in_order, nothing
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -51,6 +52,7 @@ _HEAD = (
 def run(arguments: Namespace) -> int:
     """Print the attribution of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     chosen = choose_waves(trace, arguments)
     table = attribution(trace, chosen.batches, chosen.rows)
     if arguments.line is not None:

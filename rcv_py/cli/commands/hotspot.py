@@ -23,6 +23,7 @@ from rcv_py.cli.opening import facts_of
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.cli.wave_choice import counted_trace, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -59,6 +60,7 @@ _OF = {
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     if arguments.like:
         return show_legacy(trace, arguments)
     trace, chosen = counted_trace(trace, arguments)

@@ -17,6 +17,7 @@ from rcv_py.cli.isa_views import show_labels, with_bars, with_matches
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import counted_trace, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all
@@ -34,6 +35,7 @@ _UNITS = {
 def run(arguments: Namespace) -> int:
     """Print the listing, the blocks or the branches of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     kind = "branches" if arguments.branches else "blocks" if arguments.blocks else "lines"
     trace, chosen = counted_trace(trace, arguments)
     own = None if chosen is None else chosen.rows

@@ -19,6 +19,7 @@ from rcv_py.cli.about import about
 from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading, refuse
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -30,6 +31,7 @@ _HEAD = ("wave", "hit", "token", "start", *MEASURES)
 def run(arguments: Namespace) -> int:
     """Print the distribution of a line as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     line = arguments.line
     if line >= len(trace.code):
         last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."

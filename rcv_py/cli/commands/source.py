@@ -27,6 +27,7 @@ from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.cli.source_files import find_place
 from rcv_py.cli.wave_choice import ChosenWaves, counted_trace, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
@@ -76,6 +77,7 @@ class _Asked:
 def run(arguments: Namespace) -> int:
     """Print one of the three forms as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     trace, chosen = counted_trace(trace, arguments)
     file, line = find_place(trace.sources, arguments.place) if arguments.place else (-1, 0)
     costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)

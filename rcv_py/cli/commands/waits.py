@@ -17,6 +17,7 @@ from rcv_py.cli.chosen import counted, counted_batches, in_order, nothing
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -61,6 +62,7 @@ _STATISTICS = ("p10", "median", "p90", "mean")
 def run(arguments: Namespace) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     chosen = None
     if arguments.wave is None or arguments.waves is not None:
         chosen = choose_waves(trace, arguments)
