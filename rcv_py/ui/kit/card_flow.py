@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QLabel, QLayout, QLayoutItem, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QSizePolicy, QVBoxLayout, QWidget
+
+from rcv_py.ui.kit.plain_text import PlainLabel
 
 GAP = 8
 
@@ -18,7 +20,7 @@ class Card(QFrame):
         self._width = width
         self.content = content
         self.setObjectName("card")
-        self.title = QLabel(title)
+        self.title = PlainLabel(title)
         self.title.setProperty("role", "heading")
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 8, 10, 8)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.findings.finding import RANKED, Finding
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.theme import Theme
 
 ROW = 24  # px
@@ -54,7 +55,7 @@ class FindingList(QListWidget):
         for number, one in enumerate(findings, 1):
             item = QListWidgetItem(f"{number}. {one.title} {one.stake}".strip())
             item.setData(_ROLE, one)
-            item.setToolTip(f"{one.title}\n{one.stake}".strip())
+            item.setToolTip(tooltip(f"{one.title}\n{one.stake}".strip()))
             self.addItem(item)
         names = [one.name for one in findings]
         self.setCurrentRow(names.index(name) if name in names else 0 if findings else -1)

@@ -28,9 +28,10 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QTableView, QToolTip
+from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from rcv_py.ui.kit.column_widths import PAD, ColumnWidths
+from rcv_py.ui.kit.plain_text import show_tip
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.smooth_scroll import SmoothScroll
 from rcv_py.ui.kit.table_header import TableHeader
@@ -364,7 +365,7 @@ class RowsView(QTableView):
         row = self.table.data_row(self.view_row_at(event.pos().y()))
         at = self.columnAt(event.pos().x())
         text = self.tip(row, self.table.columns[at].id) if row >= 0 and at >= 0 else ""
-        QToolTip.showText(event.globalPos(), text, self.viewport())
+        show_tip(event.globalPos(), text, self.viewport())
 
     def _set_hover(self, row: int) -> None:
         if row == self.hover:

@@ -14,6 +14,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.kit.marker_band import LANE_PX, NEAR_PX, MarkerBand
 from rcv_py.ui.kit.marker_tip import marker_tip, value_lines
 from rcv_py.ui.kit.overlay import Place
+from rcv_py.ui.kit.plain_text import joined
 from rcv_py.ui.kit.rows_item import RowShape
 
 Values = tuple[tuple[int, np.ndarray], ...]
@@ -72,7 +73,7 @@ class UnitMarkers:
         rows, near = self._values[row], NEAR_PX * pixel.width
         times = self._spans.records.time[rows]
         low, high = np.searchsorted(times, [time - near, time + near + 1])
-        return "<br>".join(value_lines(self._spans, rows[low:high]))
+        return joined("<br>", value_lines(self._spans, rows[low:high]))
 
     # -- spans ------------------------------------------------------------------------------------------
 

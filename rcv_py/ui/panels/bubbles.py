@@ -20,6 +20,7 @@ from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.rows_view import RowsView
 
 NO_WAVES = (
@@ -137,8 +138,10 @@ class BubblesPanel(Panel):
             text = f"partial: {found.waves:,} of {plural(len(trace.waves), 'wave')} read · {text}"
         self.note.setText(text)
         self.note.setToolTip(
-            f"{text}.\nA bubble is split equally among the waves that were on the SIMD. "
-            "Cycles in which another wave issued do not count, so shortening a stall may uncover another one."
+            tooltip(
+                f"{text}.\nA bubble is split equally among the waves that were on the SIMD. Cycles in which "
+                "another wave issued do not count, so shortening a stall may uncover another one."
+            )
         )
 
     def _show_legend(self) -> None:

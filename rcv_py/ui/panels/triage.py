@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from rcv_py.analysis.findings.finding import Finding, Findings
 from rcv_py.analysis.findings.text import markdown, one_as_markdown
@@ -21,6 +21,7 @@ from rcv_py.ui.kit.finding_text import ASSUMPTION, EVIDENCE, finding_html
 from rcv_py.ui.kit.links import LinkText
 from rcv_py.ui.kit.number_strip import NumberStrip
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 
 RESULT = "findings"
 READING = "Findings are shown as soon as waves are read."
@@ -40,7 +41,7 @@ class TriagePanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.found: Findings | None = None
-        self.strip, self.note = NumberStrip(), QLabel()
+        self.strip, self.note = NumberStrip(), PlainLabel()
         self.list = FindingList(ui.theme)
         self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
         self.copy = QPushButton("Copy")
@@ -108,7 +109,7 @@ class TriagePanel(Panel):
             return
         self.strip.show_numbers(found.numbers)
         self.note.setText(f"partial: {found.partial}" if found.partial else "")
-        self.note.setToolTip(self._why_partial(found))
+        self.note.setToolTip(tooltip(self._why_partial(found)))
         self.copy.setVisible(bool(found.findings))
         self.list.show_findings(found.findings)
 

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
+from rcv_py.ui.kit.plain_text import PlainLabel
 
 BUG = "Something went wrong inside rcv. What you see may be incomplete; the window keeps working."
 BUG_HINT = "Please send the report below; it holds no contents of the capture."
@@ -110,7 +111,7 @@ def _key(error: BaseException) -> str:
 
 
 def _wrapped(text: str) -> QLabel:
-    label = QLabel(text)
+    label = PlainLabel(text)
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

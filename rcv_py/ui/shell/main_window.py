@@ -16,6 +16,7 @@ from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.loader import Loader
 from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.kit.plain_text import button_text, shown, tooltip
 from rcv_py.ui.shell import about, capture_memory
 from rcv_py.ui.shell.baseline import BaselineOpener
 from rcv_py.ui.shell.chooser import Chooser
@@ -246,7 +247,7 @@ class MainWindow(QMainWindow):
 
     def _trace_changed(self) -> None:
         trace = self.ui.session.trace.value
-        self.setWindowTitle("rcv" if trace is None else f"{trace.name} – rcv")
+        self.setWindowTitle("rcv" if trace is None else f"{shown(trace.name)} – rcv")
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             capture_memory.take_back(self.ui.settings, self.ui.session)
@@ -280,8 +281,8 @@ class MainWindow(QMainWindow):
     def _fill_recent(self) -> None:
         self._recent.clear()
         for path in self.opener.recent:
-            action = self._recent.addAction(path.name)
-            action.setToolTip(str(path))
+            action = self._recent.addAction(button_text(path.name))
+            action.setToolTip(tooltip(str(path)))
             action.triggered.connect(lambda _=False, path=path: self.opener.open(path))
         if self._recent.isEmpty():
             self._recent.addAction("Nothing was opened yet").setEnabled(False)

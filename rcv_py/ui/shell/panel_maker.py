@@ -5,10 +5,11 @@ from __future__ import annotations
 import traceback
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QApplication, QPushButton, QVBoxLayout
 
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.panel import Panel, PanelInfo, discover
+from rcv_py.ui.kit.plain_text import PlainLabel
 
 
 class BrokenPanel(Panel):
@@ -17,7 +18,7 @@ class BrokenPanel(Panel):
     def __init__(self, ui: UiContext, info: PanelInfo, report: str) -> None:
         super().__init__(ui)
         self.report = report
-        sentence = QLabel(f"{info.title} could not be made because of a mistake in rcv. The rest works.")
+        sentence = PlainLabel(f"{info.title} could not be made because of a mistake in rcv. The rest works.")
         sentence.setWordWrap(True)
         sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
         button = QPushButton("Copy report")
