@@ -44,8 +44,9 @@ def has_style(stream: TextIO) -> bool:
 
 
 def bold(text: str, stream: TextIO) -> str:
-    """Return the text in bold where that is wanted."""
-    return f"{code(BOLD, stream)}{text}{code(UPRIGHT, stream)}" if has_style(stream) else text
+    """Return the text, on one line, in bold where that is wanted."""
+    line = visible(text)
+    return f"{code(BOLD, stream)}{line}{code(UPRIGHT, stream)}" if has_style(stream) else line
 
 
 def plain(text: object) -> str:

@@ -16,7 +16,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
-from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.report import Column, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -87,7 +87,7 @@ def _document(arguments: Namespace, trace: Trace, view: DistributionView, rows: 
 
 
 def _print(arguments: Namespace, trace: Trace, view: DistributionView, rows: np.ndarray) -> None:
-    print(f"{arguments.line}  {trace.code.text[arguments.line]}")
+    print(plain(f"{arguments.line}  {trace.code.text[arguments.line]}"))
     if not len(view.hits):
         print("No traced wave ran this instruction.")
         return
@@ -144,7 +144,7 @@ def _samples(arguments: Namespace, trace: Trace) -> int:
         }
         print(json_text("rcv.line/1", document, about(arguments, trace)))
     else:
-        print(f"{arguments.line}  {trace.code.text[arguments.line]}")
+        print(plain(f"{arguments.line}  {trace.code.text[arguments.line]}"))
         facts = [("issued", found.issued), ("stalled", found.stalled), *named.items()]
         print_facts([(name, f"{count(value)}  {percent(value, found.samples)}") for name, value in facts])
         print("PC samples have no times, so there is no distribution.")

@@ -15,7 +15,7 @@ from rcv_py.analysis.unit_table import UnitTable
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
-from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.report import Column, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.formats.open import open_trace
 
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
@@ -59,14 +59,14 @@ def _document(found: DeviceSummary) -> dict[str, Any]:
 
 
 def _print(name: str, found: DeviceSummary) -> None:
-    print(name)
+    print(plain(name))
     print_facts([(fact.name.lower(), f"{fact.text}  {fact.of}".rstrip()) for fact in found.facts])
     if found.is_empty:
         print(f"\n{NOTHING}")
     for title, rows in parts(found):
         whole = sum(value for _, value in rows)
         unit = "samples" if title == "stall reasons" else "cycles of the traced waves"
-        print(f"\n{title[:1].upper()}{title[1:]}, of {count(whole)} {unit}")
+        print("\n" + plain(f"{title[:1].upper()}{title[1:]}, of {count(whole)} {unit}"))
         cells = [(row, count(value), percent(value, whole)) for row, value in rows]
         print_table((Column(""), Column("count", True), Column("share", True)), cells)
     if found.pipes is not None:
