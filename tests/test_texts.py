@@ -127,7 +127,7 @@ def raw_titles(path: Path, node: ast.AST) -> Iterator[str]:
     if name in TITLES and len(node.args) > TITLES[name] and (inside(path), name) not in OUR_WORDS:
         text = node.args[TITLES[name]]
         is_title = isinstance(text, ast.JoinedStr) or not is_fine(text, NAMED_SAFE)
-        if is_title and "shown(" not in ast.unparse(text):
+        if is_title and "shown(" not in ast.unparse(text) and "visible(" not in ast.unparse(text):
             yield f"{name} of a raw text"
 
 

@@ -11,12 +11,13 @@ from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QWidget
 
+from rcv_py.base.text import visible
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.loader import Loader
 from rcv_py.ui.kit.panel import Panel
-from rcv_py.ui.kit.plain_text import button_text, shown, tooltip
+from rcv_py.ui.kit.plain_text import button_text, tooltip
 from rcv_py.ui.shell import about, capture_memory
 from rcv_py.ui.shell.baseline import BaselineOpener
 from rcv_py.ui.shell.chooser import Chooser
@@ -247,7 +248,7 @@ class MainWindow(QMainWindow):
 
     def _trace_changed(self) -> None:
         trace = self.ui.session.trace.value
-        self.setWindowTitle("rcv" if trace is None else f"{shown(trace.name)} – rcv")
+        self.setWindowTitle("rcv" if trace is None else f"{visible(trace.name)} – rcv")
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             capture_memory.take_back(self.ui.settings, self.ui.session)
