@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QSizePolicy
 
 from rcv_py.analysis.capture_health import HealthNote
 from rcv_py.base.problems import Severity
 from rcv_py.ui.kit.icons import pixmap
-from rcv_py.ui.kit.plain_text import PlainLabel, button_text, tooltip
+from rcv_py.ui.kit.plain_text import PlainLabel, button_text, copy_text, tooltip
 from rcv_py.ui.kit.theme import Theme
 
 ICON_PX = 16
@@ -80,7 +80,7 @@ class NoteCard(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy."""
         if event.matches(QKeySequence.StandardKey.Copy):
-            QGuiApplication.clipboard().setText(self.text())
+            copy_text(self.text())
         else:
             event.ignore()
 

@@ -13,6 +13,7 @@ from html import escape
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
 
@@ -76,6 +77,11 @@ def set_tooltip(widget: Any, text: str) -> None:
 def show_tip(place: QPoint, text: str, widget: QWidget) -> None:
     """Show a tooltip at a place of the screen; nothing for an empty text."""
     QToolTip.showText(place, tooltip(text), widget)
+
+
+def copy_text(text: str) -> None:
+    """Put a text on the clipboard; what a terminal would obey when it is pasted there is shown as escapes."""
+    QGuiApplication.clipboard().setText(shown(text))
 
 
 def hide_tip() -> None:

@@ -20,7 +20,7 @@ from rcv_py.ui.kit.cost_tree import BAR, COST, NAME, SHARE, BarDelegate, TreeMod
 from rcv_py.ui.kit.costs import charged, cost_job, only_for, unit_of
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.plain_text import PlainLabel
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text
 
 NO_CODE = "This capture has no instructions, so there is nothing to rank."
 NO_SOURCES = (
@@ -225,7 +225,7 @@ class ExplorerPanel(Panel):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Go there", lambda: self._go(index))
-        menu.addAction("Copy path", lambda: QGuiApplication.clipboard().setText(place.tip or place.name))
+        menu.addAction("Copy path", lambda: copy_text(place.tip or place.name))
         menu.addSeparator()
         menu.addAction("Expand all", self.tree.expandAll)
         menu.addAction("Collapse all", self.tree.collapseAll)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from rcv_py.analysis.capture_health import (
@@ -23,7 +22,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.note_card import NoteCard, note_text
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text, tooltip
 
 FINE = f"Nothing wrong with this capture. Looked at: {', '.join(CHECKED)}."
 LOOKING = "The capture is being looked at."
@@ -147,7 +146,7 @@ class HealthPanel(Panel):
         """Put an input file for rocprofv3 on the clipboard."""
         trace = self.session.trace.value
         if trace is not None and self.notes is not None:
-            QGuiApplication.clipboard().setText(input_yaml(trace, self.notes))
+            copy_text(input_yaml(trace, self.notes))
 
     def commands(self) -> tuple[Command, ...]:
         """Copy the input file."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from rcv_py.analysis.findings.finding import Finding, Findings
@@ -21,7 +20,7 @@ from rcv_py.ui.kit.finding_text import ASSUMPTION, EVIDENCE, finding_html
 from rcv_py.ui.kit.links import LinkText
 from rcv_py.ui.kit.number_strip import NumberStrip
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text, tooltip
 
 RESULT = "findings"
 READING = "Findings are shown as soon as waves are read."
@@ -168,13 +167,13 @@ class TriagePanel(Panel):
     def copy_one(self) -> None:
         """Copy the chosen finding as Markdown."""
         if self.current is not None:
-            QGuiApplication.clipboard().setText(one_as_markdown(self.list.currentRow() + 1, self.current))
+            copy_text(one_as_markdown(self.list.currentRow() + 1, self.current))
 
     def copy_all(self) -> None:
         """Copy all findings as Markdown."""
         trace = self.session.trace.value
         if trace is not None and self.found is not None:
-            QGuiApplication.clipboard().setText(markdown(trace.name, self.found))
+            copy_text(markdown(trace.name, self.found))
 
     # -- what the shell asks ------------------------------------------------------------------------
 

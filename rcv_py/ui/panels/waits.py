@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.hotspot import counted_rows
@@ -22,7 +21,7 @@ from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.plain_text import PlainLabel
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text
 from rcv_py.ui.kit.wait_tree import (
     BAR,
     NAME,
@@ -236,7 +235,7 @@ class WaitsPanel(Panel):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Go there", lambda: self._go(node.line))
         menu.addAction("Show only the arrows of this wait", lambda: self._isolate(wait.line))
-        menu.addAction("Copy", lambda: QGuiApplication.clipboard().setText(tip))
+        menu.addAction("Copy", lambda: copy_text(tip))
         menu.addSeparator()
         menu.addAction("Expand all", self.tree.expandAll)
         menu.addAction("Collapse all", self.tree.collapseAll)

@@ -17,7 +17,7 @@ from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.loader import Loader
 from rcv_py.ui.kit.panel import Panel
-from rcv_py.ui.kit.plain_text import button_text, tooltip
+from rcv_py.ui.kit.plain_text import button_text, copy_text, tooltip
 from rcv_py.ui.shell import about, capture_memory
 from rcv_py.ui.shell.baseline import BaselineOpener
 from rcv_py.ui.shell.chooser import Chooser
@@ -53,6 +53,7 @@ class MainWindow(QMainWindow):
         self.loader = loader
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorDesk(self, self._where)
+        self.errors.broke.connect(self._show_broken)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(make_panels(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
@@ -183,7 +184,7 @@ class MainWindow(QMainWindow):
 
     def copy_place(self) -> None:
         """Put the selection on the clipboard as text."""
-        QApplication.clipboard().setText(str(self.ui.session.selection.value))
+        copy_text(str(self.ui.session.selection.value))
         self.status.showMessage("Copied the place; Ctrl+G goes to it.", 3000)
 
     def go_to_place(self) -> None:
@@ -226,7 +227,7 @@ class MainWindow(QMainWindow):
 
     def copy_facts(self) -> None:
         """Put versions and facts of the capture on the clipboard."""
-        QApplication.clipboard().setText(about.facts(self.ui.session.trace.value))
+        copy_text(about.facts(self.ui.session.trace.value))
         self.status.showMessage("Copied.", 3000)
 
     def toggle_full_screen(self) -> None:
@@ -246,8 +247,15 @@ class MainWindow(QMainWindow):
 
     # -- following -----------------------------------------------------------------------------------
 
+    def _show_broken(self, panel: Panel, report: str) -> None:
+        for dock in self.workspace.docks.values():
+            if dock.panel is panel:
+                dock.show_broken(report)
+
     def _trace_changed(self) -> None:
         trace = self.ui.session.trace.value
+        for dock in self.workspace.docks.values():
+            dock.mend()
         self.setWindowTitle("rcv" if trace is None else f"{visible(trace.name)} – rcv")
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
