@@ -34,13 +34,38 @@ class Shown:
 
 SHOWN = {
     "loops": Shown(
-        ("branch", "head", "taken", "waves", "per_wave", "min", "median", "p90", "max", "split", "source"),
+        (
+            "branch",
+            "head",
+            "taken",
+            "waves",
+            "per_wave",
+            "min",
+            "median",
+            "p90",
+            "max",
+            "split",
+            "source",
+            "branch_source",
+        ),
         loops,
         "No wave jumped back: there are no loops.",
         "Cycles of iterations between two jumps back; split: what their cycles were spent on.",
     ),
     "iterations": Shown(
-        ("branch", "wave", "iteration", "begin", "cycles", "median", "stall", "idle", "outlier", "split"),
+        (
+            "branch",
+            "wave",
+            "iteration",
+            "begin",
+            "cycles",
+            "median",
+            "stall",
+            "idle",
+            "outlier",
+            "split",
+            "branch_source",
+        ),
         iterations,
         "No loop was continued twice, so no iteration lies between two jumps back.",
         "An outlier took much longer than others: beyond the third quartile by 1.5 times their distance.",
@@ -71,9 +96,10 @@ SHOWN = {
         "Each link waits for the one before. Whether it must, or DPP could do it, is not looked at.",
     ),
     "barriers": Shown(
-        ("line", "arrived", "waves", "skew", "release_spread", "stall", "last", "source"),
+        ("line", "arrived", "workgroup", "waves", "skew", "release_spread", "stall", "last", "source"),
         barriers,
         "No barrier was run by two traced waves of a workgroup.",
-        "Skew: cycles from the first to the last arrival of a workgroup's traced waves.",
+        "Skew: cycles from the first to the last arrival of a workgroup's traced waves. Waves are of one "
+        "workgroup if the capture says so; if it does not, those whose barriers always opened together.",
     ),
 }

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
+from rcv_py.base.lifeline import end_with_parent
 from rcv_py.base.progress import Report, silent
 from rcv_py.base.whole_files import remove_parts
 from rcv_py.export.report_files import write_report
@@ -34,6 +35,7 @@ class Job:
 
     folder: Path
     target: Path
+    run_files: tuple[Path, ...] = ()  # where the tables of the run are; none: near the capture
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,16 @@ class _Pool:
         return self.seen
 
 
+def _begin() -> None:
+    """What a new process does first."""
+    end_tidily()
+    end_with_parent()
+
+
 @contextmanager
 def _processes(count: int) -> Iterator[_Pool]:
     """Processes that go when the block is left by an error or Ctrl+C: nobody waits for the rest."""
-    pool = _Pool(ProcessPoolExecutor(count, get_context("spawn"), initializer=end_tidily), active_children())
+    pool = _Pool(ProcessPoolExecutor(count, get_context("spawn"), _begin), active_children())
     try:
         yield pool
     except BaseException:
@@ -116,6 +124,7 @@ def _answer(job: Job, report: Report, workers: int | None) -> Answer:
 def _written(job: Job, report: Report, workers: int | None) -> Entry:
     trace = open_trace(job.folder)
     batches = load_all(trace, report=report, workers=workers)
-    inputs = report_inputs(trace, batches, run_facts(trace.path, trace.kernel_name, trace.target))
+    facts = run_facts(trace.path, trace.kernel_name, trace.target, job.run_files)
+    inputs = report_inputs(trace, batches, facts)
     write_report(inputs, job.target, report=report)
     return entry(inputs, job.target.name)

@@ -38,6 +38,7 @@ class AgentFacts:
     lds: int  # bytes a compute unit, as reported: the tool tells 64 KB for devices that have more
     cus: int
     file: str
+    engines: int = 0  # shader engines of the device
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +50,4 @@ class RunFacts:
     notes: tuple[str, ...] = ()  # why something is missing, as sentences
     command: tuple[str, ...] = ()  # the program and its arguments, as the profiler ran it
     command_file: str = ""  # name of the file that tells it
+    files: tuple[str, ...] = ()  # paths of the tables that kernel and device are from

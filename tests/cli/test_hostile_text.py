@@ -108,9 +108,7 @@ def test_words_of_the_command_line_are_told_as_they_are_seen(words: tuple[str, .
     assert not [line for line in done.err.splitlines() if line.startswith("FORGED")], done.err
 
 
-@pytest.mark.parametrize(
-    "words", ["search --match {}", "wave {}", "line {}", "place {}"]
-)
+@pytest.mark.parametrize("words", ["search --match {}", "wave {}", "line {}", "place {}"])
 def test_what_is_looked_for_is_told_as_it_is_seen(words: str, captures: dict[str, Path]) -> None:
     command, *more = words.split()
     done = run(command, str(captures["matmul_small"]), *(word.format(EVIL) for word in more))

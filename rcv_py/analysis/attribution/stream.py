@@ -8,8 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import Lines
+from rcv_py.analysis.barrier_meetings import GFX9_DELAY, SLOWEST, Meetings, last_ends, meetings
 from rcv_py.analysis.chosen import Piece
 from rcv_py.analysis.waitcnt.links import WaitLinks
+from rcv_py.analysis.workgroups import Crossings, crossings, grouped
 from rcv_py.model.code import CodeTable
 
 
@@ -29,6 +31,8 @@ class Stream:
     simd: np.ndarray  # int64 [waves], number of its SIMD
     cu: np.ndarray  # int64 [waves], number of its compute unit
     stride: int  # no time is as late as this
+    crossings: Crossings  # barriers the waves went through; times are aligned, not since `base`
+    meetings: Meetings  # of those
 
     def __len__(self) -> int:
         return len(self.line)
@@ -90,7 +94,11 @@ def stream(piece: Piece, lines: Lines, links: WaitLinks, code: CodeTable) -> Str
     cu = _numbers([(wave.cu,) for wave in piece.waves])
     stride = int(max(end.max(initial=0), start.max(initial=0))) + 4096
     owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
-    return Stream(piece, lines, links, base, line, owner, start, issue, end, simd, cu, stride)
+    crossed = crossings(piece, code)
+    slowest = GFX9_DELAY if lines.step == 4 else SLOWEST
+    met = meetings(crossed, grouped(list(piece.waves), crossed)[0], last_ends(piece), slowest)
+    times = (start, issue, end)
+    return Stream(piece, lines, links, base, line, owner, *times, simd, cu, stride, crossed, met)
 
 
 def _numbers(places: list[tuple[int, ...]]) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from rcv_py.analysis.flame import FlameTree, Metric
 from rcv_py.analysis.flame_frames import METRICS, flame_tree, frame_rows
 from rcv_py.analysis.flame_layout import Order, layout
-from rcv_py.analysis.flame_text import folded, labels
+from rcv_py.analysis.flame_text import folded, labels, placed_labels
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
 from rcv_py.cli.flame_place import HEAD, charged_with, show_sandwich
@@ -61,6 +61,7 @@ def _rows(
     """Yield a row a frame that has at least `least` percent of all, parents first."""
     texts, whole = labels(trace, tree), tree.whole(metric)
     boxes = layout(tree, metric, order, texts)
+    texts = placed_labels(trace, tree, texts)
     frames = np.flatnonzero((boxes.width > 0) & (boxes.width >= whole * least / 100))
     for frame in frames[np.lexsort((boxes.row[frames], boxes.begin[frames]))].tolist():
         own = int(tree.own[frame, metric.value])
@@ -87,5 +88,16 @@ def _document(trace: Trace, tree: FlameTree, arguments: Namespace) -> dict[str, 
         "order": arguments.order,
         "unit": "executions" if metric is Metric.HITS else tree.unit,
         "total": tree.whole(metric),
-        "frames": frame_rows(trace, tree, metric, Order(arguments.order)),
+        "frames": _large(
+            frame_rows(trace, tree, metric, Order(arguments.order)), tree.whole(metric), arguments
+        ),
     }
+
+
+def _large(frames: list[dict[str, Any]], whole: int, arguments: Namespace) -> list[dict[str, Any]]:
+    """Leave out frames below `--least` if it is given; the frames around one that stays, stay too."""
+    if "least" not in arguments.given:
+        return frames
+    kept = [at for at, frame in enumerate(frames) if frame["total"] >= whole * arguments.least / 100]
+    place = {old: new for new, old in enumerate(kept)}
+    return [frames[at] | {"parent": place.get(frames[at]["parent"])} for at in kept]

@@ -12,11 +12,14 @@ import numpy as np
 from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.hotspot import counted_rows
 from rcv_py.analysis.line_stats import wave_lines
+from rcv_py.analysis.place_text import NO_PLACE
 from rcv_py.analysis.token_details import state_cycles
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import wave_of, window_of
 from rcv_py.cli.commands.waves import STATES
+from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
@@ -25,8 +28,9 @@ from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 
 SCHEMA = "rcv.wave/1"
-_HEAD = ("token", "start", "stall", "issue", "idle", "kind", "line", "text")
-_WORDS = ("kind", "text")
+_HEAD = ("token", "start", "stall", "issue", "idle", "kind", "line", "text", "source")
+_WORDS = ("kind", "text", "source")
+_ELASTIC = {"text": "right", "source": "left"}
 
 
 def run(arguments: Namespace) -> int:
@@ -56,7 +60,7 @@ def _document(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) 
         "end": wave.end,
         "cycles": wave.end - wave.begin,
         "within": [part.begin, part.end],
-        "states": {state.name.lower(): cycles[state] for state in STATES},
+        "states": {state.name.lower(): cycles[state] if len(wave.states) else None for state in STATES},
         "tokens": len(wave.tokens),
         "latency": int(whole.latency.sum()),
         "stall": int(whole.stall.sum()),
@@ -82,6 +86,7 @@ def _tokens(trace: Trace, wave: Wave, part: TimeWindow) -> Iterator[dict[str, An
             "kind": TokenKind(kind).name if kind in TokenKind._value2member_map_ else str(kind),
             "line": line if line >= 0 else None,
             "text": text[line] if 0 <= line < len(text) else "",
+            "source": source_of(trace, line),
         }
 
 
@@ -89,21 +94,30 @@ def _print(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) -> 
     found = _document(trace, wave, part, arguments)
     real = trace.clock.ns(found["cycles"])
     lasted = f"{count(found['cycles'])} cycles" + ("" if real is None else f", {nanoseconds(real)}")
-    whole = max(1, sum(found["states"].values()))
-    states = ", ".join(f"{name.upper()} {percent(value, whole)}" for name, value in found["states"].items())
+    known = {name: value for name, value in found["states"].items() if value is not None}
+    whole = max(1, sum(known.values()))
+    shares = ", ".join(f"{name.upper()} {percent(value, whole)}" for name, value in known.items())
+    states = f"{shares}, of {count(part.width)} cycles" if known else f"{NO_PLACE} the wave has no timeline"
     print(f"{wave.id}")
     facts = [
         ("life", f"{count(wave.begin)} to {count(wave.end)}, {lasted}"),
         ("place", f"compute unit {wave.cu}" if wave.cu >= 0 else ""),
         ("instructions", count(found["tokens"])),
-        ("states", f"{states}, of {count(part.width)} cycles"),
+        ("states", states),
         ("counted", f"{found['counted']:,} of {plural(found['of'], 'wave')}" if arguments.clock else ""),
     ]
     print_facts([(name, value) for name, value in facts if value])
     if arguments.tokens:
-        rows = [[_cell(name, value) for name, value in row.items()] for row in _tokens(trace, wave, part)]
+        short = short_sources(trace)
+        rows = [
+            [
+                _cell(name, value)
+                for name, value in (row | {"source": short_place(row["source"], short)}).items()
+            ]
+            for row in _tokens(trace, wave, part)
+        ]
         print()
-        print_table([Column(name, name not in _WORDS) for name in _HEAD], rows)
+        print_table([Column(name, name not in _WORDS, _ELASTIC.get(name, "")) for name in _HEAD], rows)
 
 
 def _cell(name: str, value: Any) -> str:

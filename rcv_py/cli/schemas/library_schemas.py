@@ -100,6 +100,30 @@ COMPARE = schema(
                     "covered": _pair("Part of the cycles on instructions that both have, from 0 to 1."),
                     "ratio_at_equal_hits": record("Cycles at equal executions.", _NOISY),
                     "ratio_per_wave": record("Cycles a wave.", _NOISY),
+                    "launch": maybe(
+                        record(
+                            "The launches on the traced shader engines; null if a capture does not say.",
+                            {
+                                "duration": _pair("Cycles from the first start of a wave to the last end."),
+                                "waves": _pair("Waves that were launched."),
+                                "wave_cycles": _pair("Cycles that all these waves lived."),
+                                "shader_engines": listed(
+                                    "Of A, then of B.", listed("Shader engines.", times("Number"))
+                                ),
+                                "work_per_wave": maybe(
+                                    listed(
+                                        "Of A, then of B; null if no unit of work is known.",
+                                        _pair("Least and most over groups of traced waves."),
+                                    )
+                                ),
+                                "work_unit": maybe(text("What work is counted in.")),
+                                "comparable_per_wave": flag(
+                                    "Whether launches have as many waves, and waves do the same work."
+                                ),
+                                "ratio": record("Duration of B over that of A.", _NOISY),
+                            },
+                        )
+                    ),
                 },
             )
         ),
@@ -120,6 +144,8 @@ COMPARE = schema(
                 "delta": parts_of_cycles("B less A, a wave"),
                 "noise": maybe(parts_of_cycles("How far the difference may be off")),
                 "beyond_noise": flag("Whether it is more than noise."),
+                "source_a": text("Source place of line_a as file:line; empty if there is none."),
+                "source_b": text("Source place of line_b as file:line; empty if there is none."),
             },
         ),
     },
@@ -162,7 +188,7 @@ SYNTH = schema(
                 "name": text("Its name."),
                 "text": text("What is in it."),
                 "folder": maybe(text("The folder that was written; null if it was only listed.")),
-                "files": times("Files that were written"),
+                "files": maybe(times("Files that were written; null if it was only listed")),
             },
         )
     },
