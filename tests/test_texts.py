@@ -37,6 +37,7 @@ OUR_WORDS = {  # texts that no capture has a part in
     ("shell/menus.py", "addMenu"): "names of the menus",
     ("shell/menus.py", "addAction"): "an action, not a text",
     ("shell/toolbar.py", "addAction"): "an action, not a text",
+    ("shell/wave_menu.py", "addAction"): "an action, not a text; names go through button_text",
     ("kit/table_header.py", "addAction"): "an action, not a text",
     ("kit/curve_legend.py", "QAction"): "a constant of the module",
     ("kit/curve_legend.py", "addAction"): "an action, not a text",

@@ -10,7 +10,7 @@ from rcv_py.base.markdown import md_code, md_text
 
 def markdown(name: str, found: Findings, shown: Sequence[Finding] | None = None) -> str:
     """Return findings as a Markdown page: key numbers, then a section a finding."""
-    return "".join(f"{line}\n" for line in _page(name, found, found.findings if shown is None else shown))
+    return "".join(f"{line}\n" for line in _page(name, found, found.told if shown is None else shown))
 
 
 def one_as_markdown(number: int, one: Finding) -> str:
@@ -21,15 +21,19 @@ def one_as_markdown(number: int, one: Finding) -> str:
 def _page(name: str, found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
     yield f"# Triage of {md_text(name)}"
     yield ""
+    if found.alarm or found.bound_class is not None:
+        yield from (f"**{md_text(found.sentence)}**", "")
     for number in found.numbers:
         yield f"- {md_text(number.name)}: **{md_text(number.text)}** {md_text(number.of)}".rstrip()
     if found.partial:
         yield f"- Partial: {md_text(found.partial)}"
-    if found.why:
+    if found.why and not found.alarm:
         yield from ("", md_text(found.why))
     for place, one in enumerate(shown, 1):
         yield ""
         yield from _section(place, one)
+    if found.small_text and not any(one.is_small for one in shown):
+        yield from ("", md_text(found.small_text))
     if found.assumption:
         yield from ("", f"*{md_text(found.assumption)}*")
 
@@ -37,7 +41,9 @@ def _page(name: str, found: Findings, shown: Sequence[Finding]) -> Iterator[str]
 def _section(number: int, one: Finding) -> Iterator[str]:
     yield f"## {number}. {md_text(one.title)}"
     yield ""
-    if one.stake:
+    if one.gain_text:
+        yield f"Gain: **{one.gain_text}**; {one.stake} of {one.unit}."
+    elif one.stake:
         yield f"**{one.stake}** of {one.unit}."
     yield md_text(one.sentence)
     yield ""
