@@ -8,13 +8,15 @@ from pathlib import Path
 from rcv_py.cli import view_options
 from rcv_py.cli.options import (
     ENTRY_KINDS,
+    MOST_FOLDERS_DEEP,
+    MOST_JOBS,
     Command,
+    at_most,
     count,
     cycles,
     folder,
     forms,
     kinds,
-    positive_count,
     run_files,
     size,
     waves,
@@ -105,7 +107,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--depth",
-        type=positive_count,
+        type=at_most(MOST_FOLDERS_DEEP, 1),
         default=6,
         metavar="N",
         help="folders looked into below DIR (default 6)",
@@ -114,7 +116,10 @@ def _index(parser: argparse.ArgumentParser) -> None:
         "--limit", type=count, default=1000, metavar="N", help="captures at most; 0 for all (default 1000)"
     )
     parser.add_argument(
-        "--jobs", type=count, metavar="N", help="processes; 0 for none (default: 2 for many captures)"
+        "--jobs",
+        type=at_most(MOST_JOBS),
+        metavar="N",
+        help="processes; 0 for none (default: 2 for many captures)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs: schema rcv.index")
@@ -203,7 +208,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--jobs",
-        type=count,
+        type=at_most(MOST_JOBS),
         default=0,
         metavar="N",
         help="captures at a time (default: as many as processors)",
