@@ -178,6 +178,9 @@ exposed | cycles | part in which nothing happened on the SIMD, summed over waves
 attributed | cycles | stalled and idle cycles, covered or not
 sentence | | what is seen
 remedy | | what to do
+remedy_id | | name of the remedy in the table of docs/findings.md; empty if none fits
+effort | | effort of the remedy: low, medium or high
+gain | | part of the kernel's duration that it can win at most, 0 to 1
 assumption | | what is taken for granted
 consequence | | what it means for the reader
 line_a | | row of code of the baseline, -1: it has none

@@ -170,8 +170,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "lds-dma",
             "Copy from memory to LDS directly (buffer_load … lds): what {producer} loads is next written "
-            "to LDS. The hardware writes lanes to consecutive LDS addresses, so a swizzled layout has to move "
-            "into the addresses of the loads.",
+            "to LDS. The hardware writes lanes to consecutive LDS addresses, so a swizzled layout has to "
+            "move into the addresses of the loads.",
             ("repeated", "through-registers"),
             MEDIUM,
         ),
