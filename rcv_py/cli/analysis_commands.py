@@ -126,7 +126,8 @@ def _bubbles(parser: argparse.ArgumentParser) -> None:
         "--rule",
         choices=RULES,
         default="ours",
-        help="whether time under s_endpgm is drain (ours, default) or issue, as the reference counts it",
+        help="ours (default): time under s_endpgm is drain, and cycles in which the matrix unit works are no "
+        "bubbles; reference: time under s_endpgm is issue, and matrix passes do not count as work",
     )
     view_options.bubbles(parser)
     forms(parser, "rcv.bubbles")
@@ -335,7 +336,7 @@ ANALYSIS_COMMANDS = (
     ),
     Command(
         "bubbles",
-        "rank instructions by the cycles in which they kept a SIMD from issuing",
+        "rank instructions by the cycles in which nothing happened on a SIMD while waves waited in them",
         _bubbles,
         "rcv bubbles FOLDER --top 10",
     ),

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from rcv_py.base.errors import RcvError
+from rcv_py.base.lifeline import end_with_parent
 from rcv_py.base.progress import Report, silent
 from rcv_py.export.report_files import write_report
 from rcv_py.export.report_index import Entry, entry
@@ -66,7 +67,7 @@ def _result(future: Future[Answer]) -> Answer:
 @contextmanager
 def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
     """Processes that go when the block is left by an error or Ctrl+C: nobody waits for the rest."""
-    pool = ProcessPoolExecutor(count, get_context("spawn"))
+    pool = ProcessPoolExecutor(count, get_context("spawn"), end_with_parent)
     try:
         yield pool
     finally:

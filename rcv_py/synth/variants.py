@@ -175,6 +175,12 @@ _plain("gfx12", "Matrix product on gfx12: a counter a kind of memory.", plans.gf
 _plain("rivals", "Causes of stalls that compete: queue, matrix unit, results.", plans.rivals_plan)
 _plain("untold", "The same with stalls that no file explains.", plans.untold_plan)
 _plain("straggler", "Barriers whose last wave was often not traced.", plans.straggler_plan)
+_plain("groups_256", "Workgroups of four waves, two at a time.", plans.groups_256_plan)
+_plain("groups_512", "Workgroups of eight waves, two a SIMD.", plans.groups_512_plan)
+_plain("groups_1024", "Workgroups of sixteen waves, four a SIMD.", plans.groups_1024_plan)
+_plain("ping_pong", "Halves of a workgroup that meet at different barriers.", plans.ping_pong_plan)
+_plain("several_groups", "Small workgroups in whatever slots are free.", plans.several_groups_plan)
+_plain("mixed_populations", "Waves that leave their workgroup early.", plans.mixed_populations_plan)
 _variant("counters", "Streamed counters of both banks.", plans.small_plan, _with_counters)
 _variant("spm", "Streamed performance monitors.", plans.small_plan, _with_monitors)
 _variant(

@@ -67,7 +67,7 @@ def test_the_flash_pair_passes_the_gate(capsys: pytest.CaptureFixture[str]) -> N
     assert first.startswith(
         "No difference beyond noise: the launch of B takes 0.6 % fewer cycles (80,980 in A, "
     )
-    assert "traced waves: no difference beyond noise: 0.8 % fewer cycles per hit" in first
+    assert "\nTraced waves: no difference beyond noise: 0.8 % fewer cycles per hit" in text
     assert "A has 4 traced waves, B 8" in text
     assert "the same in both" in text
 

@@ -34,15 +34,16 @@ WAIT = 3
 
 
 def capture(text: list[str], stalls: list[int], seed: int = 1) -> tuple[Trace, WaveBatch]:
-    """Sixteen waves that run a program three times and end."""
+    """Sixteen waves, each a workgroup that starts on its own; they run a program three times and end."""
     code, rng = table(text), np.random.default_rng(seed)
     waves = []
     for row in range(16):
         lines = [line for _ in range(3) for line in range(1, len(code) - 1)] + [len(code) - 1]
         factor = 1 + 0.02 * rng.standard_normal()
-        one = tokens(lines, [round(stalls[line] * factor) for line in lines], 100)
+        begin = 100 + 16 * row
+        one = tokens(lines, [round(stalls[line] * factor) for line in lines], begin)
         end = int(one.end.max())
-        waves.append(build.of_tokens(one, row=row, begin=100, end=end, place=(row % 2, 0, row, 0)))
+        waves.append(build.of_tokens(one, row=row, begin=begin, end=end, place=(row % 2, 0, row, 0)))
     return build.trace(code, waves), build.batch(*waves)
 
 
@@ -99,7 +100,7 @@ def test_without_a_baseline_it_says_how_to_get_one(panel: ComparePanel, open_in:
 
 def test_the_verdict_and_the_rows_beyond_noise(compared: ComparePanel) -> None:
     assert compared.verdict.text().startswith("The launch of B takes ")
-    assert "more cycles per wave" in compared.verdict.text()
+    assert "more cycles per wave" in compared.notes.text()
     top = shown(compared, "line_a", "line_b", "status")[:2]
     assert top == [(str(WAIT), str(MOVED_WAIT), "same"), ("", "2", "inserted")]
     compared.only.setChecked(True)

@@ -54,9 +54,10 @@ def longest_before(stream: Stream, wave: np.ndarray, stop: np.ndarray, since: np
     begin = np.searchsorted(key, since + wave * stream.stride, side="right") - 1
     begin = np.maximum(np.minimum(begin, stop - 1), stream.piece.first[wave])
     under_way = stream.end[begin] - np.maximum(stream.start[begin], since)
-    bits = max(1, len(stream).bit_length())
-    packed = np.append(np.maximum(stream.end - stream.start, 0) << bits | np.arange(len(stream)), 0)
+    length = stream.end - stream.start
+    by_length = np.argsort(length, kind="stable")
+    rank = np.empty(len(stream) + 1, dtype=np.int64)
+    rank[by_length], rank[-1] = np.arange(len(stream)), -1
     pairs = np.column_stack([np.minimum(begin + 1, len(stream)), np.maximum(stop, begin + 1)])
-    longest = np.maximum.reduceat(packed, pairs.reshape(-1))[::2]
-    later = longest & ((1 << bits) - 1)
-    return np.where((begin + 1 < stop) & (longest >> bits > under_way), later, begin)
+    later = by_length[np.maximum.reduceat(rank, pairs.reshape(-1))[::2]]
+    return np.where((begin + 1 < stop) & (length[later] > under_way), later, begin)

@@ -129,6 +129,8 @@ def compare(
     kernel = whole((a, b), both, found, rng, least, twin=None if pair is None else pair.kernel)
     judgement = judge(kernel, found.is_same)
     notes = _notes(a, b, kernel, pair)
+    if judgement.beside:
+        notes = (judgement.beside, *notes)
     if asked is not twin:
         notes = (*notes, OWN_TWIN)
     return Comparison(a, b, measure, found, judgement, kernel, notes, both, pair, asked)

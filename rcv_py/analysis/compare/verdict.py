@@ -8,7 +8,7 @@ waves or the work of a wave differs, as with other tiles, nothing is said per wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from rcv_py.analysis.compare.launch import Launch
@@ -135,6 +135,7 @@ class Judgement:
     verdict: Verdict
     basis: str
     sentence: str
+    beside: str = ""  # what the other of launch and waves says, or why it says nothing; a sentence
 
 
 def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
@@ -148,7 +149,7 @@ def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
     why = why_not_per_wave(launch)
     if why:
         judged = _of_launch(launch)
-        return Judgement(judged.verdict, judged.basis, f"{judged.sentence} Not comparable per wave: {why}.")
+        return replace(judged, beside=f"Not comparable per wave: {why}.")
     return _together(launch, _by_wave(kernel, is_same_isa))
 
 
@@ -174,7 +175,7 @@ def _of_other_work(
     against = Verdict.MORE if launch.duration.value < 1 else Verdict.FEWER
     if judged.verdict in (Verdict.NOT_COMPARABLE, against):
         return refuse(why)
-    return Judgement(judged.verdict, judged.basis, f"{judged.sentence} Launches are not compared: {why}.")
+    return replace(judged, beside=f"Launches are not compared: {why}.")
 
 
 def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
@@ -183,12 +184,9 @@ def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
     if whole.verdict is Verdict.SAME and waves.verdict in (Verdict.MORE, Verdict.FEWER):
         is_fewer = waves.verdict is Verdict.FEWER
         if launch.duration.value == 1 or is_fewer == (launch.duration.value < 1):
-            text = (
-                f"{waves.sentence} The launch takes {change(launch.duration)}, within noise "
-                f"({_durations(launch)})."
-            )
-            return Judgement(waves.verdict, waves.basis, text)
-    return Judgement(whole.verdict, "launch", f"{whole.sentence} Its traced waves: {_lower(waves.sentence)}")
+            beside = f"The launch takes {change(launch.duration)}, within noise ({_durations(launch)})."
+            return replace(waves, beside=beside)
+    return replace(whole, beside=f"Traced waves: {_lower(waves.sentence)}")
 
 
 def _of_launch(launch: LaunchDelta) -> Judgement:

@@ -93,7 +93,7 @@ def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict
         "capture": trace.name,
         "kernel": trace.kernel_name,
         "waves": {"read": found.waves, "of": found.of},
-        "totals": {"resident": found.resident, "silent": found.bubbles},
+        "totals": {"resident": found.resident, "silent": found.no_issue, "bubbles": found.bubbles},
         "numbers": [
             {"id": one.id, "name": one.name, "text": one.text, "of": one.of} for one in found.numbers
         ],

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.occupancy import Residencies, residencies
+from rcv_py.analysis.place_text import NO_PLACE
 from rcv_py.analysis.token_details import state_cycles
 from rcv_py.analysis.wave_places import traced_waves, waves_of_kernels, waves_of_unit
 from rcv_py.base.text import count, plural
@@ -59,7 +60,9 @@ def run(arguments: Namespace) -> int:
 
 
 def _cell(name: str, value: Any) -> str:
-    if value is None or value == -1:
+    if value is None:
+        return NO_PLACE
+    if value == -1:
         return ""
     return str(value) if name in _NAMES or isinstance(value, str) else count(value)
 
@@ -90,7 +93,8 @@ def _traced(trace: Trace, arguments: Namespace) -> Iterator[dict[str, Any]]:
         begin, end = int(index.begin[row]), int(index.end[row])
         part = _window(trace, arguments.within, begin, end)
         wave = read.get(row)
-        cycles = None if wave is None else state_cycles(wave, part.begin, part.end)
+        has_states = wave is not None and len(wave.states) > 0
+        cycles = state_cycles(wave, part.begin, part.end) if has_states else None
         yield {
             "wave": str(index.id(row)),
             "cu": int(index.cu[row]),

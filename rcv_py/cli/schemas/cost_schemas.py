@@ -236,7 +236,7 @@ ISA = Schema(
 SPREAD: Fields = {
     "count": times("Hits"),
     "least": cycles("Smallest value", least=None),
-    "median": cycles("Value that half of the hits do not exceed", least=None),
+    "median": parts_of_cycles("Median: of an even count the mean of the two in the middle"),
     "p95": cycles("Value that 95 percent of the hits do not exceed", least=None),
     "most": cycles("Largest value", least=None),
     "mean": parts_of_cycles("Mean"),

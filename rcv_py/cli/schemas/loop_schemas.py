@@ -61,7 +61,14 @@ _LOOPS: Fields = {
             "max": maybe(cycles("Largest skew")),
             "release_spread_max": maybe(cycles("Largest time between the releases of one meeting")),
             "dropped": times("Executions that fit no meeting"),
-            "groups_are_guessed": flag("Whether workgroups are told from places instead of ids."),
+            "groups_are_guessed": flag("Whether a workgroup is only told by the starts of its waves."),
+            "groups_told_by": maybe(
+                choice(
+                    "How workgroups are known: numbered in the capture, or their barriers open together.",
+                    "capture",
+                    "barriers",
+                )
+            ),
         },
     ),
     "of": OF,
@@ -176,6 +183,9 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
         {
             "line": LINE,
             "arrived": cycles("When the first wave arrived", least=None),
+            "workgroup": whole(
+                "Number of the workgroup, counted from 0 by shader engine and start.", least=0
+            ),
             "waves": waves("Traced waves that met"),
             "skew": cycles("From the first to the last arrival"),
             "release_spread": cycles("From the first to the last release"),

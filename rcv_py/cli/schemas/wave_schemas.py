@@ -60,7 +60,7 @@ WAVES = schema(
                 "cycles": _LIVED,
                 "tokens": maybe(times("Instructions it ran; null if its file cannot be read")),
                 **{
-                    name: maybe(cycles(f"{meaning}, inside of the range; null if it cannot be read"))
+                    name: maybe(cycles(f"{meaning}, inside of the range; null without a timeline"))
                     for name, meaning in _STATES.items()
                 },
             },
@@ -114,7 +114,8 @@ WAVE = schema(
         "cycles": _LIVED,
         "within": range_of("The range that states and instructions are of; the life if none was asked for"),
         "states": record(
-            "What it did in that range.", {name: cycles(meaning) for name, meaning in _STATES.items()}
+            "What it did in that range.",
+            {name: maybe(cycles(f"{meaning}; null without a timeline")) for name, meaning in _STATES.items()},
         ),
         "tokens": times("Instructions of its whole life"),
         "latency": cycles("Latency of all of them"),
