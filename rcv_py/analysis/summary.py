@@ -37,6 +37,7 @@ def info(trace: Trace) -> dict[str, Any]:
         "format": {
             "version": trace.version,
             "target": trace.target,
+            "target_from": trace.target_from,
             "gfxip": trace.gfxip,
             "thread_trace": trace.has_thread_trace,
             "pc_samples": trace.has_pc_samples,

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns
-from rcv_py.analysis.occupancy_limits import occupancy_limits
 from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
@@ -23,6 +22,7 @@ from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
+from rcv_py.work.limits import limits_of
 
 _NUMBERS = tuple(Column(name, True) for name in ("hits", "latency", "stall", "idle", "share"))
 _COLUMNS = {
@@ -70,7 +70,7 @@ def run(arguments: Namespace) -> int:
     top = TOP if arguments.top is None else arguments.top
     shown = rows[:top] if top else rows
     facts = facts_of(trace, arguments)
-    limits = occupancy_limits(trace, facts)
+    limits = limits_of(trace, facts)
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_values(row) for row in shown]))
     elif arguments.json:

@@ -19,7 +19,7 @@ from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches, captures
 from rcv_py.cli.report import Column, bold, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.formats.open import open_trace
-from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.trace import INFERRED, CaptureEntry, Trace
 from rcv_py.state.wave_store import WaveStore
 
 _CAPTURES = (
@@ -162,7 +162,8 @@ def _recorded(facts: dict[str, Any]) -> str:
     kinds = [("thread trace", form["thread_trace"]), ("PC samples", form["pc_samples"])]
     what = " and ".join(name for name, is_there in kinds if is_there)
     version = f"format {form['version']}" if form["version"] else ""
-    return ", ".join(filter(None, (form["target"], what, version)))
+    target = f"{form['target']} ({INFERRED})" if form["target_from"] == INFERRED else form["target"]
+    return ", ".join(filter(None, (target, what, version)))
 
 
 def _waves(waves: dict[str, Any]) -> str:

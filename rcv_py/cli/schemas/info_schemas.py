@@ -37,6 +37,7 @@ INFO = schema(
             {
                 "version": text("Version of the format."),
                 "target": text("Name of the GPU, such as gfx950."),
+                "target_from": text("What tells it; empty if only the generation is known, such as gfx9."),
                 "gfxip": whole("Generation of the instruction set, a number."),
                 "thread_trace": flag("Whether waves were traced."),
                 "pc_samples": flag("Whether there are PC samples."),
