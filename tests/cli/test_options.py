@@ -172,6 +172,7 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("compare", FLASH, "{before}", "--markdown"),
     ("compare", FLASH, "{before}", "--junit"),
     ("index", "{library}", "", "--sort capture"),
+    ("index", "{library}", "", "--findings"),
     ("index", "{library}", "", "--depth 1"),
     ("index", "{library}", "", "--limit 1"),
     ("index", "{library}", "", "--markdown"),
