@@ -72,7 +72,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
     notes = capture_health(trace)
     top, share = _top(code)
     curve = steps(trace.occupancy).get(-1)
-    numbers = None if curve is None else occupancy_numbers(curve)
+    numbers = None if curve is None or not len(trace.occupancy) else occupancy_numbers(curve)
     return LibraryRow(
         trace.path,
         trace.name,
@@ -179,9 +179,9 @@ FIELDS: tuple[tuple[str, Callable[[LibraryRow], Any]], ...] = (
     ("most_waves_per_simd", lambda row: row.most_fit if row.most_fit >= 0 else None),
     ("limiter", lambda row: row.limiter),
     ("waves", lambda row: _if_open(row, row.waves)),
-    ("instructions", lambda row: _if_open(row, row.instructions)),
+    ("instructions", lambda row: row.instructions or None),
     ("executed", lambda row: row.executed if row.has_costs else None),
-    ("mapped", lambda row: _if_open(row, row.mapped)),
+    ("mapped", lambda row: row.mapped if row.instructions else None),
     ("hits", lambda row: row.hits if row.has_costs else None),
     ("latency", lambda row: row.latency if row.has_costs else None),
     ("stall", lambda row: row.stall if row.has_costs else None),

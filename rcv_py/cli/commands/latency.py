@@ -18,7 +18,7 @@ from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import tuples_in_order
+from rcv_py.cli.chosen import if_known, tuples_in_order
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -63,7 +63,7 @@ class _Report:
 
     head: tuple[str, ...]
     rows: list[tuple[Any, ...]]
-    totals: dict[str, int]
+    totals: dict[str, Any]
     footer: str
     assumption: str
     reason: str = ""
@@ -103,7 +103,7 @@ def _hidden(trace: Trace, rule: ReferenceRule, arguments: Namespace) -> _Report:
     rows = list(zip(*numbers, *_names(trace, table.line), strict=True))
     names = ("total", "not_hidden", "hidden", "hidden_idle", "hidden_stall", "hidden_issue")
     totals = {name: int(column.sum()) for name, column in zip(names, columns[1:], strict=True)}
-    totals |= {"matrix_busy": matrix.busy, "simd_resident": matrix.resident}
+    totals |= if_known({"matrix_busy": matrix.busy, "simd_resident": matrix.resident}, matrix.resident > 0)
     whole, hidden = totals["total"], totals["hidden"]
     footer = f"Hidden: {count(hidden)} of {count(whole)} cycles ({percent(hidden, whole)})."
     if matrix.executions:

@@ -51,8 +51,9 @@ def run(arguments: Namespace) -> int:
         print(json_text(schema, document, about(arguments, trace)))
     elif not rows:
         there = len(trace.occupancy) if arguments.resident else len(trace.waves)
-        none = "resident waves" if arguments.resident else "traced waves"
-        print(nothing("wave", arguments, "") if there else f"The capture has no {none}.")
+        none = "The capture does not say when waves began and ended."
+        none = none if arguments.resident else "The capture has no traced waves."
+        print(nothing("wave", arguments, "") if there else none)
     else:
         columns = [Column(name, name not in ("wave", "kernel"), _ELASTIC.get(name, "")) for name in head]
         print_table(columns, [[_cell(name, row[name]) for name in head] for row in shown])

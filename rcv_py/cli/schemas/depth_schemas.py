@@ -71,8 +71,10 @@ LATENCY = Schema(
                     "Sums over all rows, and how busy matrix units were.",
                     {
                         **_HIDDEN,
-                        "matrix_busy": cycles("Matrix instructions by the cycles each takes"),
-                        "simd_resident": cycles("Time in which a SIMD held a traced wave, summed over SIMDs"),
+                        "matrix_busy": maybe(cycles("Matrix instructions by the cycles each takes")),
+                        "simd_resident": maybe(
+                            cycles("Time in which a SIMD held a traced wave, summed over SIMDs")
+                        ),
                     },
                 ),
                 "rows": rows(
