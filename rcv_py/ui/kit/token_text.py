@@ -7,7 +7,7 @@ from html import escape
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.attribution.token import TokenCause
-from rcv_py.analysis.place_text import place_text
+from rcv_py.analysis.place_text import beside, place_text
 from rcv_py.analysis.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.token_details import LineTotals, TokenDetails
 from rcv_py.analysis.token_waits import Awaited, ReleasedBy, TokenWaits
@@ -99,7 +99,7 @@ def _cause(trace: Trace, facts: TokenFacts, one: TokenCause, in_ns: bool) -> str
     why = f"{sure}: {text.evidence}" if one.cause is not Cause.UNEXPLAINED else "no evidence for any cause"
     blamed = ""
     if one.line >= 0:
-        name = f"{one.line}  {trace.code.text[one.line]}"
+        name = f"{one.line}  {trace.code.text[one.line]}{beside(trace, one.line)}"
         is_own = one.wave >= 0 and str(trace.waves.id(one.wave)) == facts.wave
         link = token_link(one.row, name) if is_own else line_link(one.line, name)
         blamed = f"<br>{link}{'' if is_own else ' · of another wave'}"
@@ -123,7 +123,7 @@ def _awaited(trace: Trace, one: Awaited, in_ns: bool) -> str:
     ago = f"{_duration(trace, one.ago, in_ns)}{'' if in_ns else ' cycles'}"
     when = f"issued at {one.issued:,}, {ago} before the wait, by {one.counter}"
     mark = " · <b>newest, ends the wait</b>" if one.is_newest else ""
-    link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}")
+    link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}{beside(trace, one.line)}")
     return f"{link}<br><span class='q'>{when}{mark}</span>"
 
 
@@ -131,7 +131,7 @@ def _released(trace: Trace, one: ReleasedBy, in_ns: bool) -> str:
     sure = "" if one.is_exact else "at most "
     latency = f"latency {sure}{_duration(trace, one.latency, in_ns)}{'' if in_ns else ' cycles'}"
     why = "the wait ended with it" if one.is_exact else "it may have been back before"
-    link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}")
+    link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}{beside(trace, one.line)}")
     return f"{link}<br><span class='q'>{latency}, by {one.counter}: {why}</span>"
 
 
@@ -155,7 +155,9 @@ def _sources(trace: Trace, line: int) -> str:
 def _lines(trace: Trace, title: str, lines: tuple[int, ...]) -> str:
     if not lines:
         return ""
-    shown = [line_link(line, f"{line}  {trace.code.text[line]}") for line in lines[:LISTED]]
+    shown = [
+        line_link(line, f"{line}  {trace.code.text[line]}{beside(trace, line)}") for line in lines[:LISTED]
+    ]
     if len(lines) > LISTED:
         shown.append(f'<span class="q">and {len(lines) - LISTED:,} more</span>')
     return f"<h4>{title}: {len(lines):,}</h4>" + "<br>".join(shown)

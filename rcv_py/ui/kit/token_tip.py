@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 
+from rcv_py.analysis.place_text import beside
 from rcv_py.analysis.raster import Segment, tokens_in
 from rcv_py.analysis.token_details import producers
 from rcv_py.base.text import count, elide_left, elide_right, nanoseconds, plural
@@ -113,7 +114,7 @@ def _joined(lines: list[str]) -> str:
 
 def _instruction(trace: Trace, line: int, kind: int) -> str:
     if 0 <= line < len(trace.code):
-        return elide_right(trace.code.text[line], 90)
+        return elide_right(trace.code.text[line], 90) + beside(trace, line)
     return KIND_TEXT.get(TokenKind(kind), "unknown") if kind in KIND_TEXT else f"unknown kind {kind}"
 
 
@@ -139,7 +140,9 @@ def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
     before = int(np.count_nonzero(wave.tokens.line[:row] == line))
     hits = int(np.count_nonzero(wave.tokens.line == line))
     found = [one for one in producers(wave.waits, line, before, hits) if one < len(trace.code)]
-    texts = [f"&nbsp;&nbsp;{escape(elide_right(trace.code.text[one], 60))}" for one in found]
+    texts = [
+        f"&nbsp;&nbsp;{escape(elide_right(trace.code.text[one], 60) + beside(trace, one))}" for one in found
+    ]
     if len(texts) > MOST_PRODUCERS:
         texts[MOST_PRODUCERS:] = [f"&nbsp;&nbsp;and {len(texts) - MOST_PRODUCERS} more"]
     return ["waits for", *texts] if texts else []
