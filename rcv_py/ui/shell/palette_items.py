@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from rcv_py.analysis.place_text import beside
+from rcv_py.base.numbers import MOST_DIGITS
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, Commands
 from rcv_py.state.place import Place
@@ -89,7 +90,12 @@ class Finder:
         if trace is None or not text:
             return
         number = text.removeprefix("line").removeprefix(":line").strip()
-        if number.isdigit() and int(number) < len(trace.code):
+        if (
+            number.isascii()
+            and number.isdigit()
+            and len(number) <= MOST_DIGITS
+            and int(number) < len(trace.code)
+        ):
             row = int(number)
             yield Item(
                 f"Go to line {row}: {trace.code.text[row]}{beside(trace, row)}",
