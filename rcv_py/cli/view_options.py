@@ -78,11 +78,7 @@ def hotspot(parser: argparse.ArgumentParser) -> None:
     """Histograms, and places as the panels charge them."""
     ascending(parser)
     what = "a histogram of N ranges of the program by kind instead"
-<<<<<<< HEAD
-    parser.add_argument("--bins", type=count, metavar="N", help=what)
-=======
     parser.add_argument("--bins", type=at_most(MOST_BINS, 1), metavar="N", help=what)
->>>>>>> main
     parser.add_argument("--se", type=count, metavar="N", help="with --bins: only waves of a shader engine")
     what = "what places cost: latency and idle, charged to the innermost one or to all of an inline chain"
     parser.add_argument("--charge", choices=CHARGED, help=what)

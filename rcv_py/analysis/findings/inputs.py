@@ -27,17 +27,13 @@ from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.matrix_passes import MatrixUse, matrix_use
 from rcv_py.analysis.occupancy import Steps, steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
-<<<<<<< HEAD
 from rcv_py.analysis.occupancy_limits import (
     OccupancyLimits,
     is_size_known,
     occupancy_limits,
     waves_on_simd,
 )
-=======
-from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
 from rcv_py.analysis.populations import WORKING, Populations, WaveChoice, populations, wave_choice
->>>>>>> main
 from rcv_py.analysis.simd_work import SimdWork, simd_work
 from rcv_py.analysis.workgroups import workgroups
 from rcv_py.model.resources import RunFacts

@@ -11,12 +11,7 @@ from rcv_py.analysis.matrix_passes import matrix_use
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-<<<<<<< HEAD
 from rcv_py.cli.chosen import if_known, in_order
-from rcv_py.cli.opening import batches
-=======
-from rcv_py.cli.chosen import in_order
->>>>>>> main
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading

@@ -8,11 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns
-<<<<<<< HEAD
-=======
-from rcv_py.analysis.occupancy_limits import occupancy_limits
 from rcv_py.analysis.populations import ALL
->>>>>>> main
 from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place

@@ -18,12 +18,7 @@ from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-<<<<<<< HEAD
 from rcv_py.cli.chosen import if_known, tuples_in_order
-from rcv_py.cli.opening import batches
-=======
-from rcv_py.cli.chosen import tuples_in_order
->>>>>>> main
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading

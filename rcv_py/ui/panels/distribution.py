@@ -11,11 +11,8 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QToolButton, QV
 
 from rcv_py.analysis.distribution import MEASURE_TEXT, MEASURES, LineHits, line_hits
 from rcv_py.analysis.distribution_view import GROUPS, LISTED, DistributionView, Wanted, distribution_view
-<<<<<<< HEAD
-from rcv_py.analysis.place_text import beside
-=======
 from rcv_py.analysis.findings.choose import only
->>>>>>> main
+from rcv_py.analysis.place_text import beside
 from rcv_py.base.text import count, plural
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command

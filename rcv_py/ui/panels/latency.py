@@ -171,16 +171,11 @@ class LatencyPanel(Panel):
         if self.is_memory:
             self._show_memory(found)
         else:
-<<<<<<< HEAD
-            table = hidden_table(trace.code, found, self.ui.settings["isa.show_idle"])
-            self._show(placed(trace, hidden_rows(trace.code, table)), found.assumption, NO_COST)
-=======
             code = found.code or trace.code
             table = hidden_table(code, found, self.ui.settings["isa.show_idle"])
             note = waves_note(self.session)
             text = f"Of {note}. {found.assumption}" if note else found.assumption
-            self._show(hidden_rows(code, table), text, NO_COST)
->>>>>>> main
+            self._show(placed(trace, hidden_rows(code, table)), text, NO_COST)
 
     def _show_memory(self, found: Any) -> None:
         trace, waits = self.session.trace.value, self._waits()
