@@ -35,7 +35,7 @@ UNKNOWN = {
         "waits --top 3": ("totals.stall", "totals.hits"),
         "causes --top 3": ("totals.stall", "totals.explained"),
         "bubbles --top 3": ("totals.resident", "totals.busy_share", "matrix.share"),
-        "latency --top 3": ("totals.matrix_busy", "totals.simd_resident"),
+        "latency --top 3": ("totals.total", "totals.matrix_busy", "totals.simd_resident"),
     },
 }
 

@@ -108,7 +108,7 @@ def _hidden(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _
     rows = list(zip(*numbers, *_names(trace, table.line), strict=True))
     names = ("total", "not_hidden", "hidden", "hidden_idle", "hidden_stall", "hidden_issue")
     totals = {name: int(column.sum()) for name, column in zip(names, columns[1:], strict=True)}
-    totals |= if_known({"matrix_busy": matrix.busy, "simd_resident": matrix.resident}, matrix.resident > 0)
+    totals |= {"matrix_busy": matrix.busy, "simd_resident": matrix.resident}
     whole, hidden = totals["total"], totals["hidden"]
     footer = f"Hidden: {count(hidden)} of {count(whole)} cycles ({percent(hidden, whole)})."
     if matrix.executions:
@@ -117,7 +117,8 @@ def _hidden(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _
     reason = why_not_hidden(trace)
     if not reason and not rows:
         reason = chosen.missing or "No instruction was executed while the trace was recorded."
-    return _Report(_HIDDEN, rows, totals, footer, found.assumption, reason)
+    known = if_known(totals, matrix.resident > 0)
+    return _Report(_HIDDEN, rows, known, footer, found.assumption, reason)
 
 
 def _memory(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _Report:
