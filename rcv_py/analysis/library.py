@@ -11,11 +11,15 @@ import numpy as np
 
 from rcv_py.analysis.capture_health import HEALTHY, capture_health, headline, verdict
 from rcv_py.analysis.capture_health.twins import LineCosts, fingerprint, line_costs, twin_noise
+from rcv_py.analysis.compare.launch import launch_of
+from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.occupancy import steps
 from rcv_py.analysis.occupancy_curves import occupancy_numbers
+from rcv_py.analysis.occupancy_limits import occupancy_limits
 from rcv_py.analysis.place_text import NO_PLACE, instruction_place
 from rcv_py.base.text import short_kernel
 from rcv_py.model.code import CodeTable
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
 
@@ -45,18 +49,30 @@ class LibraryRow:
     twin: str = ""  # name of the first capture in the library with the same instructions
     noise: float = -1.0  # difference per execution from that twin, 0.05 is 5 %; -1 if unknown
     error: str = ""
+    duration: int = -1  # cycles of the launch, -1 if no file tells when waves began and ended
+    duration_ns: float = -1.0  # the same in time; without it that of the table of launches; -1 if unknown
+    bound: str = ""  # class such as memory-bound, if findings were asked for
+    finding: str = ""  # the first one, if findings were asked for
+    fit: int = -1  # waves of a SIMD that fit, -1 if not known
+    most_fit: int = -1  # that the device has room for
+    limiter: str = ""  # what keeps more from fitting, "" if nothing does
+    has_occupancy: bool = False
+    has_costs: bool = False  # the capture tells executions and cycles
     isa: str = ""  # fingerprint of the instructions
     costs: LineCosts | None = None  # to compare twins by
 
 
-def library_row(trace: Trace) -> LibraryRow:
-    """Return the row of an open capture, without reading its waves."""
+def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings | None = None) -> LibraryRow:
+    """Return the row of an open capture, without reading its waves.
+
+    `facts` are what the tables of the run tell; `findings` are of its waves, None if they were not looked at.
+    """
     code = trace.code
     rows = ~code.is_label
     notes = capture_health(trace)
     top, share = _top(code)
     curve = steps(trace.occupancy).get(-1)
-    numbers = None if curve is None else occupancy_numbers(curve)
+    numbers = None if curve is None or not len(trace.occupancy) else occupancy_numbers(curve)
     return LibraryRow(
         trace.path,
         trace.name,
@@ -79,7 +95,36 @@ def library_row(trace: Trace) -> LibraryRow:
         sum(note.is_serious for note in notes),
         isa=fingerprint(code),
         costs=line_costs(code),
+        has_occupancy=numbers is not None,
+        has_costs=bool(code.hits.any()),
+        **_launch(trace, facts),
+        **_limits(trace, facts),
+        **_judged(findings),
     )
+
+
+def _launch(trace: Trace, facts: RunFacts | None) -> dict[str, Any]:
+    launch = launch_of(trace)
+    cycles = -1 if launch is None else launch.duration
+    ns = trace.clock.ns(cycles) if cycles >= 0 else None
+    told = facts.kernel.ns if facts is not None and facts.kernel is not None else -1
+    return {"duration": cycles, "duration_ns": float(told if ns is None else ns)}
+
+
+def _limits(trace: Trace, facts: RunFacts | None) -> dict[str, Any]:
+    if not len(trace.code):
+        return {}
+    found = occupancy_limits(trace, facts)
+    limiter = "" if found.binding is None else found.binding.name
+    return {"fit": found.waves, "most_fit": found.cap, "limiter": limiter}
+
+
+def _judged(findings: Findings | None) -> dict[str, Any]:
+    if findings is None:
+        return {}
+    # The class is a field of its own where findings have one.
+    bound = getattr(findings, "bound_class", None)
+    return {"bound": "" if bound is None else bound.name, "finding": findings.headline}
 
 
 def _top(code: CodeTable) -> tuple[int, float]:
@@ -116,28 +161,40 @@ def _with_twin(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
     return replace(row, twin=other.name, noise=-1.0 if noise is None else noise.per_hit)
 
 
+def _if_open(row: LibraryRow, value: int) -> int | None:
+    """The value, None of a capture that cannot be opened."""
+    return None if row.error else value
+
+
 # What programs get: a name and a value of plain types.
 FIELDS: tuple[tuple[str, Callable[[LibraryRow], Any]], ...] = (
     ("capture", lambda row: row.name),
     ("path", lambda row: str(row.path)),
     ("kernel", lambda row: row.kernel),
-    ("waves", lambda row: row.waves),
-    ("instructions", lambda row: row.instructions),
-    ("executed", lambda row: row.executed),
-    ("mapped", lambda row: row.mapped),
-    ("hits", lambda row: row.hits),
-    ("latency", lambda row: row.latency),
-    ("stall", lambda row: row.stall),
+    ("duration", lambda row: row.duration if row.duration >= 0 else None),
+    ("duration_ns", lambda row: round(row.duration_ns, 1) if row.duration_ns >= 0 else None),
+    ("bound", lambda row: row.bound),
+    ("finding", lambda row: row.finding),
+    ("waves_per_simd", lambda row: row.fit if row.fit >= 0 else None),
+    ("most_waves_per_simd", lambda row: row.most_fit if row.most_fit >= 0 else None),
+    ("limiter", lambda row: row.limiter),
+    ("waves", lambda row: _if_open(row, row.waves)),
+    ("instructions", lambda row: row.instructions or None),
+    ("executed", lambda row: row.executed if row.has_costs else None),
+    ("mapped", lambda row: row.mapped if row.instructions else None),
+    ("hits", lambda row: row.hits if row.has_costs else None),
+    ("latency", lambda row: row.latency if row.has_costs else None),
+    ("stall", lambda row: row.stall if row.has_costs else None),
     ("stall_share", lambda row: round(row.stall / row.latency, 6) if row.latency else None),
     ("top_line", lambda row: row.top_line if row.top_line >= 0 else None),
     ("top_instruction", lambda row: row.top),
-    ("top_stall_share", lambda row: round(row.top_share, 6)),
+    ("top_stall_share", lambda row: round(row.top_share, 6) if row.top_line >= 0 else None),
     ("top_source", lambda row: row.top_source),
-    ("mean_waves", lambda row: round(row.mean_waves, 4)),
-    ("peak_waves", lambda row: row.peak_waves),
+    ("mean_waves", lambda row: round(row.mean_waves, 4) if row.has_occupancy else None),
+    ("peak_waves", lambda row: row.peak_waves if row.has_occupancy else None),
     ("health", lambda row: row.health if not row.error else ""),
     ("verdict", lambda row: row.verdict if not row.error else ""),
-    ("serious_notes", lambda row: row.serious),
+    ("serious_notes", lambda row: _if_open(row, row.serious)),
     ("twin", lambda row: row.twin),
     ("twin_noise", lambda row: round(row.noise, 6) if row.noise >= 0 else None),
     ("error", lambda row: row.error),
@@ -145,6 +202,8 @@ FIELDS: tuple[tuple[str, Callable[[LibraryRow], Any]], ...] = (
 
 # How to rank rows: what is compared, and whether the largest comes first.
 ORDERS = {
+    # Where no clock tells the length of a cycle, half a nanosecond is taken.
+    "duration": (lambda row: row.duration_ns if row.duration_ns >= 0 else row.duration / 2, True),
     "latency": (lambda row: row.latency, True),
     "waves": (lambda row: row.waves, True),
     "stall": (lambda row: row.stall / row.latency if row.latency else 0.0, True),

@@ -134,12 +134,25 @@ def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
 
 def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumns) -> Listing:
     empty = np.zeros(0, dtype=np.int64)
-    table = branch_table(found or Branches(empty, empty, empty, empty), how.is_branch, how.target)
+    # Not `found or …`: what was seen is as long as there were jumps, and so false where none was taken.
+    seen = Branches(empty, empty, empty, empty) if found is None else found
+    table = branch_table(seen, how.is_branch, how.target)
     values = zip(
         table.row.tolist(), table.target.tolist(), table.taken.tolist(), table.not_taken.tolist(), strict=True
     )
+    # What ran in waves that could not be read went nobody knows where.
+    ran = seen.ran if len(seen.ran) == len(trace.code) else np.zeros(len(trace.code), dtype=np.int64)
+    is_known = (ran > 0) | ((trace.code.hits == 0) & (found is not None))
     rows = [
-        (row, target, yes, no, round(yes / max(1, yes + no), 6), trace.code.text[row], source_of(trace, row))
+        (
+            row,
+            target,
+            yes if is_known[row] else None,
+            no if is_known[row] else None,
+            round(yes / (yes + no), 6) if yes + no else None,
+            trace.code.text[row],
+            source_of(trace, row),
+        )
         for row, target, yes, no in values
     ]
     return Listing("branches", rows, (table.taken + table.not_taken).tolist(), costs.label)

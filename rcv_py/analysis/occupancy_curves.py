@@ -75,10 +75,11 @@ def _over(steps: Steps, rows: np.ndarray) -> int:
     return int(steps.time[min(last, len(steps) - 1)])
 
 
-def occupancy_curves(trace: Trace, by: str = "se") -> tuple[OccupancyCurve, ...]:
-    """Return resident waves in all, by shader engine, or for the traced compute units and their SIMDs.
+def occupancy_curves(trace: Trace, by: str = "se", *, is_all: bool = False) -> tuple[OccupancyCurve, ...]:
+    """Return resident waves in all, by shader engine, or by compute unit or SIMD.
 
-    A compute unit is traced if the capture has instructions of its waves.
+    Of compute units and SIMDs only those are there whose waves the capture has instructions of, unless
+    `is_all` asks for every one on which a wave was seen.
     """
     lives = residencies(trace.occupancy)
     unit = _unit(lives.se, lives.sa, lives.cu)
@@ -90,7 +91,8 @@ def occupancy_curves(trace: Trace, by: str = "se") -> tuple[OccupancyCurve, ...]
         "cu": unit,
         "simd": unit * SIMDS + lives.simd,
     }[by]
-    counts = np.isin(unit, traced) if by in ("cu", "simd") else np.ones(len(lives), bool)
+    is_some = by in ("cu", "simd") and not is_all
+    counts = np.isin(unit, traced) if is_some else np.ones(len(lives), bool)
     group = np.where(counts, group, -1)
     per_simd = slots_of_simd(trace, lives)
     found = []

@@ -18,12 +18,14 @@ import numpy as np
 
 from rcv_py.analysis.device_limits import DeviceLimits, device_limits
 from rcv_py.analysis.register_use import RegisterUse, register_use, scalar_allocation
+from rcv_py.analysis.workgroups import Told, Workgroups
 from rcv_py.base.text import count, plural
 from rcv_py.model.resources import KernelResources, RunFacts
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import INFERRED, Trace
 
 GUESS = "guess from the instructions"
 TRACE = "the capture"
+BARRIERS = "barriers of the traced waves"
 UNBOUND = 1 << 30
 
 
@@ -113,10 +115,34 @@ class _Need:
         return self.of // shares // self.granule * self.granule
 
 
-def occupancy_limits(trace: Trace, facts: RunFacts | None = None) -> OccupancyLimits:
+def is_size_known(trace: Trace, facts: RunFacts | None) -> bool:
+    """Whether a table or the capture tells how many threads a workgroup has."""
+    kernel = (facts.kernel if facts is not None else None) or _of_dispatch(trace)
+    return kernel is not None and kernel.threads > 0
+
+
+def waves_on_simd(trace: Trace, found: Workgroups) -> int:
+    """Return how many waves a workgroup puts on a SIMD, by the traced ones; 0 if they do not tell.
+
+    The most frequent number counts: of a unit of which not all SIMDs are traced the others are alike.  Groups
+    that are only guessed by the starts of their waves tell nothing.
+    """
+    rows = np.flatnonzero(found.number >= 0)
+    rows = rows[found.told[found.number[rows]] != Told.STARTS]
+    if not len(rows):
+        return 0
+    group, simd = found.number[rows].astype(np.int64), trace.waves.simd[rows].astype(np.int64)
+    place, times = np.unique(group << 8 | simd, return_counts=True)
+    most = np.zeros(len(found), dtype=np.int64)
+    np.maximum.at(most, place >> 8, times)
+    return int(np.bincount(most[most > 0]).argmax())
+
+
+def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int = 0) -> OccupancyLimits:
     """Return the limits of the kernel with most traced cycles.
 
-    `facts` are of the tables beside the capture; without them LDS and workgroups are not known.
+    `facts` are of the tables of the run; without them LDS is not known, and a workgroup takes `on_simd` waves
+    of each SIMD (0: not known, steps are then single waves).
     """
     facts = facts or RunFacts()
     use = _use(trace)
@@ -125,26 +151,42 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None) -> OccupancyLi
     notes = list(facts.notes)
     if device.is_guess:
         notes.append(f"The limits of {trace.target} are not known; those of {device.name} are taken.")
+    if trace.target_from == INFERRED:
+        notes.append(
+            f"{trace.target} is inferred from the instructions: no file of the run names the device."
+        )
     agent = facts.agent
     cap = agent.waves_per_simd if agent is not None and agent.waves_per_simd else device.waves
     group = -(-kernel.threads // device.wave_size) if kernel is not None else 0
+    told = kernel.file if kernel is not None and group else BARRIERS
+    # One wave a SIMD may be of a workgroup of one to four waves: that binds nothing.
+    group = group or (on_simd * device.simds if on_simd > 1 else 0)
     needs = [_vector(use, kernel, device, notes)]
     if device.sgprs:
         needs.append(_scalar(use, kernel, device))
-    if kernel is not None and kernel.lds >= 0 and group:
+    if kernel is not None and kernel.lds >= 0 and kernel.threads:
         source = kernel.file
         needs.append(_Need("LDS", kernel.lds, device.lds_granule, device.lds, "bytes of LDS", source, True))
+    elif group:
+        notes.append("No table of the run tells the LDS of a workgroup, which may bind earlier.")
     else:
-        notes.append("No table beside the capture tells LDS and workgroup size, which may bind earlier.")
+        notes.append("No table of the run tells LDS and workgroup size, which may bind earlier.")
     needs = [need for need in needs if need.used >= 0]
-    return _limits(device, needs, (group, cap), _resident(trace), notes)
+    return _limits(device, needs, (group, cap, told), _resident(trace), notes)
 
 
 def _limits(
-    device: DeviceLimits, needs: list[_Need], sizes: tuple[int, int], resident: Resident, notes: list[str]
+    device: DeviceLimits,
+    needs: list[_Need],
+    sizes: tuple[int, int, str],
+    resident: Resident,
+    notes: list[str],
 ) -> OccupancyLimits:
-    """Put the limits together; `sizes` are the waves of a workgroup (0: unknown), and most of a SIMD."""
-    group, cap = sizes
+    """Put the limits together.
+
+    `sizes` are the waves of a workgroup (0: unknown), most of a SIMD, and what tells the first.
+    """
+    group, cap, told = sizes
     simds, size = device.simds, group or 1
 
     def per_simd(need: _Need) -> int:
@@ -178,7 +220,7 @@ def _limits(
         for need in needs
     ]
     if group > 1:
-        limits.append(Limit("workgroup", group, group, cap * simds, "waves", waves, needs[-1].source, -1))
+        limits.append(Limit("workgroup", group, group, cap * simds, "waves", waves, told, -1))
     if resident.peak > waves:
         notes.append(
             f"Up to {plural(resident.peak, 'wave')} were on a SIMD, more than these limits allow: "

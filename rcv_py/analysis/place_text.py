@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from rcv_py.base.paths import short_paths
+from rcv_py.base.text import DASH
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 
-NO_PLACE = "–"
+NO_PLACE = DASH
 
 
 def place_text(sources: Sequence[SourceFile], file: int, line: int, full: bool = False) -> str:

@@ -37,6 +37,7 @@ def info(trace: Trace) -> dict[str, Any]:
         "format": {
             "version": trace.version,
             "target": trace.target,
+            "target_from": trace.target_from,
             "gfxip": trace.gfxip,
             "thread_trace": trace.has_thread_trace,
             "pc_samples": trace.has_pc_samples,
@@ -52,7 +53,7 @@ def info(trace: Trace) -> dict[str, Any]:
         "extras": {
             "counters": list(trace.counter_names),
             "dispatches": len(trace.dispatches),
-            "events": 0 if trace.events is None else len(trace.events.time),
+            "events": None if trace.events is None else len(trace.events.time),
             "markers": len(trace.markers),
         },
         "problems": [_problem(problem) for problem in problems(trace)],
@@ -81,6 +82,9 @@ def _waves(trace: Trace) -> dict[str, Any]:
 
 
 def _code(code: CodeTable) -> dict[str, Any]:
+    if not len(code):  # no file tells the program, nor what it cost
+        names = ("instructions", "executed", "hits", "latency", "stall", "issue", "idle")
+        return dict.fromkeys((*names, "samples_issued", "samples_stalled"))
     return {
         "instructions": int(np.count_nonzero(~code.is_label)),
         "executed": int(np.count_nonzero(code.hits > 0)),
@@ -116,12 +120,14 @@ def _source(trace: Trace) -> dict[str, Any]:
 def _occupancy(trace: Trace) -> dict[str, Any]:
     lives = residencies(trace.occupancy)
     curve = steps(trace.occupancy).get(-1)
-    width = 0 if curve is None else int(curve.time[-1] - curve.time[0])
+    if not len(trace.occupancy) or curve is None:  # nobody recorded which waves there were
+        return dict.fromkeys(("waves", "compute_units", "peak", "mean", "unfinished"))
+    width = int(curve.time[-1] - curve.time[0])
     return {
         "waves": len(lives),
         "compute_units": len({*zip(lives.se.tolist(), lives.sa.tolist(), lives.cu.tolist(), strict=True)}),
-        "peak": 0 if curve is None else int(curve.waves.max()),
-        "mean": round(curve.area / width, 2) if curve is not None and width else 0.0,
+        "peak": int(curve.waves.max()),
+        "mean": round(curve.area / width, 2) if width else 0.0,
         "unfinished": int(np.count_nonzero(lives.is_open_end)),
     }
 
@@ -134,7 +140,7 @@ def _clock(trace: Trace) -> dict[str, Any]:
         "end": span.end,
         "cycles": span.width,
         "ns": None if ns is None else round(ns, 1),
-        "shader_mhz": round(clock.shader_hz / 1e6, 1),
+        "shader_mhz": round(clock.shader_hz / 1e6, 1) if clock.shader_hz else None,
         "aligned": clock.is_aligned,
         "offsets": {str(se): int(offset) for se, offset in sorted(clock.offsets.items())},
     }

@@ -71,13 +71,21 @@ def find(path: str | PathLike[str], depth: int = MAX_DEPTH) -> tuple[CaptureEntr
 
 
 def library(
-    path: str | PathLike[str], sort: str = "latency", *, depth: int = 6, jobs: int | None = None
+    path: str | PathLike[str],
+    sort: str = "duration",
+    *,
+    depth: int = 6,
+    jobs: int | None = None,
+    findings: bool = False,
 ) -> Answer[tuple[LibraryRow, ...]]:
     """Return one row a capture below a folder, ranked, as `rcv index` shows them; `jobs` processes open them.
 
-    A capture that cannot be opened has a row whose `error` says why.
+    A capture that cannot be opened has a row whose `error` says why.  `findings` reads the waves too, for the
+    bound class and the first finding.
     """
     one_of("sort", sort, tuple(ORDERS))
-    rows = ranked_rows(with_twins(list(library_rows(capture_paths(Path(path), depth), jobs))), sort)
+    rows = ranked_rows(
+        with_twins(list(library_rows(capture_paths(Path(path), depth), jobs, has_findings=findings))), sort
+    )
     names = [name for name, _ in FIELDS]
     return Answer("library", by_row(names, [[value(row) for _, value in FIELDS] for row in rows]), rows)

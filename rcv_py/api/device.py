@@ -12,7 +12,7 @@ from rcv_py.analysis.counter_summary import CounterRow, derived_rows, raw_rows
 from rcv_py.analysis.counters import counters
 from rcv_py.analysis.derived_counters import derived_counters
 from rcv_py.analysis.formula.definitions import read_definitions
-from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
+from rcv_py.analysis.occupancy_limits import OccupancyLimits
 from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.choice import one_of
 from rcv_py.api.errors import noted
@@ -22,6 +22,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.export.tables import Words
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import RunFacts
+from rcv_py.work.limits import limits_of
 from rcv_py.work.occupancy_rows import NUMBERS, OccupancyRow, occupancy_rows, shares
 
 _BY = ("se", "kernel", "state")
@@ -71,7 +72,7 @@ class Device(Stalls):
 
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
         """Return how many waves of a SIMD each resource allows, and what the next step takes."""
-        found = occupancy_limits(self.trace, self.facts)
+        found = limits_of(self.trace, self.facts)
         binding = found.binding
         facts = {
             "waves_per_simd": found.waves,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+DASH = "–"  # what is printed where something is not known: never 0
+
 _UNITS = ("", "K", "M", "G", "T")
 _BYTES = ("B", "KB", "MB", "GB", "TB")
 

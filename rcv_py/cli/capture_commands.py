@@ -26,7 +26,7 @@ OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
 REPORTED_AS = ("html", "md")
 EXPORTED_TO = ("perfetto", "speedscope", "csv", "parquet")
 EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters")
-INDEX_ORDERS = ("latency", "waves", "stall", "health", "occupancy", "kernel", "capture")
+INDEX_ORDERS = ("duration", "latency", "waves", "stall", "health", "occupancy", "kernel", "capture")
 
 
 def _view(parser: argparse.ArgumentParser) -> None:
@@ -103,7 +103,12 @@ def _index(parser: argparse.ArgumentParser) -> None:
         "folder", type=Path, metavar="DIR", help="a folder with captures at any place below it"
     )
     parser.add_argument(
-        "--sort", choices=INDEX_ORDERS, default="latency", help="what ranks captures (default latency)"
+        "--sort", choices=INDEX_ORDERS, default="duration", help="what ranks captures (default duration)"
+    )
+    parser.add_argument(
+        "--findings",
+        action="store_true",
+        help="read waves too, for the bound class and the first finding",
     )
     parser.add_argument(
         "--depth",

@@ -103,6 +103,11 @@ def matched(texts: Sequence[str], arguments: Namespace) -> set[int] | None:
     return set(find(texts, arguments.match, arguments.case, arguments.regex).tolist())
 
 
+def if_known(numbers: dict[str, Any], is_known: bool) -> dict[str, Any]:
+    """Return the numbers, or null for each of them: sums over nothing that was read are not 0."""
+    return numbers if is_known else dict.fromkeys(numbers)
+
+
 def filters(arguments: Namespace) -> str:
     """Return the filters that were given as they are written, `--match foo --se 1`; "" if there are none."""
     asked = getattr(arguments, "given", frozenset())

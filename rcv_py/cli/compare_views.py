@@ -105,11 +105,12 @@ def _cells(row: dict[str, Any], short: dict[str, str]) -> list[str]:
 
 def show_flame(found: Comparison, traces: Sequence[Trace], arguments: Namespace) -> None:
     """Print the frames of B, each with its cycles a wave in both; instructions only A has are left out."""
-    frames = _frames(found, traces[1])
+    every = _frames(found, traces[1])
+    frames = _widest(every, arguments.top) if "top" in arguments.given else every
     if arguments.csv:
         sys.stdout.write(csv_text(_FLAME_HEAD, [list(row.values()) for row in frames]))
     elif arguments.json:
-        document = _head(found) | {"of": len(frames), "frames": frames}
+        document = _head(found) | {"of": len(every), "frames": frames}
         print(json_text("rcv.compare.flame/1", document, about(arguments, *traces)))
     else:
         print(found.judgement.sentence + "\n")
@@ -136,6 +137,12 @@ def _frames(found: Comparison, trace: Trace) -> list[dict[str, Any]]:
         }
         for frame in shown.tolist()
     ]
+
+
+def _widest(frames: list[dict[str, Any]], top: int) -> list[dict[str, Any]]:
+    """The frames that take most in either capture, in the order they had; 0: all."""
+    rank = sorted(range(len(frames)), key=lambda at: -max(frames[at]["cost_a"], frames[at]["cost_b"]))
+    return [frames[at] for at in sorted(rank[: top or None])]
 
 
 def _frame_cells(row: dict[str, Any], short: dict[str, str]) -> Sequence[str]:

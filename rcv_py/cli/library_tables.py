@@ -9,12 +9,17 @@ from pathlib import Path
 
 from rcv_py.analysis.library import LibraryRow
 from rcv_py.base.markdown import md_text
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import DASH, count, nanoseconds, percent, plural
 from rcv_py.cli.report import Column, plain
 
 HEADINGS = (
     ("capture", False),
     ("kernel", False),
+    ("duration", True),
+    ("bound", False),
+    ("first finding", False),
+    ("waves/SIMD", True),
+    ("occupancy limiter", False),
     ("waves", True),
     ("executed", True),
     ("mapped", True),
@@ -52,20 +57,31 @@ def cells(library: Library, row: LibraryRow) -> list[str]:
     """Return the row as shown."""
     name = _below(library.root, row)
     if row.error:
-        return [name, *[""] * 8, row.error, ""]
+        return [name, *[""] * 13, row.error, ""]
     return [
         name,
         row.kernel,
+        _duration(row),
+        row.bound or DASH,
+        row.finding or DASH,
+        f"{row.fit} / {row.most_fit}" if row.fit >= 0 else DASH,
+        (row.limiter or "none") if row.fit >= 0 else DASH,
         count(row.waves),
-        f"{count(row.executed)} / {count(row.instructions)}",
-        count(row.mapped),
-        count(row.latency),
-        percent(row.stall, row.latency),
+        f"{count(row.executed) if row.has_costs else DASH} / {count(row.instructions)}",
+        percent(row.mapped, row.instructions) or DASH,
+        count(row.latency) if row.has_costs else DASH,
+        percent(row.stall, row.latency) or DASH,
         _top(row),
-        f"{row.mean_waves:,.1f} / {count(row.peak_waves)}" if row.peak_waves else "",
+        f"{row.mean_waves:,.1f} / {count(row.peak_waves)}" if row.has_occupancy else DASH,
         row.health,
         _twin(row),
     ]
+
+
+def _duration(row: LibraryRow) -> str:
+    """The launch in time and cycles, as far as they are known."""
+    parts = [nanoseconds(row.duration_ns)] if row.duration_ns >= 0 else []
+    return ", ".join([*parts, f"{count(row.duration)} cycles"] if row.duration >= 0 else parts) or DASH
 
 
 def _below(root: Path, row: LibraryRow) -> str:
@@ -150,11 +166,22 @@ def page(library: Library) -> str:
 def _page_row(library: Library, row: LibraryRow) -> str:
     keys = dict(
         zip(
-            ("waves", "executed", "mapped", "latency", "stall", "waves mean / peak"),
             (
+                "duration",
+                "waves/SIMD",
+                "waves",
+                "executed",
+                "mapped",
+                "latency",
+                "stall",
+                "waves mean / peak",
+            ),
+            (
+                row.duration_ns if row.duration_ns >= 0 else row.duration / 2,
+                row.fit,
                 row.waves,
                 row.executed,
-                row.mapped,
+                row.mapped / max(1, row.instructions),
                 row.latency,
                 row.stall / max(1, row.latency),
                 row.mean_waves,

@@ -7,13 +7,14 @@ from argparse import Namespace
 from dataclasses import asdict
 from typing import Any
 
-from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
+from rcv_py.analysis.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import facts_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
+from rcv_py.work.limits import limits_of
 
 SCHEMA = "rcv.occupancy_limits/1"
 _COLUMNS = (
@@ -27,7 +28,7 @@ _HEAD = ("name", "used", "given", "of", "unit", "waves", "source", "most", "exce
 def show_limits(trace: Trace, arguments: Namespace) -> int:
     """Print the limits of the kernel with most traced cycles."""
     facts = facts_of(trace, arguments)
-    found = occupancy_limits(trace, facts)
+    found = limits_of(trace, facts)
     if arguments.json:
         print(json_text(SCHEMA, _document(trace, found), about(arguments, trace, files=facts.files)))
     elif arguments.csv:

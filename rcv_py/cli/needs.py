@@ -182,7 +182,7 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "events": (*_MATCHING, *_ASCENDING),
     "compare": (
         *_each(
-            "top sort ascending beyond_noise",
+            "sort ascending beyond_noise",
             lambda one: one.by != "flame",
             "a list",
             "Leave out --by flame, or this.",

@@ -10,6 +10,7 @@ from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
+from rcv_py.analysis.place_text import beside
 from rcv_py.base.text import percent
 from rcv_py.export.places import line_anchor
 from rcv_py.export.report_inputs import ReportInputs
@@ -40,7 +41,8 @@ def line_cell(inputs: ReportInputs, line: int) -> Cell:
 
 def text_cell(inputs: ReportInputs, line: int) -> Cell:
     """The instruction of a line."""
-    return code(inputs.trace.code.text[line]) if 0 <= line < len(inputs.trace.code) else Cell("")
+    trace = inputs.trace
+    return code(trace.code.text[line] + beside(trace, line)) if 0 <= line < len(trace.code) else Cell("")
 
 
 def _role(cause: Cause) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.distribution import line_hits, slowest, spread
+from rcv_py.analysis.place_text import beside
 from rcv_py.analysis.ranking import ranking
 from rcv_py.base.text import count
 from rcv_py.export.places import cycle_anchor, line_anchor, place_text, short_places, wave_anchor
@@ -68,7 +69,7 @@ def top_lines(inputs: ReportInputs) -> Section | None:
         "PC samples" if inputs.is_sampled else "Latency: stall and issue",
         tuple(
             Bar(
-                f"{row.line} {row.text}",
+                f"{row.line} {row.text}{beside(inputs.trace, row.line)}",
                 (Share("stall", row.stall, "stall"), Share("issue", row.latency - row.stall, "issue")),
                 line_anchor(row.line),
             )

@@ -9,6 +9,7 @@ from rcv_py.base.text import count, nanoseconds, plural
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import Cell, Heading, Note, Part, Section, Table
 from rcv_py.model.resources import AgentFacts, KernelResources
+from rcv_py.model.trace import INFERRED
 
 TRACE, INDEX = "the capture", "the index of waves"
 _REGISTERS = (("vgprs", "VGPR"), ("accum_vgprs", "AGPR"), ("sgprs", "SGPR"))
@@ -32,7 +33,7 @@ def _facts(inputs: ReportInputs) -> Iterator[Fact]:
     yield "Capture", trace.name, TRACE
     yield "Folder", str(trace.path.absolute()), ""
     yield "Kernel", trace.kernel_name, TRACE
-    yield "Device", trace.target, TRACE
+    yield "Device", trace.target, trace.target_from if trace.target_from == INFERRED else TRACE
     if facts is not None and facts.agent is not None:
         yield "Device has", _agent(facts.agent), facts.agent.file
     if facts is not None and facts.kernel is not None:

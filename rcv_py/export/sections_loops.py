@@ -8,6 +8,7 @@ from rcv_py.analysis.blocks import block_costs, blocks
 from rcv_py.analysis.loop_summary import LoopSummary
 from rcv_py.analysis.loops import loops
 from rcv_py.analysis.phases import PHASES
+from rcv_py.analysis.place_text import beside
 from rcv_py.base.text import plural
 from rcv_py.export.places import line_anchor
 from rcv_py.export.report_inputs import ReportInputs
@@ -89,7 +90,10 @@ def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
 def _hottest(inputs: ReportInputs, first: int, stop: int) -> list[Cell]:
     cost = inputs.costs.cost[first:stop]
     rows = [first + int(row) for row in np.argsort(-cost, kind="stable")[:HOTTEST] if cost[row] > 0]
-    cells = [code(f"{row} {inputs.trace.code.text[row]}", line_anchor(row)) for row in rows]
+    cells = [
+        code(f"{row} {inputs.trace.code.text[row]}{beside(inputs.trace, row)}", line_anchor(row))
+        for row in rows
+    ]
     return cells + [Cell("")] * (HOTTEST - len(cells))
 
 

@@ -188,7 +188,13 @@ def _launch(row: _Row) -> KernelResources:
         row.three("workgroup_size"),
         row.three("grid_size"),
         row.file,
+        _between(row.number("start_timestamp"), row.number("end_timestamp")),
     )
+
+
+def _between(begin: int, end: int) -> int:
+    """Nanoseconds between two times, -1 if either is not known."""
+    return end - begin if 0 <= begin < end else -1
 
 
 def _agent_of(row: _Row) -> AgentFacts:

@@ -19,6 +19,7 @@ class KernelResources:
     workgroup: tuple[int, int, int]  # threads
     grid: tuple[int, int, int]  # threads
     file: str  # name of the table
+    ns: int = -1  # nanoseconds from start to end, of the run that the table is of
 
     @property
     def threads(self) -> int:

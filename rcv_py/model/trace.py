@@ -26,6 +26,8 @@ from rcv_py.model.device import (
 from rcv_py.model.waves import WaveBatch, WaveIndex
 from rcv_py.model.window import TimeWindow
 
+INFERRED = "inferred from the instructions"  # what told a target that no file names
+
 
 class WaveReader(Protocol):
     """Reads the waves of an open trace, in any process: picklable, and without state that changes."""

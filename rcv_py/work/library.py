@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
+from rcv_py.analysis.findings.choose import chosen_rows
+from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.library import LibraryRow, library_row
 from rcv_py.base.errors import RcvError
 from rcv_py.formats.open import open_trace
+from rcv_py.formats.run_files import run_facts
+from rcv_py.model.resources import RunFacts
+from rcv_py.model.trace import Trace
+from rcv_py.work.load import batches
+from rcv_py.work.triage import triage
 from rcv_py.work.worker import settle, without_main
 
 DEFAULT_JOBS = 2
@@ -19,19 +27,23 @@ AT_ONCE = 4  # captures handed to a process together
 STOPPED = "A process stopped while it opened this capture, probably for lack of memory."
 
 
-def library_rows(paths: Sequence[Path], jobs: int | None = None) -> Iterator[LibraryRow]:
+def library_rows(
+    paths: Sequence[Path], jobs: int | None = None, *, has_findings: bool = False
+) -> Iterator[LibraryRow]:
     """Yield a row for each capture, in order; one that cannot be opened has a row that says why.
 
-    `jobs` processes open them; 0 opens them here, None decides by their number.
+    `jobs` processes open them; 0 opens them here, None decides by their number.  `has_findings` reads their
+    waves too, of large captures some of them.
     """
+    work = partial(row_of, has_findings=has_findings)
     jobs = (0 if len(paths) <= FEW else DEFAULT_JOBS) if jobs is None else jobs
     if not jobs or len(paths) < 2:
-        yield from map(row_of, paths)
+        yield from map(work, paths)
         return
     done = 0
     try:
         with without_main(), ProcessPoolExecutor(jobs, get_context("spawn"), settle) as pool:
-            for row in pool.map(row_of, paths, chunksize=AT_ONCE):
+            for row in pool.map(work, paths, chunksize=AT_ONCE):
                 done += 1
                 yield row
     except BrokenProcessPool:  # one capture too much for the memory: the others are not asked again
@@ -39,9 +51,16 @@ def library_rows(paths: Sequence[Path], jobs: int | None = None) -> Iterator[Lib
             yield LibraryRow(path, path.name, error=STOPPED)
 
 
-def row_of(path: Path) -> LibraryRow:
+def row_of(path: Path, has_findings: bool = False) -> LibraryRow:
     """Open a capture and sum it up; never raises for a bad one."""
     try:
-        return library_row(open_trace(path))
+        trace = open_trace(path)
+        facts = run_facts(trace.path, trace.kernel_name, trace.target)
+        return library_row(trace, facts, _findings(trace, facts) if has_findings else None)
     except RcvError as error:
         return LibraryRow(path, path.name, error=f"{error} {error.hint}".strip())
+
+
+def _findings(trace: Trace, facts: RunFacts) -> Findings:
+    rows = chosen_rows(trace.waves)
+    return triage(trace, tuple(batches(trace, rows, workers=0)), is_whole=True, facts=facts)

@@ -54,7 +54,10 @@ def _of_engine(events: WaveEvents, se: int) -> WaveEvents:
 
 
 def _of_places(trace: Trace, by: str) -> list[OccupancyRow]:
-    found = [*occupancy_curves(trace, "all"), *(occupancy_curves(trace, by) if by != "all" else ())]
+    found = [
+        *occupancy_curves(trace, "all"),
+        *(occupancy_curves(trace, by, is_all=True) if by != "all" else ()),
+    ]
     names = [ALL, *(one.name for one in found[1:])]
     return [_row(name, one.steps) for name, one in zip(names, found, strict=False)]
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.device_limits import device_limits
-from rcv_py.analysis.occupancy_limits import GUESS, OccupancyLimits, occupancy_limits
+from rcv_py.analysis.occupancy_limits import GUESS, OccupancyLimits, occupancy_limits, waves_on_simd
 from rcv_py.analysis.register_use import register_use
+from rcv_py.analysis.workgroups import workgroups
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import KernelResources, RunFacts
 from rcv_py.model.trace import Trace
+from rcv_py.work.limits import limits_of as limits_of_work
+from rcv_py.work.load import load_all
 from tests.analysis import build
 from tests.support import captures
 
@@ -172,3 +177,39 @@ def test_real_captures(name: str, fit: int, binding: str | None, peak: int) -> N
     assert (found.binding.name if found.binding else None) == binding
     assert found.resident.peak <= found.waves
     assert 0 < found.resident.mean <= peak
+
+
+def test_steps_are_whole_workgroups_by_their_barriers() -> None:
+    """207 registers: two waves fit.  Single waves would step to 3 at 168 registers, two a SIMD only to 4."""
+    trace = trace_of("v_mov_b32 v206, 0")
+    single = occupancy_limits(trace)
+    assert single.next_step == "39 vector registers fewer (at most 168) would make room for 3 waves a SIMD."
+    found = occupancy_limits(trace, on_simd=2)
+    assert (found.waves, found.goal) == (2, 4)
+    assert found.next_step == "79 vector registers fewer (at most 128) would make room for 4 waves a SIMD."
+    assert found.limits[-1].source == "barriers of the traced waves"
+    assert any("LDS" in note and "size" not in note for note in found.notes)
+    # The same by a table that says 512 threads: eight waves on four SIMDs.
+    told = limits_of("v_mov_b32 v206, 0", vgprs=207, workgroup=(512, 1, 1))
+    assert (told.waves, told.goal, told.next_step) == (found.waves, found.goal, found.next_step)
+
+
+def test_a_wave_more_than_fits_beside_whole_workgroups_is_no_step() -> None:
+    trace = trace_of("v_mov_b32 v166, 0")  # 168 registers: three waves, but only one workgroup of two a SIMD
+    assert (occupancy_limits(trace).waves, occupancy_limits(trace, on_simd=2).waves) == (3, 2)
+
+
+def test_barriers_tell_how_many_waves_a_workgroup_puts_on_a_simd(tmp_path: Path) -> None:
+    """What the barriers of a capture without tables tell is what its table says."""
+    for name in ("flash_attn_small_after", "flash_attn_small_before", "pa_mqa_big"):
+        source = captures.trace_path(name)
+        told = run_facts(source, open_trace(source).kernel_name).kernel
+        alone = tmp_path / name / "x" / "y"
+        alone.parent.mkdir(parents=True)
+        shutil.copytree(source, alone)
+        trace = open_trace(alone)
+        assert run_facts(alone, trace.kernel_name).kernel is None
+        found = waves_on_simd(trace, workgroups(trace, load_all(trace, workers=0)))
+        assert told is not None
+        assert found in (0, -(-told.threads // 256))
+        assert limits_of_work(trace, RunFacts()).waves >= 1

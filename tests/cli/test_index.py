@@ -28,6 +28,11 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return output.out
 
 
+def main_out(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert main([str(word) for word in words]) == 0
+    return capsys.readouterr().out
+
+
 @pytest.fixture
 def library() -> Path:
     captures.need_shared()
@@ -55,8 +60,53 @@ def test_every_capture_is_there_once(library: Path, capsys: pytest.CaptureFixtur
     big = rows[captures.trace_path("pa_mqa_big").name]
     golden = captures.golden("beyond/pa_mqa_big.json")
     assert big["mean_waves"] == pytest.approx(golden["avg_waves"], abs=0.01)
-    latencies = [row["latency"] for row in document["captures"]]
-    assert latencies == sorted(latencies, reverse=True)
+    times = [row["duration_ns"] for row in document["captures"] if row["duration_ns"] is not None]
+    assert len(times) == len(captures.THREAD_TRACES)
+    assert times == sorted(times, reverse=True)
+
+
+def test_the_duration_is_that_of_the_record(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From the first start to the last end of a wave, engine by engine moved to one clock: here all agree."""
+    rows = {Path(row["path"]): row for row in json.loads(run(capsys, library, "--json"))["captures"]}
+    for name in ("pa_mqa_small", "vec_add"):
+        folder = captures.trace_path(name)
+        row = next(row for path, row in rows.items() if path.name == folder.name)
+        occupancy = json.loads(main_out(capsys, "occupancy", folder, "--json"))["rows"][0]
+        assert row["duration"] == occupancy["end"] - occupancy["begin"]
+        assert row["duration_ns"] == pytest.approx(row["duration"] / 2.2, rel=0.2)
+        limits = json.loads(main_out(capsys, "occupancy", folder, "--limits", "--json"))
+        assert (row["waves_per_simd"], row["limiter"]) == (limits["waves_per_simd"], limits["binding"] or "")
+
+
+def test_a_capture_without_a_source_line_is_not_healthy(
+    library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = json.loads(run(capsys, library, "--json"))["captures"]
+    unmapped = [row for row in rows if row["mapped"] == 0]
+    assert len(unmapped) == 2
+    for row in unmapped:
+        assert row["health"] == "No instruction has a source line"
+    note = next(
+        note
+        for note in json.loads(main_out(capsys, "check", unmapped[0]["path"], "--json"))["notes"]
+        if note["name"] == "debug_info"
+    )
+    assert "-g" in note["remedy"]
+    assert "source line" in note["consequence"]
+
+
+def test_findings_are_those_of_triage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a").symlink_to(captures.trace_path("pa_mqa_small"), target_is_directory=True)
+    row = json.loads(run(capsys, tmp_path, "--findings", "--json"))["captures"][0]
+    assert row["finding"] == json.loads(main_out(capsys, "triage", tmp_path / "a", "--json"))["headline"]
+    assert json.loads(run(capsys, tmp_path, "--json"))["captures"][0]["finding"] == ""
+
+
+def test_what_is_not_known_is_null(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {row["capture"]: row for row in json.loads(run(capsys, mixed, "--json"))["captures"]}
+    numbers = [name for name, value in rows["first"].items() if isinstance(value, int | float)]
+    assert len(numbers) > 12
+    assert all(rows["broken"][name] is None for name in numbers)
 
 
 def test_twins_are_named_with_their_noise(library: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,11 +6,15 @@ import csv
 import io
 import json
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from rcv_py.cli.main import main
+from rcv_py.model.kinds import TokenKind
 from tests.support import captures
+from tests.support.folders import code, row, write
+from tests.support.wave_folder import wave
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
@@ -33,7 +37,7 @@ def test_numbers_that_name_are_not_grouped_and_samples_are_no_cycles(
     assert jumps[0].split()[:5] == ["row", "target", "taken", "not", "taken"]
     assert jumps[1].split()[:6] == ["143", "149", "0", "4", "0.0", "%"]
     sampled = run(capsys, "isa", captures.trace_path("pcsampling"), "--top", 1).splitlines()[0].split()
-    assert sampled == ["row", "samples", "stalled", "share", "block", "instruction"]
+    assert sampled == ["row", "samples", "stalled", "share", "block", "instruction", "source"]
     assert "has no branches" in run(capsys, "isa", captures.trace_path("vec_add"), "--branches")
 
 
@@ -72,3 +76,32 @@ def test_one_listing_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["isa", str(captures.trace_path("vec_add")), "--blocks", "--branches"])
     assert "not allowed" in capsys.readouterr().err
+
+
+def test_a_branch_that_was_never_taken_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not one jump in the whole capture: 32 executions of a branch that fall through."""
+    rows = [
+        row("k", 0, "", 0),
+        row("s_cbranch_scc1 3", 1, "", 16, 32, 128, 0, 0),
+        row("s_nop 0", 2, "", 20, 32, 128, 0, 0),
+        row("s_endpgm", 3, "", 24, 1, 4, 0, 0),
+    ]
+    rows[0][0] = "; k"
+    tokens = []
+    for turn in range(32):
+        tokens.append([100 + 8 * turn, int(TokenKind.NEXT), 0, 4, 1])
+        tokens.append([104 + 8 * turn, int(TokenKind.IMMED), 0, 4, 2])
+    tokens.append([400, int(TokenKind.MSG), 0, 4, 3])
+    one = wave(tokens, [[1, 320]])
+    folder = write(tmp_path, {"code.json": code(*rows), "se0_sm0_sl0_wv0.json": one})
+    found = json.loads(run(capsys, "isa", folder, "--branches", "--json"))["rows"]
+    branch = next(one for one in found if one["row"] == 1)
+    assert (branch["taken"], branch["not_taken"], branch["taken_share"]) == (0, 32, 0.0)
+
+
+def test_branches_of_pc_samples_are_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.trace_path("pcsampling")
+    rows = json.loads(run(capsys, "isa", folder, "--branches", "--json"))["rows"]
+    assert rows
+    assert all(row["taken"] is None and row["not_taken"] is None for row in rows)
+    assert " 0 " not in run(capsys, "isa", folder, "--branches").split("\n")[1]

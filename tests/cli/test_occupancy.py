@@ -69,3 +69,13 @@ def test_a_capture_without_times_says_so(by: str, tmp_path: Path, capsys: pytest
     assert "not" in run(capsys, folder, "--by", by)
     assert json.loads(run(capsys, folder, "--by", by, "--json"))["rows"] == []
     assert run(capsys, folder, "--by", by, "--csv").count("\n") == 1
+
+
+def test_every_unit_of_the_device_has_a_row(capsys: pytest.CaptureFixture[str]) -> None:
+    """By compute unit: all on which a wave was seen, not only those that were traced."""
+    folder = captures.trace_path("flash_attn_small_after")
+    record = json.loads((folder / "occupancy.json").read_text())
+    units = {(se, row[1]) for se, rows in record.items() if se.isdigit() for row in rows}
+    rows = json.loads(run(capsys, folder, "--by", "cu", "--json"))["rows"]
+    assert len(rows) == 1 + len(units) > 5
+    assert sum(row["area"] for row in rows[1:]) == rows[0]["area"]

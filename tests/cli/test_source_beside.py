@@ -152,3 +152,9 @@ def test_a_capture_without_mapping_has_a_dash_or_no_column() -> None:
         assert ":0" not in of_capture(command, folder, "--top 3").out
     rows = json.loads(of_capture("isa", folder, "--top 3", "--json").out)["rows"]
     assert [row["source"] for row in rows] == [""] * 3
+
+
+def test_tables_of_a_report_have_their_place(tmp_path: Path) -> None:
+    target = tmp_path / "report.md"
+    assert run("report", str(captures.trace_path(NAME)), "--out", str(target)).code == 0
+    assert not text_faults(target.read_text(encoding="utf-8").replace("\\", ""))[:3]

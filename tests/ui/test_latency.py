@@ -131,7 +131,7 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     assert [str(number) for number in column(panel, "median")] == ["nan", "nan", "104.0", "900.0"]
     rows = list(panel.sheet().rows)
     assert rows[0][-5:-2] == ("", "", "")
-    assert rows[3][3:9] == (0.0, "", "", "", "", "")
+    assert rows[3][4:10] == (0.0, "", "", "", "", "")
     assert panel.view.table.text(0, panel.view.table.column_of("median")) == "–"
     without = replace(found, counter_names=(), counters=())
     open_in(without, [waves])
@@ -277,7 +277,7 @@ def test_the_sheet_has_what_is_shown(
     sheet = panel.sheet()
     rows = list(sheet.rows)
     assert len(rows) == 10
-    assert sheet.headers[:4] == ("line", "instruction", "cost", "total")
+    assert sheet.headers[:5] == ("line", "instruction", "source", "cost", "total")
     assert rows[0][1] == "s_waitcnt vmcnt(0) lgkmcnt(0)"
 
 

@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 HEALTHY = "healthy"
+NO_MAP = "debug_info"  # the note about instructions without a source line
 # What is looked at, in the words of whoever is told that nothing was found.
 CHECKED = (
     "whether waves were traced",
@@ -115,5 +116,10 @@ def verdict(notes: Sequence[HealthNote]) -> str:
 
 
 def headline(notes: Sequence[HealthNote]) -> str:
-    """Return the worst serious note's title, or that there is none."""
-    return next((note.title for note in notes if note.is_serious), HEALTHY)
+    """Return the worst serious note's title, or that there is none.
+
+    A capture without a single source line is not called healthy: costs can be told by instruction only.
+    """
+    serious = [note.title for note in notes if note.is_serious]
+    unmapped = [note.title for note in notes if note.name == NO_MAP]
+    return next(iter((*serious, *unmapped)), HEALTHY)

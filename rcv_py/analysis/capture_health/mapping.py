@@ -158,7 +158,10 @@ def debug_info(trace: Trace) -> HealthNote | None:
                 f"{count(mapped)} of {count(whole)} ({percent(mapped, whole)})",
             ),
         ),
-        "Source, explorer and flame views are empty." if not mapped else "Costs by source line are too low.",
+        "Costs cannot be told by source line: the views Source and Explorer are empty, the flamegraph names "
+        "instructions only."
+        if not mapped
+        else "Costs by source line are too low.",
         "Build with debug information: -g for hipcc; FLYDSL_DEBUG_ENABLE_DEBUG_INFO=1 for FlyDSL; "
         "no TRITON_DISABLE_LINE_INFO for Triton, and an empty cache of compiled kernels for both.",
     )

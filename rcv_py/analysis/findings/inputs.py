@@ -27,9 +27,15 @@ from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.matrix_passes import MatrixUse, matrix_use
 from rcv_py.analysis.occupancy import Steps, steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
-from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
+from rcv_py.analysis.occupancy_limits import (
+    OccupancyLimits,
+    is_size_known,
+    occupancy_limits,
+    waves_on_simd,
+)
 from rcv_py.analysis.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.analysis.simd_work import SimdWork, simd_work
+from rcv_py.analysis.workgroups import workgroups
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -192,7 +198,10 @@ class FindingInputs:
     @cached_property
     def limits(self) -> OccupancyLimits:
         """What limits resident waves."""
-        return occupancy_limits(self.trace, self.facts)
+        if is_size_known(self.trace, self.facts):
+            return occupancy_limits(self.trace, self.facts)
+        on_simd = waves_on_simd(self.trace, workgroups(self.trace, self.batches))
+        return occupancy_limits(self.trace, self.facts, on_simd)
 
     @cached_property
     def matrix(self) -> MatrixUse:

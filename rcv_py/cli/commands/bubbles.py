@@ -11,7 +11,7 @@ from rcv_py.analysis.matrix_passes import matrix_use
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import in_order
+from rcv_py.cli.chosen import if_known, in_order
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
@@ -78,16 +78,20 @@ def _document(trace: Trace, found: Bubbles, read: list[Any], rule: ReferenceRule
         "waves": found.waves,
         "of": len(trace.waves),
         "rule": rule.value,
-        "totals": {
-            "resident": found.resident,
-            "issuing": found.issuing,
-            "no_issue": found.no_issue,
-            "matrix": found.matrix,
-            "bubble": found.bubble,
-            "busy_share": round(found.busy_share, 6),
-            **{way: round(float(getattr(found, way).sum()), 3) for way in WAYS},
-        },
-        "matrix": {"busy": use.busy, "share": round(use.share, 6), "assumption": use.assumption},
+        "totals": if_known(
+            {
+                "resident": found.resident,
+                "issuing": found.issuing,
+                "no_issue": found.no_issue,
+                "matrix": found.matrix,
+                "bubble": found.bubble,
+                "busy_share": round(found.busy_share, 6),
+                **{way: round(float(getattr(found, way).sum()), 3) for way in WAYS},
+            },
+            found.waves > 0,
+        ),
+        "matrix": if_known({"busy": use.busy, "share": round(use.share, 6)}, found.waves > 0)
+        | {"assumption": use.assumption},
         "simds": [
             {
                 "se": place >> 8,

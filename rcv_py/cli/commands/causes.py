@@ -15,7 +15,7 @@ from rcv_py.analysis.place_text import beside
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import in_order, nothing
+from rcv_py.cli.chosen import if_known, in_order, nothing
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
@@ -98,12 +98,15 @@ class _Printer:
             "capture": self.trace.name,
             "by": self.by,
             "waves": table.waves,
-            "totals": {
-                "stall": table.total_stall,
-                "idle": table.total_idle,
-                "explained": round(table.explained, 6),
-                "explained_idle": round(table.explained_idle, 6),
-            },
+            "totals": if_known(
+                {
+                    "stall": table.total_stall,
+                    "idle": table.total_idle,
+                    "explained": round(table.explained, 6),
+                    "explained_idle": round(table.explained_idle, 6),
+                },
+                table.waves > 0,
+            ),
             "assumption": table.assumption,
         }
 

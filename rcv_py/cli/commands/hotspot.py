@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns
-from rcv_py.analysis.occupancy_limits import occupancy_limits
 from rcv_py.analysis.populations import ALL
 from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.base.errors import UsageError
@@ -26,6 +25,7 @@ from rcv_py.cli.wave_choice import counted_trace, print_heading
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
+from rcv_py.work.limits import limits_of
 
 _NUMBERS = tuple(Column(name, True) for name in ("hits", "latency", "stall", "idle", "share"))
 _COLUMNS = {
@@ -75,7 +75,7 @@ def run(arguments: Namespace) -> int:
     top = TOP if arguments.top is None else arguments.top
     shown = rows[:top] if top else rows
     facts = facts_of(trace, arguments)
-    limits = occupancy_limits(trace, facts)
+    limits = limits_of(trace, facts)
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_values(row) for row in shown]))
     elif arguments.json:

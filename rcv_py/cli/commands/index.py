@@ -56,7 +56,7 @@ def _library(arguments: Namespace) -> Library:
     if not paths:
         raise NotATrace(root, f"no capture lies up to {max(1, arguments.depth)} folders below it")
     chosen = paths[: arguments.limit or None]
-    rows = with_twins(list(library_rows(chosen, arguments.jobs)))
+    rows = with_twins(list(library_rows(chosen, arguments.jobs, has_findings=arguments.findings)))
     return Library(root, ranked_rows(rows, arguments.sort), len(paths) - len(chosen))
 
 

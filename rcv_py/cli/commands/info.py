@@ -14,12 +14,12 @@ from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.summary import info
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
-from rcv_py.base.text import byte_size, count, nanoseconds, percent, plural, short_kernel
+from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches, captures
 from rcv_py.cli.report import Column, bold, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.formats.open import open_trace
-from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.trace import INFERRED, CaptureEntry, Trace
 from rcv_py.state.wave_store import WaveStore
 
 _CAPTURES = (
@@ -162,7 +162,8 @@ def _recorded(facts: dict[str, Any]) -> str:
     kinds = [("thread trace", form["thread_trace"]), ("PC samples", form["pc_samples"])]
     what = " and ".join(name for name, is_there in kinds if is_there)
     version = f"format {form['version']}" if form["version"] else ""
-    return ", ".join(filter(None, (form["target"], what, version)))
+    target = f"{form['target']} ({INFERRED})" if form["target_from"] == INFERRED else form["target"]
+    return ", ".join(filter(None, (target, what, version)))
 
 
 def _waves(waves: dict[str, Any]) -> str:
@@ -183,6 +184,8 @@ def _occupancy(occupancy: dict[str, Any]) -> str:
 
 def _code(facts: dict[str, Any]) -> str:
     code = facts["code"]
+    if code["instructions"] is None:
+        return f"{DASH} the capture has no instructions"
     kernels = f" of {plural(len(facts['kernels']), 'kernel')}" if len(facts["kernels"]) > 1 else ""
     rows = f"{plural(code['instructions'], 'instruction')}{kernels}"
     if not code["hits"]:
@@ -201,7 +204,7 @@ def _time(clock: dict[str, Any]) -> str:
 
 
 def _cycles(code: dict[str, Any]) -> str:
-    whole = code["latency"] + code["idle"]
+    whole = (code["latency"] or 0) + (code["idle"] or 0)
     parts = [f"{name} {percent(code[name], whole)}" for name in ("issue", "stall", "idle")]
     return f"{count(whole)} of all waves: {', '.join(parts)}" if whole else ""
 

@@ -10,7 +10,7 @@ from typing import Any
 from rcv_py.analysis.cost_columns import SAMPLES
 from rcv_py.analysis.listing import listing
 from rcv_py.base.paths import short_place
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import DASH, count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import MODES, asked_costs, nothing, tuples_in_order
 from rcv_py.cli.isa_views import show_labels, with_bars, with_matches
@@ -100,8 +100,9 @@ def _cells(columns: tuple[Column, ...], row: tuple[Any, ...]) -> list[str]:
     cells = []
     for column, value in zip(columns, row, strict=True):
         if column.title == "taken_share":
-            ran = any(row[[one.title for one in columns].index(name)] for name in ("taken", "not_taken"))
-            cells.append(percent(value, 1) if ran else "")
+            cells.append(DASH if value is None else percent(value, 1))
+        elif value is None:
+            cells.append(DASH)
         elif isinstance(value, float):
             cells.append(percent(value, 1) if value else "")
         elif column.title in _NAMES and isinstance(value, int):

@@ -18,7 +18,7 @@ from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import tuples_in_order
+from rcv_py.cli.chosen import if_known, tuples_in_order
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading
@@ -63,7 +63,7 @@ class _Report:
 
     head: tuple[str, ...]
     rows: list[tuple[Any, ...]]
-    totals: dict[str, int]
+    totals: dict[str, Any]
     footer: str
     assumption: str
     reason: str = ""
@@ -117,7 +117,8 @@ def _hidden(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _
     reason = why_not_hidden(trace)
     if not reason and not rows:
         reason = chosen.missing or "No instruction was executed while the trace was recorded."
-    return _Report(_HIDDEN, rows, totals, footer, found.assumption, reason)
+    known = if_known(totals, matrix.resident > 0)
+    return _Report(_HIDDEN, rows, known, footer, found.assumption, reason)
 
 
 def _memory(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _Report:

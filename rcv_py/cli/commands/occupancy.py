@@ -25,6 +25,7 @@ _TITLES = {
     "kernel": "kernel",
     "state": "state",
 }
+_TOLD = 8  # names of rows in an error
 _NO_TIMES = "The capture does not say when waves began and ended."
 _NUMBERS = tuple(Column(name, True) for name in ("mean", "peak", "tail", "ramp", "begin", "end", "share"))
 _NOTHING = {
@@ -59,7 +60,8 @@ def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRo
     """The row of all, and those that are asked for."""
     missing = [name for name in names or () if name not in [row.name for row in rows]]
     if missing:
-        there = ", ".join(row.name for row in rows) or "none"
+        there = ", ".join(row.name for row in rows[:_TOLD]) or "none"
+        there += f" and {len(rows) - _TOLD:,} others" if len(rows) > _TOLD else ""
         raise UsageError(f"There is no row {missing[0]!r}.", hint=f"Rows: {there}.")
     return [row for at, row in enumerate(rows) if not names or not at or row.name in names]
 

@@ -13,7 +13,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import counted, counted_batches, in_order, nothing
+from rcv_py.cli.chosen import counted, counted_batches, if_known, in_order, nothing
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
@@ -111,12 +111,15 @@ def _document(trace: Trace, summary: WaitSummary, arguments: Namespace) -> dict[
         "capture": trace.name,
         "wave": arguments.wave,
         "waves": summary.waves,
-        "totals": {
-            "waits": len(table),
-            "hits": int(table.hits.sum()),
-            "stall": int(table.stall.sum()),
-            "charged": int(table.charged.sum()),
-        },
+        "totals": if_known(
+            {
+                "waits": len(table),
+                "hits": int(table.hits.sum()),
+                "stall": int(table.stall.sum()),
+                "charged": int(table.charged.sum()),
+            },
+            summary.waves > 0,
+        ),
     }
 
 

@@ -13,12 +13,11 @@ from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.hotspot import counted_rows
 from rcv_py.analysis.line_stats import wave_lines
 from rcv_py.analysis.place_text import NO_PLACE
-from rcv_py.analysis.token_details import state_cycles
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import wave_of, window_of
-from rcv_py.cli.commands.waves import STATES
+from rcv_py.cli.commands.waves import STATES, states_within
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
@@ -50,7 +49,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _document(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) -> dict[str, Any]:
-    cycles = state_cycles(wave, part.begin, part.end)
+    cycles = states_within(wave, window_of(arguments.within))
     whole = wave_lines(wave, len(trace.code))
     return {
         "capture": trace.name,
@@ -60,7 +59,7 @@ def _document(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) 
         "end": wave.end,
         "cycles": wave.end - wave.begin,
         "within": [part.begin, part.end],
-        "states": {state.name.lower(): cycles[state] if len(wave.states) else None for state in STATES},
+        "states": {state.name.lower(): None if cycles is None else cycles[state] for state in STATES},
         "tokens": len(wave.tokens),
         "latency": int(whole.latency.sum()),
         "stall": int(whole.stall.sum()),
@@ -95,9 +94,11 @@ def _print(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) -> 
     real = trace.clock.ns(found["cycles"])
     lasted = f"{count(found['cycles'])} cycles" + ("" if real is None else f", {nanoseconds(real)}")
     known = {name: value for name, value in found["states"].items() if value is not None}
-    whole = max(1, sum(known.values()))
-    shares = ", ".join(f"{name.upper()} {percent(value, whole)}" for name, value in known.items())
-    states = f"{shares}, of {count(part.width)} cycles" if known else f"{NO_PLACE} the wave has no timeline"
+    whole = sum(known.values())
+    shares = ", ".join(f"{name.upper()} {percent(value, max(1, whole))}" for name, value in known.items())
+    states = (
+        f"{shares}, of {count(whole)} recorded cycles" if known else f"{NO_PLACE} the wave has no timeline"
+    )
     print(f"{wave.id}")
     facts = [
         ("life", f"{count(wave.begin)} to {count(wave.end)}, {lasted}"),

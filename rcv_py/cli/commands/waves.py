@@ -25,6 +25,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 
 SCHEMA = "rcv.waves/1"
@@ -63,8 +64,9 @@ def run(arguments: Namespace) -> int:
         print(json_text(schema, document, about(arguments, trace, waves=waves)))
     elif not rows:
         there = len(trace.occupancy) if arguments.resident else len(trace.waves)
-        none = "resident waves" if arguments.resident else "traced waves"
-        print(nothing("wave", arguments, "") if there else f"The capture has no {none}.")
+        none = "The capture does not say when waves began and ended."
+        none = none if arguments.resident else "The capture has no traced waves."
+        print(nothing("wave", arguments, "") if there else none)
     else:
         columns = [Column(name, name not in ("wave", "kernel"), _ELASTIC.get(name, "")) for name in head]
         print_table(columns, [[_cell(name, row[name]) for name in head] for row in shown])
@@ -116,14 +118,17 @@ def _cell(name: str, value: Any) -> str:
     return str(value) if name in _NAMES or isinstance(value, str) else count(value)
 
 
-def _window(trace: Trace, asked: tuple[int, int] | None, begin: int, end: int) -> TimeWindow:
-    """The part of a life that counts."""
-    window = window_of(asked)
-    return (
-        TimeWindow(begin, end)
-        if window is None
-        else TimeWindow(max(begin, window.begin), min(end, window.end))
-    )
+def states_within(wave: Wave, window: TimeWindow | None) -> tuple[int, ...] | None:
+    """Return the cycles in each state, None if the wave has no record of its states.
+
+    Without a window all that was recorded counts, also what lasts beyond the end of the wave's life.
+    """
+    if not len(wave.states):
+        return None
+    if window is not None:
+        return state_cycles(wave, window.begin, window.end)
+    end = wave.states.start + wave.states.duration
+    return state_cycles(wave, int(wave.states.start.min()), int(end.max()))
 
 
 def _is_seen(asked: tuple[int, int] | None, begin: int, end: int) -> bool:
@@ -142,10 +147,8 @@ def _traced(trace: Trace, arguments: Namespace, own: ChosenWaves | None) -> Iter
     read = {wave.row: wave for batch in counted_batches(trace, set(inside)) for wave in batch.waves}
     for row in inside:
         begin, end = int(index.begin[row]), int(index.end[row])
-        part = _window(trace, arguments.within, begin, end)
         wave = read.get(row)
-        has_states = wave is not None and len(wave.states) > 0
-        cycles = state_cycles(wave, part.begin, part.end) if has_states else None
+        cycles = None if wave is None else states_within(wave, window_of(arguments.within))
         yield {
             "wave": str(index.id(row)),
             "cu": int(index.cu[row]),

@@ -200,9 +200,11 @@ ISA = Schema(
                     {
                         "row": LINE,
                         "target": whole("Row that it leads to; -1 if that is not known.", least=-1),
-                        "taken": times("Executions that jumped"),
-                        "not_taken": times("Executions that went on"),
-                        "taken_share": share("Part of the executions that jumped"),
+                        "taken": maybe(times("Executions that jumped; null if no wave was traced")),
+                        "not_taken": maybe(times("Executions that went on; null if no wave was traced")),
+                        "taken_share": maybe(
+                            share("Part of the executions that jumped; null if there was none")
+                        ),
                         "instruction": INSTRUCTION,
                         "source": SOURCE,
                     },

@@ -68,11 +68,13 @@ LATENCY = Schema(
                 **_LATENCY,
                 "kind": fixed("Which of the tables.", "hidden"),
                 "totals": record(
-                    "Sums over all rows, and how busy matrix units were.",
+                    "Sums over all rows, and how busy matrix units were; null if no wave was read.",
                     {
-                        **_HIDDEN,
-                        "matrix_busy": cycles("Matrix instructions by the cycles each takes"),
-                        "simd_resident": cycles("Time in which a SIMD held a traced wave, summed over SIMDs"),
+                        **{name: maybe(shape) for name, shape in _HIDDEN.items()},
+                        "matrix_busy": maybe(cycles("Matrix instructions by the cycles each takes")),
+                        "simd_resident": maybe(
+                            cycles("Time in which a SIMD held a traced wave, summed over SIMDs")
+                        ),
                     },
                 ),
                 "rows": rows(

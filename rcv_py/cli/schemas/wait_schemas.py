@@ -48,12 +48,12 @@ _WAITS: Fields = {
     "wave": WAVE_ASKED,
     "waves": WAVES_READ,
     "totals": record(
-        "Sums over all waits.",
+        "Sums over all waits; null if no wave was read.",
         {
-            "waits": times("Wait instructions that waited for something"),
-            "hits": times("Their executions"),
-            "stall": cycles("Their stall"),
-            "charged": cycles("Part of it that is charged to a producer"),
+            "waits": maybe(times("Wait instructions that waited for something")),
+            "hits": maybe(times("Their executions")),
+            "stall": maybe(cycles("Their stall")),
+            "charged": maybe(cycles("Part of it that is charged to a producer")),
         },
     ),
 }
@@ -71,7 +71,7 @@ WAITS = Schema(
                     {
                         **PLACE,
                         "hits": times("Executions"),
-                        "stall": cycles("Stall"),
+                        "stall": maybe(cycles("Stall")),
                         "share": share("Part of the stall of all waits"),
                         "exact": times("Executions that stalled for an operation"),
                         "producers": rows(
@@ -121,12 +121,12 @@ _CAUSES: Fields = {
     **CAPTURE,
     "waves": WAVES_READ,
     "totals": record(
-        "Sums over all waves.",
+        "Sums over all waves; null if no wave was read.",
         {
-            "stall": cycles("Stall"),
-            "idle": cycles("Gaps between instructions"),
-            "explained": share("Part of the stall with a cause"),
-            "explained_idle": share("Part of the gaps with a cause"),
+            "stall": maybe(cycles("Stall")),
+            "idle": maybe(cycles("Gaps between instructions")),
+            "explained": maybe(share("Part of the stall with a cause")),
+            "explained_idle": maybe(share("Part of the gaps with a cause")),
         },
     ),
     "assumption": text("What the attribution takes for granted, as a sentence."),
@@ -190,14 +190,21 @@ BUBBLES = schema(
         "waves": WAVES_READ,
         "of": waves("Traced waves"),
         "totals": record(
-            "Sums over SIMDs.",
-            {**_SIMD, "busy_share": share("Part of the time with a wave in which one issued"), **_WAYS},
+            "Sums over SIMDs; null if no wave was read.",
+            {
+                name: maybe(shape)
+                for name, shape in {
+                    **_SIMD,
+                    "busy_share": share("Part of the time with a wave in which one issued"),
+                    **_WAYS,
+                }.items()
+            },
         ),
         "matrix": record(
             "How busy matrix units were.",
             {
-                "busy": cycles("Matrix instructions by the cycles each takes"),
-                "share": number("Part of the time with a traced wave, from 0.", least=0),
+                "busy": maybe(cycles("Matrix instructions by the cycles each takes")),
+                "share": maybe(number("Part of the time with a traced wave, from 0.", least=0)),
                 "assumption": text("What the number takes for granted, as a sentence."),
             },
         ),

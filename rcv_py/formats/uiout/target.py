@@ -12,9 +12,9 @@ from rcv_py.base.errors import TraceError
 from rcv_py.formats.files import read_bytes
 from rcv_py.formats.run_places import may_look, names_in, nearby
 from rcv_py.formats.uiout.mnemonics import guessed_target
+from rcv_py.model.trace import INFERRED
 
 NEIGHBOURS = "tables or code objects of the run"
-INSTRUCTIONS = "inferred from the instructions"
 
 _CODE_OBJECT = re.compile(r".*_(gfx[0-9a-f]{3,5})_code_object_id_\d+\.out")
 _AGENTS = re.compile(r".*agent_info\.csv")
@@ -32,7 +32,7 @@ def exact_target(folder: Path, gfxip: int, mnemonics: Set[str]) -> tuple[str, st
         return near, NEIGHBOURS
     inferred = guessed_target(mnemonics, gfxip)
     if inferred:
-        return inferred, INSTRUCTIONS
+        return inferred, INFERRED
     far = distant_target(folder, gfxip)
     return (far, NEIGHBOURS) if far else (f"gfx{gfxip}", "")
 

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from rcv_py.analysis.branches import branches
+from rcv_py.analysis.place_text import beside
 from rcv_py.analysis.waits import ARROW_COLORS, Arrows, arrows
 from rcv_py.base.text import percent, plural
 from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.ui.kit.arrow_gutter import ArrowRows
 from rcv_py.ui.kit.isa_arrows import GutterArrows, wait_arrows
@@ -54,7 +56,7 @@ def branch_arrows(program: Program, wave: Wave | None) -> GutterArrows:
     passed = dict(zip(program.table.row.tolist(), program.table.not_taken.tolist(), strict=True))
     tips = tuple(
         _tip(
-            code,
+            program.trace,
             (start, goal),
             (times[start, goal], passed.get(start, 0)),
             f"of these {here.get((start, goal), 0):,} in {wave.id}" if wave is not None else "",
@@ -79,11 +81,10 @@ def _rows(found: Arrows) -> ArrowRows:
     return ArrowRows(*(column.astype(np.int64) for column in columns))
 
 
-def _tip(code: CodeTable, pair: tuple[int, int], counts: tuple[int, int], here: str) -> str:
+def _tip(trace: Trace, pair: tuple[int, int], counts: tuple[int, int], here: str) -> str:
     source, target = pair
     taken, passed = counts
-    ends = f"{source}  {code.text[source]}"
-    goal = f"{target}  {code.text[target]}"
+    ends, goal = (f"{row}  {trace.code.text[row]}{beside(trace, row)}" for row in (source, target))
     if not taken and not passed:
         return f"{ends}\njumps to\n{goal}\nThe capture does not tell how often."
     share = percent(taken, taken + passed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,9 +11,11 @@ import numpy as np
 from rcv_py.analysis.latency_tables import HiddenTable
 from rcv_py.analysis.memory_and_waits import entries, matched_lines
 from rcv_py.analysis.memory_latency import MemoryLatency
+from rcv_py.analysis.place_text import instruction_place
 from rcv_py.analysis.wait_latency import WaitLatency
 from rcv_py.base.text import short_count
 from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.column_widths import PAD
 from rcv_py.ui.kit.table_model import Column, grouped
 
@@ -42,6 +44,13 @@ class LatencyRows:
         """Where the longest bar, or its whisker, ends."""
         ends = self.bars.sum(axis=0) + (0 if self.spread is None else self.spread)
         return float(ends.max(initial=0))
+
+
+def placed(trace: Trace, rows: LatencyRows) -> LatencyRows:
+    """Return the rows with the source place of each instruction behind its text."""
+    places = tuple(instruction_place(trace, row) for row in rows.line.tolist())
+    column = Column("source", "source", places, width=140, tip="Source line of the instruction.")
+    return replace(rows, columns=(*rows.columns[:2], column, *rows.columns[2:]))
 
 
 def hidden_rows(code: CodeTable, table: HiddenTable) -> LatencyRows:

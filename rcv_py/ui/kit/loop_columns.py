@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from rcv_py.analysis.loop_iterations import Iterations, LoopIterations, LoopTable
+from rcv_py.analysis.place_text import instruction_place
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.table_model import Column, grouped
@@ -32,6 +33,13 @@ def loop_columns(trace: Trace, table: LoopTable) -> tuple[Column, ...]:
         number("p90", "p90", table.p90, f"Nine tenths take fewer cycles, {_BETWEEN}."),
         number("most", "max", table.most, f"Most cycles {_BETWEEN}."),
         Column("text", "branch", tuple(trace.code.text[row] for row in table.branch.tolist()), width=150),
+        Column(
+            "source",
+            "source",
+            tuple(instruction_place(trace, row) for row in table.branch.tolist()),
+            width=140,
+            tip="Source line of the branch.",
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.explorer import top_lines
-from rcv_py.analysis.place_text import place_text
+from rcv_py.analysis.place_text import beside, place_text
 from rcv_py.base.text import short_count
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
@@ -56,7 +56,7 @@ def code_ranking(trace: Trace, cost: np.ndarray) -> Ranking:
         (-1,) * len(rows),
         tuple(rows),
         tuple(f"row {row}" for row in rows),
-        tuple(trace.code.text[row] for row in rows),
+        tuple(trace.code.text[row] + beside(trace, row) for row in rows),
         cost[rows].astype(np.int64),
         int(cost.sum()),
         unit_of(trace),

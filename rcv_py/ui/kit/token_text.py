@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.attribution.token import TokenCause
-from rcv_py.analysis.place_text import place_text
+from rcv_py.analysis.place_text import beside, place_text
 from rcv_py.analysis.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.token_details import LineTotals, TokenDetails
 from rcv_py.analysis.token_waits import Awaited, ReleasedBy, TokenWaits
@@ -100,7 +100,7 @@ def _cause(trace: Trace, facts: TokenFacts, one: TokenCause, in_ns: bool) -> Ric
     why = f"{sure}: {text.evidence}" if one.cause is not Cause.UNEXPLAINED else "no evidence for any cause"
     blamed = Rich()
     if one.line >= 0:
-        name = f"{one.line}  {trace.code.text[one.line]}"
+        name = f"{one.line}  {trace.code.text[one.line]}{beside(trace, one.line)}"
         is_own = one.wave >= 0 and str(trace.waves.id(one.wave)) == facts.wave
         link = token_link(one.row, name) if is_own else line_link(one.line, name)
         blamed = rich("<br>{}{}", link, "" if is_own else " · of another wave")
@@ -125,7 +125,7 @@ def _awaited(trace: Trace, one: Awaited, in_ns: bool) -> Rich:
     ago = f"{_duration(trace, one.ago, in_ns)}{'' if in_ns else ' cycles'}"
     when = f"issued at {one.issued:,}, {ago} before the wait, by {one.counter}"
     mark = rich(" · <b>newest, ends the wait</b>") if one.is_newest else ""
-    link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}")
+    link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}{beside(trace, one.line)}")
     return rich("{}<br><span class='q'>{}{}</span>", link, when, mark)
 
 
@@ -133,7 +133,7 @@ def _released(trace: Trace, one: ReleasedBy, in_ns: bool) -> Rich:
     sure = "" if one.is_exact else "at most "
     latency = f"latency {sure}{_duration(trace, one.latency, in_ns)}{'' if in_ns else ' cycles'}"
     why = "the wait ended with it" if one.is_exact else "it may have been back before"
-    link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}")
+    link = token_link(one.row, f"{one.line}  {trace.code.text[one.line]}{beside(trace, one.line)}")
     return rich("{}<br><span class='q'>{}, by {}: {}</span>", link, latency, one.counter, why)
 
 
@@ -157,7 +157,8 @@ def _sources(trace: Trace, line: int) -> Rich:
 def _lines(trace: Trace, title: str, lines: tuple[int, ...]) -> Rich:
     if not lines:
         return Rich()
-    shown = [line_link(line, f"{line}  {trace.code.text[line]}") for line in lines[:LISTED]]
+    named = ((line, f"{line}  {trace.code.text[line]}{beside(trace, line)}") for line in lines[:LISTED])
+    shown = [line_link(*one) for one in named]
     if len(lines) > LISTED:
         shown.append(rich('<span class="q">and {} more</span>', f"{len(lines) - LISTED:,}"))
     return rich("<h4>{}: {}</h4>{}", title, f"{len(lines):,}", joined("<br>", shown))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rcv_py.analysis.place_text import beside
 from rcv_py.analysis.raster import Segment, tokens_in
 from rcv_py.analysis.token_details import producers
 from rcv_py.base.text import count, elide_left, elide_right, nanoseconds, plural
@@ -115,7 +116,7 @@ def _joined(lines: Sequence[str]) -> Rich:
 
 def _instruction(trace: Trace, line: int, kind: int) -> str:
     if 0 <= line < len(trace.code):
-        return elide_right(trace.code.text[line], 90)
+        return elide_right(trace.code.text[line], 90) + beside(trace, line)
     return KIND_TEXT.get(TokenKind(kind), "unknown") if kind in KIND_TEXT else f"unknown kind {kind}"
 
 
@@ -141,7 +142,8 @@ def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
     before = int(np.count_nonzero(wave.tokens.line[:row] == line))
     hits = int(np.count_nonzero(wave.tokens.line == line))
     found = [one for one in producers(wave.waits, line, before, hits) if one < len(trace.code)]
-    texts = [rich("&nbsp;&nbsp;{}", elide_right(trace.code.text[one], 60)) for one in found]
+    names = [elide_right(trace.code.text[one], 60) + beside(trace, one) for one in found]
+    texts = [rich("&nbsp;&nbsp;{}", name) for name in names]
     if len(texts) > MOST_PRODUCERS:
         texts[MOST_PRODUCERS:] = [rich("&nbsp;&nbsp;and {} more", len(texts) - MOST_PRODUCERS)]
     return ["waits for", *texts] if texts else []

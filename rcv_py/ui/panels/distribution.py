@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QToolButton, QV
 from rcv_py.analysis.distribution import MEASURE_TEXT, MEASURES, LineHits, line_hits
 from rcv_py.analysis.distribution_view import GROUPS, LISTED, DistributionView, Wanted, distribution_view
 from rcv_py.analysis.findings.choose import only
+from rcv_py.analysis.place_text import beside
 from rcv_py.base.text import count, plural
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command
@@ -246,7 +247,9 @@ class DistributionPanel(Panel):
 
     def _say(self) -> None:
         trace, store, line = self.session.trace.value, self.session.store, self._line()
-        text = "" if trace is None or line is None else f"{line}  {trace.code.text[line]}"
+        text = (
+            "" if trace is None or line is None else f"{line}  {trace.code.text[line]}{beside(trace, line)}"
+        )
         self.title.setText(text)
         self.title.setToolTip(tooltip(text))
         note = ""

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QVBoxLayout
 
-from rcv_py.analysis.place_text import place_text
+from rcv_py.analysis.place_text import beside, place_text
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.kit import command_text
@@ -118,7 +118,7 @@ def instruction(trace: Trace, selection: Selection) -> str:
     """Return what a place is about in few words."""
     if selection.line is not None and selection.line < len(trace.code):
         hit = "" if selection.hit is None else f" #{selection.hit + 1}"
-        return f"{selection.line}{hit}  {trace.code.text[selection.line]}"
+        return f"{selection.line}{hit}  {trace.code.text[selection.line]}{beside(trace, selection.line)}"
     if selection.source is not None:
         return place_text(trace.sources, *selection.source)
     return "wave" if selection.wave is not None else "start"

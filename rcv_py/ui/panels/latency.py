@@ -19,7 +19,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.latency_bars import draw_latency, legend_items
-from rcv_py.ui.kit.latency_columns import LatencyRows, hidden_rows, memory_rows
+from rcv_py.ui.kit.latency_columns import LatencyRows, hidden_rows, memory_rows, placed
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
@@ -176,12 +176,12 @@ class LatencyPanel(Panel):
             table = hidden_table(code, found, self.ui.settings["isa.show_idle"])
             note = waves_note(self.session)
             text = f"Of {note}. {found.assumption}" if note else found.assumption
-            self._show(hidden_rows(code, table), text, NO_COST)
+            self._show(placed(trace, hidden_rows(code, table)), text, NO_COST)
 
     def _show_memory(self, found: Any) -> None:
         trace, waits = self.session.trace.value, self._waits()
         assert trace is not None
-        rows = memory_rows(trace.code, found, waits)
+        rows = placed(trace, memory_rows(trace.code, found, waits))
         by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""
         text = found.assumption if len(found) else found.reason
         self._show(rows, text + by_waits, found.reason)

@@ -8,7 +8,7 @@ from rcv_py.analysis.occupancy import Steps
 from rcv_py.analysis.occupancy_curves import OccupancyCurve, occupancy_curves, occupancy_numbers
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
-from rcv_py.ui.kit.command_text import Words, only, rcv
+from rcv_py.ui.kit.command_text import Words, each, only, rcv
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.curve_panel import CurvePanel
 from rcv_py.ui.kit.curve_plot import Curve, Stack
@@ -82,7 +82,10 @@ class OccupancyPanel(CurvePanel):
 
     def command_line(self) -> Words | None:
         """Mean, peak, tail and ramp of the curves that are shown."""
-        names = only([one.name for one in self.found], self.plot.shown)
+        # The command knows every unit of the device, the panel those that were traced: it has to name them.
+        is_some = self.chosen("group") in ("cu", "simd")
+        mine = [one.name for one in self.found]
+        names = each("only", self.plot.shown & set(mine)) if is_some else only(mine, self.plot.shown)
         return rcv(self.session, "occupancy", f"--by={self.chosen('group')}", *names)
 
     def _tell(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from rcv_py.analysis.device_summary import DeviceSummary, Fact, device_summary
+from rcv_py.analysis.place_text import beside
 from rcv_py.analysis.stall_reasons import stall_reasons
 from rcv_py.base.text import plural
 from rcv_py.ui.kit import command_text
@@ -218,7 +219,7 @@ class SummaryPanel(Panel):
             self.line_reasons.set_shares(())
             return
         found = stall_reasons(trace.code, slice(line, line + 1))
-        text = f"{line}  {trace.code.text[line]}" if found.samples else NO_SAMPLE
+        text = f"{line}  {trace.code.text[line]}{beside(trace, line)}" if found.samples else NO_SAMPLE
         self.line_title.setText(text)
         self.line_title.setToolTip(tooltip(trace.code.text[line]))
         self.line_reasons.set_shares(reason_shares(found) if found.samples else ())

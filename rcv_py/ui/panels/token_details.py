@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, 
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.analysis.attribution.token import token_causes
+from rcv_py.analysis.place_text import beside
 from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
 from rcv_py.analysis.token_details import line_totals, producers, token_details, waiters
 from rcv_py.analysis.token_waits import token_waits
@@ -193,10 +194,12 @@ class TokenDetailsPanel(Panel):
             rows += [(f"stalled: {reason_name(why)}", n) for why, n in facts.samples.ranked()]
         if facts.waits is not None:
             for one in facts.waits.awaited:
-                rows.append(("waited for", f"{one.line}  {trace.code.text[one.line]}"))
+                rows.append(
+                    ("waited for", f"{one.line}  {trace.code.text[one.line]}{beside(trace, one.line)}")
+                )
                 rows.append(("cycles before the wait", one.ago))
             for by in facts.waits.released_by:
-                rows.append(("released by", f"{by.line}  {trace.code.text[by.line]}"))
+                rows.append(("released by", f"{by.line}  {trace.code.text[by.line]}{beside(trace, by.line)}"))
                 rows.append(("latency" if by.is_exact else "latency, at most", by.latency))
         for one in facts.causes:
             rows.append(

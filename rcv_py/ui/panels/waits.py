@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.hotspot import counted_rows
-from rcv_py.analysis.place_text import place_text
+from rcv_py.analysis.place_text import beside, place_text
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_TEXT
@@ -187,7 +187,7 @@ class WaitsPanel(Panel):
             return ""
         if line is None:
             return NOT_SELECTED
-        text = f"Line {line}, {trace.code.text[line]}, neither waits nor is waited for."
+        text = f"Line {line}, {trace.code.text[line]}{beside(trace, line)}, neither waits nor is waited for."
         return "" if only_about(self._whole, line).children else text
 
     def _why_no_wave(self) -> str:

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from rcv_py.analysis.place_text import beside
 from rcv_py.base.numbers import MOST_DIGITS
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, Commands
@@ -97,7 +98,9 @@ class Finder:
         ):
             row = int(number)
             yield Item(
-                f"Go to line {row}: {trace.code.text[row]}", "place", partial(self._session.select_line, row)
+                f"Go to line {row}: {trace.code.text[row]}{beside(trace, row)}",
+                "place",
+                partial(self._session.select_line, row),
             )
         elif (place := place_in(trace, text)) is not None:
             yield Item(f"Go to {place}", "place", partial(go_to_place, self._session, place))

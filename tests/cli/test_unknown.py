@@ -1,0 +1,111 @@
+"""What a missing file would tell is unknown, never 0: copies of a real capture without one kind of file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import captures
+from tests.support.command_runs import run
+
+COMMANDS = (
+    "info", "summary", "occupancy", "occupancy --by kernel", "occupancy --by state", "occupancy --limits",
+    "waves --top 3", "units", "hotspot --top 3", "isa --top 3", "isa --branches", "waits --top 3",
+    "causes --top 3", "loops", "bubbles --top 3", "latency --top 3", "flame", "events", "counters",
+    "source --top 2", "index",
+)  # fmt: skip
+# Files by pattern; "timeline" empties the states inside of wave files.
+DROPPED = ("occupancy.json", "realtime.json", "wstates*.json", "snapshots.json", "timeline", "se*_wv*.json")
+# How much was read, or is there: that much is known, and it is nothing.
+COUNTS = ("waves.bytes", "waves.read", ".waves", ".read")
+UNKNOWN = {
+    "occupancy.json": {
+        "info": ("occupancy.waves", "occupancy.peak", "occupancy.mean", "occupancy.compute_units"),
+        "index": ("captures[0].mean_waves", "captures[0].peak_waves", "captures[0].duration"),
+    },
+    "realtime.json": {"info": ("clock.shader_mhz", "clock.ns"), "index": ("captures[0].duration_ns",)},
+    "timeline": {"waves --top 3": ("rows[0].exec", "rows[0].wait", "rows[0].stall", "rows[0].idle")},
+    "se*_wv*.json": {
+        "isa --branches": ("rows[0].taken", "rows[0].not_taken"),
+        "waits --top 3": ("totals.stall", "totals.hits"),
+        "causes --top 3": ("totals.stall", "totals.explained"),
+        "bubbles --top 3": ("totals.resident", "totals.busy_share", "matrix.share"),
+        "latency --top 3": ("totals.total", "totals.matrix_busy", "totals.simd_resident"),
+    },
+}
+
+
+def flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every plain value of a document with its path; of lists the first rows."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from flat(one, f"{name}.{key}" if name else key)
+    elif isinstance(value, list):
+        for at, one in enumerate(value[:6]):
+            yield from flat(one, f"{name}[{at}]")
+    else:
+        yield name, value
+
+
+def told(folder: Path, words: str) -> dict[str, Any]:
+    """What a command says of a capture, without what it says about itself."""
+    command, *more = words.split()
+    found = run(command, str(folder), *more, "--json")
+    assert found.code == 0, found.err
+    document = {key: value for key, value in json.loads(found.out).items() if key != "about"}
+    return dict(flat(document))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole") / "capture"
+    shutil.copytree(captures.trace_path("pa_mqa_small"), folder)
+    return folder
+
+
+@pytest.fixture(scope="module", params=DROPPED)
+def without(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    dropped = str(request.param)
+    folder = tmp_path_factory.mktemp("without") / "capture"
+    shutil.copytree(captures.trace_path("pa_mqa_small"), folder)
+    for path in folder.glob("se*_wv*.json" if dropped == "timeline" else dropped):
+        if dropped == "timeline":
+            tree = json.loads(path.read_text())
+            tree["wave"]["timeline"] = []
+            path.write_text(json.dumps(tree))
+        else:
+            path.unlink()
+    return dropped, folder
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_no_number_becomes_nothing(words: str, without: tuple[str, Path], whole: Path) -> None:
+    dropped, folder = without
+    before, now = told(whole, words), told(folder, words)
+    zeros = [
+        name
+        for name, value in now.items()
+        if value == 0 and not isinstance(value, bool) and before.get(name) and not name.endswith(COUNTS)
+    ]
+    assert [name for name in zeros if name not in ("waves", "of")] == []
+    for name in UNKNOWN.get(dropped, {}).get(words, ()):
+        assert before[name] is not None
+        assert now[name] is None, name
+
+
+def test_tables_show_a_dash(without: tuple[str, Path]) -> None:
+    dropped, folder = without
+    shown = {
+        "occupancy.json": ("index", "–"),
+        "timeline": ("waves", "–"),
+        "se*_wv*.json": ("isa --branches", "–"),
+    }
+    if dropped in shown:
+        words, dash = shown[dropped]
+        command, *more = words.split()
+        assert dash in run(command, str(folder), *more).out
