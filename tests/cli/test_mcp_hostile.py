@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from rcv_py.base.errors import RcvError
-from rcv_py.cli.mcp.crew import Crew, Ticket
+from rcv_py.cli.mcp.crew import LONGEST_S, Crew, Ticket
 from tests.support.captures import ROOT
 from tests.support.mcp_client import McpClient
 from tests.support.processes import gone, wait_until
@@ -145,11 +145,12 @@ def test_a_flood_of_calls_is_answered_or_refused_and_those_cancelled_are_forgott
 
 
 def test_a_process_that_does_not_answer_is_replaced() -> None:
-    crew = Crew(1, longest=3.0)
+    crew = Crew(1, longest=2.0)
     try:
-        with pytest.raises(RcvError, match="stopped after 3 seconds"):
+        with pytest.raises(RcvError, match="stopped after 2 seconds"):
             crew.run(["mcp", "--root", str(ROOT / "sample_traces")], Ticket())  # waits for its input forever
-        answer = Crew.run(crew, ["schema", "hotspot"], Ticket())
+        crew._longest = LONGEST_S  # a new process takes longer than that to start on a busy machine
+        answer = crew.run(["schema", "hotspot"], Ticket())
         assert answer.code == 0
     finally:
         crew.close()
