@@ -119,6 +119,16 @@ def cycles(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def waves(parser: argparse.ArgumentParser, default: str = "working") -> None:
+    """Add `--waves NAME`: whose costs count; without it None, which stands for `default`."""
+    parser.add_argument(
+        "--waves",
+        metavar="NAME",
+        help="count the waves that work, all of them, or a population that `rcv waves --populations` names:"
+        f" working, all, or its id (default {default})",
+    )
+
+
 def run_files(parser: argparse.ArgumentParser, with_what: str = "") -> None:
     """Add `--run-files PATH`: where the tables of the run are."""
     parser.add_argument(

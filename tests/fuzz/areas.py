@@ -52,14 +52,22 @@ _BUG = 1
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where a worker writes: the capture lies in `run/`, and nothing beside `run/` may be read."""
+    """Where a worker writes: the capture lies deep in `run/`, and nothing beside `run/` may be read.
+
+    Tables of the run are looked for in the folders above a capture, as many as libraries have: all in `run/`.
+    """
 
     root: Path
 
     @property
     def capture(self) -> Path:
         """The capture's folder."""
-        return self.root / "run" / "ui_output_agent_1_dispatch_2"
+        return self.above / "ui_output_agent_1_dispatch_2"
+
+    @property
+    def above(self) -> Path:
+        """The folder of the capture, with the tables of the run."""
+        return self.root / "run" / "a" / "b" / "c" / "d" / "e"
 
     @property
     def out(self) -> Path:
@@ -71,7 +79,7 @@ class Ground:
         shutil.rmtree(self.root, ignore_errors=True)
         write(self.root / "outside", {"secret.json": {"wave": {}}})
         write(self.capture, FILES)
-        write(self.root / "run", TABLES)
+        write(self.above, TABLES)
         self.out.mkdir()
 
 
@@ -184,7 +192,7 @@ def _changed(rng: random.Random, ground: Ground) -> Any:
 def tables(rng: random.Random, ground: Ground) -> None:
     """What the profiler leaves beside a capture."""
     name = rng.choice(sorted(TABLES))
-    path = ground.root / "run" / name
+    path = ground.above / name
     path.write_bytes(damaged_bytes(rng, TABLES[name]))
     try:
         run_facts(ground.capture, "my_kernel", "gfx950")
@@ -406,7 +414,7 @@ def calls(rng: random.Random, ground: Ground) -> None:
     """Arguments of an agent: words of a command line, or a sentence; some are run."""
     tool = _TOOLS[rng.choice(sorted(_TOOLS))]
     given: dict[str, Any] = {
-        name: ground.capture.name for name in ("folder", "other") if name in tool.actions
+        name: str(ground.capture) for name in ("folder", "other") if name in tool.actions
     }
     for name in rng.sample(sorted(tool.actions), min(len(tool.actions), rng.choice((0, 1, 1, 2, 4)))):
         value = rng.choice(_VALUES)

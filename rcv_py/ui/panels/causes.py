@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.place_text import place_text
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import count
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.cause_tree import BAR, IDLE, SHARE, STALL, TIMES, CauseNode, cause_nodes
 from rcv_py.ui.kit.cause_view import CauseTree, cause_colour
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel
 
 NO_WAVES = (
     "This capture has no traced waves, so nothing is known about stalls. "
@@ -48,9 +50,9 @@ class CausesPanel(Panel):
         self.table: Attribution | None = None
         self.tree = CauseTree(ui.theme, lambda: ui.settings["isa.bar_scale"])
         self.tree.setAccessibleName("Causes of stalled and idle cycles, with instructions to blame")
-        self.legend, self.note = Legend(), QLabel()
+        self.legend, self.note = Legend(), PlainLabel()
         self.only = QCheckBox("Selected line only")
-        self.assumption = QLabel()
+        self.assumption = PlainLabel()
         self._lay_out()
         self._watch()
         self._open()
@@ -154,7 +156,7 @@ class CausesPanel(Panel):
 
     def _note(self, table: Attribution) -> str:
         share = f"{100 * table.explained:.1f} % of {count(table.total_stall)} stalled cycles explained"
-        return share if table.waves >= table.of else f"{share}, {table.waves:,} of {plural(table.of, 'wave')}"
+        return " · ".join(filter(None, (waves_note(self.session), share)))
 
     def _restyle(self) -> None:
         causes = [node.cause for node in self.tree.rows.root.children if node.stall]

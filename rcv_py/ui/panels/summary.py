@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from rcv_py.analysis.device_summary import DeviceSummary, Fact, device_summary
 from rcv_py.analysis.stall_reasons import stall_reasons
@@ -16,11 +16,13 @@ from rcv_py.ui.kit.card_flow import Card, CardFlow
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.fact_list import FactList
 from rcv_py.ui.kit.meters import Meters
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 from rcv_py.ui.kit.pmc_facts import pmc_facts
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.share_bar import ShareBar
@@ -64,7 +66,7 @@ class SummaryPanel(Panel):
         self.units = RowsView(theme, ui.settings)
         self.units.setAccessibleName("Compute units: waves and occupancy")
         self.units.setMinimumHeight(TABLE_PX)
-        self.note = QLabel()
+        self.note = PlainLabel()
         self.note.setProperty("role", "muted")
         self._soon = Coalesce(self, self._compute)
         self._stream = Coalesce(self, self._compute, STREAM_MS)
@@ -72,6 +74,7 @@ class SummaryPanel(Panel):
         self.units.opened.connect(self._go_to_unit)
         ui.session.trace.watch(self._open)
         ui.session.loaded.watch(self._more_waves)
+        ui.session.waves.watch(self._more_waves)
         ui.session.selection.watch(self._follow)
         self._open()
 
@@ -148,7 +151,12 @@ class SummaryPanel(Panel):
             return
         batches = store.batches
         self._stream.started()
-        self.ui.tasks.run(self, lambda: device_summary(trace, batches), only_for(self.session, self._take))
+        name, ways = self.session.waves.value, self.ui.results.ways
+
+        def job() -> DeviceSummary:
+            return device_summary(trace, batches, ways.choice(trace, batches, name).rows)
+
+        self.ui.tasks.run(self, job, only_for(self.session, self._take))
 
     def _take(self, summary: DeviceSummary) -> None:
         self._stream.finished()
@@ -183,6 +191,8 @@ class SummaryPanel(Panel):
             note = NO_TIMES
         elif summary.read < summary.waves:
             note = f"partial: states and pipes of {summary.read:,} of {plural(summary.waves, 'wave')}"
+        elif waves_note(self.session):
+            note = f"Lives, activity and states of {waves_note(self.session)}; SIMDs are busy with all waves."
         self.note.setText(note)
         self.note.setVisible(bool(note))
 
@@ -210,7 +220,7 @@ class SummaryPanel(Panel):
         found = stall_reasons(trace.code, slice(line, line + 1))
         text = f"{line}  {trace.code.text[line]}" if found.samples else NO_SAMPLE
         self.line_title.setText(text)
-        self.line_title.setToolTip(trace.code.text[line])
+        self.line_title.setToolTip(tooltip(trace.code.text[line]))
         self.line_reasons.set_shares(reason_shares(found) if found.samples else ())
 
     def _go_to_unit(self, row: int) -> None:
@@ -261,7 +271,7 @@ class _Stack(QWidget):
 
     def __init__(self, *parts: tuple[str, QWidget]) -> None:
         super().__init__()
-        self._parts = [(QLabel(title), widget) for title, widget in parts]
+        self._parts = [(PlainLabel(title), widget) for title, widget in parts]
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.hotspot import counted_rows
 from rcv_py.analysis.place_text import place_text
@@ -22,6 +21,7 @@ from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text
 from rcv_py.ui.kit.wait_tree import (
     BAR,
     NAME,
@@ -67,7 +67,7 @@ class WaitsPanel(Panel):
         self._whole = WaitNode(-1, 0, 0, 0)
         self.tree = WaitTree(ui.theme, lambda: ui.settings["isa.bar_scale"])
         self.tree.setAccessibleName("Waits by stall, each with what it waited for")
-        self.legend, self.note = Legend(), QLabel()
+        self.legend, self.note = Legend(), PlainLabel()
         self.only = QCheckBox("Selected line only")
         self._ranged = Coalesce(self, self._compute_range, STREAM_MS)
         self._lay_out()
@@ -100,6 +100,7 @@ class WaitsPanel(Panel):
         session.selection.watch(self._follow)
         session.clock_range.watch(self._range_changed)
         session.loaded.watch(self._more_waves)
+        session.waves.watch(self._more_waves)
         ui.results.cell("waits").watch(self._shared)
         ui.settings.cell("isa.bar_scale").watch(self._restyle)
         ui.theme.changed.connect(self._restyle)
@@ -141,11 +142,12 @@ class WaitsPanel(Panel):
         trace, store, window = self.session.trace.value, self.session.store, self.session.clock_range.value
         if trace is None or store is None or window is None or not len(trace.code):
             return
-        batches = store.batches
+        batches, name, ways = store.batches, self.session.waves.value, self.ui.results.ways
         self._ranged.started()
 
         def job() -> Answer:
-            summary = wait_summary(trace, batches, counted_rows(trace.waves, None, window))
+            own, inside = ways.choice(trace, batches, name).rows, counted_rows(trace.waves, None, window)
+            summary = wait_summary(trace, batches, inside if own is None else own & inside)
             return summary, wait_nodes(summary)
 
         self.ui.tasks.run(self, job, only_for(self.session, self._take))
@@ -230,12 +232,12 @@ class WaitsPanel(Panel):
             return
         node = self.tree.rows.node(index)
         wait = node if node.is_wait or node.parent is None else node.parent
-        tip = self.tree.rows.data(index, Qt.ItemDataRole.ToolTipRole)
+        tip = self.tree.rows.tip(node)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Go there", lambda: self._go(node.line))
         menu.addAction("Show only the arrows of this wait", lambda: self._isolate(wait.line))
-        menu.addAction("Copy", lambda: QGuiApplication.clipboard().setText(tip))
+        menu.addAction("Copy", lambda: copy_text(tip))
         menu.addSeparator()
         menu.addAction("Expand all", self.tree.expandAll)
         menu.addAction("Collapse all", self.tree.collapseAll)

@@ -11,11 +11,13 @@ from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QWidget
 
+from rcv_py.base.text import visible
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.loader import Loader
 from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.kit.plain_text import button_text, copy_text, tooltip
 from rcv_py.ui.shell import about, capture_memory
 from rcv_py.ui.shell.baseline import BaselineOpener
 from rcv_py.ui.shell.chooser import Chooser
@@ -35,6 +37,7 @@ from rcv_py.ui.shell.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.status_bar import StatusBar
 from rcv_py.ui.shell.toolbar import TopBar
 from rcv_py.ui.shell.view_commands import analyze_commands, panel_commands, view_commands
+from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import Welcome
 
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
@@ -51,6 +54,7 @@ class MainWindow(QMainWindow):
         self.loader = loader
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorDesk(self, self._where)
+        self.errors.broke.connect(self._show_broken)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(make_panels(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
@@ -60,6 +64,7 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(self, ui.commands)
         self.menus = fill_menu_bar(self.menuBar(), ui.commands, self.actions_)
         self._add_recent_menu()
+        self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
         finder = Finder(ui.session, ui.commands, lambda: self.opener.recent, self.opener.open)
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
@@ -83,6 +88,7 @@ class MainWindow(QMainWindow):
         ui, commands = self.ui, self.ui.commands
         commands.register(*file_commands(self, ui.session))
         commands.register(*view_commands(ui, self.workspace))
+        commands.register(*wave_commands(ui.session))
         commands.register(*window_commands(self, ui.session))
         commands.register(*go_commands(ui.session))
         commands.register(*analyze_commands(ui.session))
@@ -98,7 +104,7 @@ class MainWindow(QMainWindow):
         cells = (
             session.trace, session.selection, session.loaded, session.visited, session.measure,
             session.isolated_wait, session.latency_mode, session.source_cost, session.busy,
-            session.baseline,
+            session.baseline, session.waves, session.populations,
         )  # fmt: skip
         for cell in cells:
             cell.watch(soon.ask)
@@ -109,6 +115,7 @@ class MainWindow(QMainWindow):
             copy = partial(self.exporter.copy_command, name)
             dock.panel.copy_asked.connect(partial(self.exporter.guarded, copy))
         session.trace.watch(self._trace_changed)
+        ui.results.cell("populations").watch(self._take_populations)
         self.opener.failed.connect(self.errors.show)
         self.loader.finished.connect(self._all_read)
         self.opener.choose.connect(self._choose)
@@ -181,7 +188,7 @@ class MainWindow(QMainWindow):
 
     def copy_place(self) -> None:
         """Put the selection on the clipboard as text."""
-        QApplication.clipboard().setText(str(self.ui.session.selection.value))
+        copy_text(str(self.ui.session.selection.value))
         self.status.showMessage("Copied the place; Ctrl+G goes to it.", 3000)
 
     def go_to_place(self) -> None:
@@ -224,7 +231,7 @@ class MainWindow(QMainWindow):
 
     def copy_facts(self) -> None:
         """Put versions and facts of the capture on the clipboard."""
-        QApplication.clipboard().setText(about.facts(self.ui.session.trace.value))
+        copy_text(about.facts(self.ui.session.trace.value))
         self.status.showMessage("Copied.", 3000)
 
     def toggle_full_screen(self) -> None:
@@ -244,12 +251,20 @@ class MainWindow(QMainWindow):
 
     # -- following -----------------------------------------------------------------------------------
 
+    def _show_broken(self, panel: Panel, report: str) -> None:
+        for dock in self.workspace.docks.values():
+            if dock.panel is panel:
+                dock.show_broken(report)
+
     def _trace_changed(self) -> None:
         trace = self.ui.session.trace.value
-        self.setWindowTitle("rcv" if trace is None else f"{trace.name} – rcv")
+        for dock in self.workspace.docks.values():
+            dock.mend()
+        self.setWindowTitle("rcv" if trace is None else f"{visible(trace.name)} – rcv")
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             capture_memory.take_back(self.ui.settings, self.ui.session)
+            self.ui.results.want("populations")
             QTimer.singleShot(0, self, self._show_first)  # behind what the workspace does when it is shown
 
     def _show_first(self) -> None:
@@ -257,6 +272,11 @@ class MainWindow(QMainWindow):
         name, self.first_panel = self.first_panel, None
         if name is not None:
             self.workspace.show_panel(name)
+
+    def _take_populations(self) -> None:
+        found = self.ui.results.cell("populations").value
+        if found is not None:
+            self.ui.session.take_populations(found)
 
     def _all_read(self) -> None:
         trace = self.ui.session.trace.value
@@ -277,11 +297,17 @@ class MainWindow(QMainWindow):
         self._recent.aboutToShow.connect(self._fill_recent)
         self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
 
+    def _fill_wave_menu(self) -> None:
+        menu, own = self.menus["View/Waves"], len(wave_commands(self.ui.session))
+        for action in menu.actions()[own:]:
+            menu.removeAction(action)
+        add_populations(menu, self.ui.session)
+
     def _fill_recent(self) -> None:
         self._recent.clear()
         for path in self.opener.recent:
-            action = self._recent.addAction(path.name)
-            action.setToolTip(str(path))
+            action = self._recent.addAction(button_text(path.name))
+            action.setToolTip(tooltip(str(path)))
             action.triggered.connect(lambda _=False, path=path: self.opener.open(path))
         if self._recent.isEmpty():
             self._recent.addAction("Nothing was opened yet").setEnabled(False)
