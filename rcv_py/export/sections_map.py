@@ -11,6 +11,7 @@ from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import Cell, Heading, Part, Section, Table, code, number, share
 
 MOST_LINES = 4000  # that are told one by one
+MOST_BLOCKS = 4000  # that have a row
 MOST_NAMED = 3  # source places of a block
 _HEADS = (
     Heading("line", True),
@@ -51,9 +52,10 @@ def _told(inputs: ReportInputs, table: Blocks) -> np.ndarray:
 def _overview(inputs: ReportInputs, table: Blocks) -> Table:
     code_, costs = inputs.trace.code, block_costs(table, inputs.trace.code, inputs.costs)
     whole, rows = int(costs.cost.sum()), []
-    for row, (first, stop) in enumerate(zip(table.first.tolist(), table.stop.tolist(), strict=True)):
-        if not costs.lines[row]:
-            continue
+    listed = np.flatnonzero(costs.lines)
+    chosen = np.sort(listed[np.argsort(-costs.cost[listed], kind="stable")[:MOST_BLOCKS]])
+    for row in chosen.tolist():
+        first, stop = int(table.first[row]), int(table.stop[row])
         low, high = int(code_.address[first]), int(code_.address[stop - 1])
         rows.append(
             (
@@ -75,7 +77,9 @@ def _overview(inputs: ReportInputs, table: Blocks) -> Table:
         Heading("share", True, "Of latency and idle of all lines."),
         Heading("sources, most instructions first"),
     )
-    return Table(heads, tuple(rows), f"{count(len(rows))} blocks", is_folded=len(rows) > 40)
+    of_all = f"the costliest {count(len(rows))} of {count(len(listed))} blocks"
+    title = f"{count(len(rows))} blocks" if len(rows) == len(listed) else of_all
+    return Table(heads, tuple(rows), title, is_folded=len(rows) > 40)
 
 
 def block_anchor(first: int) -> str:

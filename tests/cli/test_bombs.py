@@ -91,8 +91,9 @@ def test_what_is_left_out_is_told(tmp_path: Path, name: str) -> None:
 
 
 BEYOND = (
-    "hotspot --bins 1000000000000", "hotspot --bins 4097", "line 1 --bars 1000000000000", "index --depth 99999999999999999999",
-    "index --depth 65", "index --jobs 1000000", "report --jobs 100000 --out x", "hotspot --top 99999999999999999999",
+    "hotspot --bins 1000000000000", "hotspot --bins 4097", "line 1 --bars 1000000000000", "index --depth 65",
+    "index --depth 99999999999999999999", "index --jobs 1000000", "report --jobs 100000 --out x",
+    "hotspot --top 99999999999999999999",
     "shot --panel isa --size 99999x99999 --out x.png", "waits --wave se0/simd0/slot0/wv" + "9" * 5000,
     "isa --mode hit --wave se0/simd0/slot0/wv0 --hit 99999999999999999999", "view --goto " + "9" * 5000,
 )  # fmt: skip

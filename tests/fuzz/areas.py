@@ -52,14 +52,22 @@ _BUG = 1
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where a worker writes: the capture lies in `run/`, and nothing beside `run/` may be read."""
+    """Where a worker writes: the capture lies deep in `run/`, and nothing beside `run/` may be read.
+
+    Tables of the run are looked for in the folders above a capture, as many as libraries have: all in `run/`.
+    """
 
     root: Path
 
     @property
     def capture(self) -> Path:
         """The capture's folder."""
-        return self.root / "run" / "ui_output_agent_1_dispatch_2"
+        return self.above / "ui_output_agent_1_dispatch_2"
+
+    @property
+    def above(self) -> Path:
+        """The folder of the capture, with the tables of the run."""
+        return self.root / "run" / "a" / "b" / "c" / "d" / "e"
 
     @property
     def out(self) -> Path:
@@ -71,7 +79,7 @@ class Ground:
         shutil.rmtree(self.root, ignore_errors=True)
         write(self.root / "outside", {"secret.json": {"wave": {}}})
         write(self.capture, FILES)
-        write(self.root / "run", TABLES)
+        write(self.above, TABLES)
         self.out.mkdir()
 
 
@@ -184,7 +192,7 @@ def _changed(rng: random.Random, ground: Ground) -> Any:
 def tables(rng: random.Random, ground: Ground) -> None:
     """What the profiler leaves beside a capture."""
     name = rng.choice(sorted(TABLES))
-    path = ground.root / "run" / name
+    path = ground.above / name
     path.write_bytes(damaged_bytes(rng, TABLES[name]))
     try:
         run_facts(ground.capture, "my_kernel", "gfx950")
@@ -197,11 +205,18 @@ def tables(rng: random.Random, ground: Ground) -> None:
 # -- texts ------------------------------------------------------------------------------------------------
 
 _INSTRUCTIONS = (
-    *CODE, "s_waitcnt vmcnt(3) lgkmcnt(0)", "s_waitcnt 0x3f70", "s_wait_loadcnt_dscnt 0x102", "s_nop 7",
-    "v_dual_fmac_f32 v1, v2, v3 :: v_dual_mov_b32 v4, v5", "buffer_load_dwordx4 v[0:3], v4, s[0:3], 0 offen lds",
-    "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", "ds_read_b128 v[0:3], v4 offset:16",
-    "global_atomic_add v0, v1, v2, s[0:1] sc0", "v_mfma_f32_16x16x128_f8f6f4 a[0:3], v[0:7], v[8:15], 0 cbsz:1 blgp:2",
-)  # fmt: skip
+    *CODE,
+    "s_waitcnt vmcnt(3) lgkmcnt(0)",
+    "s_waitcnt 0x3f70",
+    "s_wait_loadcnt_dscnt 0x102",
+    "s_nop 7",
+    "v_dual_fmac_f32 v1, v2, v3 :: v_dual_mov_b32 v4, v5",
+    "buffer_load_dwordx4 v[0:3], v4, s[0:3], 0 offen lds",
+    "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]",
+    "ds_read_b128 v[0:3], v4 offset:16",
+    "global_atomic_add v0, v1, v2, s[0:1] sc0",
+    "v_mfma_f32_16x16x128_f8f6f4 a[0:3], v[0:7], v[8:15], 0 cbsz:1 blgp:2",
+)
 _RULES = (gfx9.RULES, gfx11.RULES, gfx12.RULES, gfx1250.RULES, *map(reference.rules_of, (9, 10, 12)))
 
 
@@ -218,9 +233,17 @@ def instructions(rng: random.Random, ground: Ground) -> None:
 
 
 _FORMULAS = (
-    "A + B * 2 - C / (1 + D)", "sum(A, axis=[SE, CU])", "max(A, B)", "mean(A[0], TIME)", "A > 3 && B != 0 || !C",
-    "delta(A, TIME)", "linear(4, SE)", "select(A, SE, 1)", "remove(A, CU, 0)", "R := A / B  # hits [%] of all",
-)  # fmt: skip
+    "A + B * 2 - C / (1 + D)",
+    "sum(A, axis=[SE, CU])",
+    "max(A, B)",
+    "mean(A[0], TIME)",
+    "A > 3 && B != 0 || !C",
+    "delta(A, TIME)",
+    "linear(4, SE)",
+    "select(A, SE, 1)",
+    "remove(A, CU, 0)",
+    "R := A / B  # hits [%] of all",
+)
 
 
 def formulas(rng: random.Random, ground: Ground) -> None:
@@ -247,9 +270,14 @@ _EXPRESSIONS = (
     "(?<=x)y|z*",
 )
 _PLACES = (
-    "se3/simd1/slot0/wv0:line 118#7@126704", "line 118", "118", "@126704", "line-118", "wave-se3-sm1-sl0-wv0@12",
+    "se3/simd1/slot0/wv0:line 118#7@126704",
+    "line 118",
+    "118",
+    "@126704",
+    "line-118",
+    "wave-se3-sm1-sl0-wv0@12",
     "report.html#line-3",
-)  # fmt: skip
+)
 _SYMBOLS = (
     "_ZN3foo3barIiLi3EEvPKc",
     "void ns::f<int, (anonymous)::g<3>>(float*)",
@@ -285,17 +313,54 @@ def filters(rng: random.Random, ground: Ground) -> None:
 # -- commands, exports, calls of agents ------------------------------------------------------------------
 
 _COMMANDS = (
-    "info", "info --check", "triage --json", "check", "summary", "hotspot", "hotspot --by source", "hotspot --charge self",
-    "hotspot --bins 8", "isa --csv", "isa --blocks", "isa --branches", "isa --bars kinds --match wait", "source",
-    "source --inlined", "line 2", "waits", "waits --latency", "causes", "causes --by producer", "loops",
-    "loops --show iterations", "loops --show chains", "loops --show barriers", "bubbles", "latency --kind memory",
-    "occupancy", "occupancy --limits", "occupancy --by state", "events", "counters", "counters --json", "flame",
-    "flame --folded", "waves", "waves --csv", "search v_ --regex", "hotspot --like new", "pmc", "index",
-)  # fmt: skip
+    "info",
+    "info --check",
+    "triage --json",
+    "check",
+    "summary",
+    "hotspot",
+    "hotspot --by source",
+    "hotspot --charge self",
+    "hotspot --bins 8",
+    "isa --csv",
+    "isa --blocks",
+    "isa --branches",
+    "isa --bars kinds --match wait",
+    "source",
+    "source --inlined",
+    "line 2",
+    "waits",
+    "waits --latency",
+    "causes",
+    "causes --by producer",
+    "loops",
+    "loops --show iterations",
+    "loops --show chains",
+    "loops --show barriers",
+    "bubbles",
+    "latency --kind memory",
+    "occupancy",
+    "occupancy --limits",
+    "occupancy --by state",
+    "events",
+    "counters",
+    "counters --json",
+    "flame",
+    "flame --folded",
+    "waves",
+    "waves --csv",
+    "search v_ --regex",
+    "hotspot --like new",
+    "pmc",
+    "index",
+)
 _EXPORTS = (
-    "export --to perfetto --out {out}/a.pftrace", "export --to speedscope --out {out}/a.json",
-    "export --to csv --out {out}/tables", "report --out {out}/a.html", "report --format md --out {out}/a.md",
-)  # fmt: skip
+    "export --to perfetto --out {out}/a.pftrace",
+    "export --to speedscope --out {out}/a.json",
+    "export --to csv --out {out}/tables",
+    "report --out {out}/a.html",
+    "report --format md --out {out}/a.md",
+)
 
 
 def commands(rng: random.Random, ground: Ground) -> None:
@@ -349,7 +414,7 @@ def calls(rng: random.Random, ground: Ground) -> None:
     """Arguments of an agent: words of a command line, or a sentence; some are run."""
     tool = _TOOLS[rng.choice(sorted(_TOOLS))]
     given: dict[str, Any] = {
-        name: ground.capture.name for name in ("folder", "other") if name in tool.actions
+        name: str(ground.capture) for name in ("folder", "other") if name in tool.actions
     }
     for name in rng.sample(sorted(tool.actions), min(len(tool.actions), rng.choice((0, 1, 1, 2, 4)))):
         value = rng.choice(_VALUES)

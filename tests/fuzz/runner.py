@@ -106,7 +106,7 @@ def run(seed: int, numbers: range, workers: int, only: str = "") -> Totals:
             _Worker(seed, numbers[at::workers], only, Ground(Path(place).resolve() / str(at)))
             for at in range(workers)
         ]
-        while any([worker.goes_on(totals) for worker in crew]):
+        while any([worker.goes_on(totals) for worker in crew]):  # a list: all of them, every time
             time.sleep(_LOOK_S)
     totals.seconds = time.monotonic() - begin
     return totals
@@ -173,7 +173,13 @@ class _Worker:
             code = 1
             try:
                 _serve(
-                    self._seed, self._numbers, self._only, self._ground, self._slot, self._counts, self._log
+                    self._seed,
+                    self._numbers,
+                    self._only,
+                    self._ground,
+                    slot=self._slot,
+                    counts=self._counts,
+                    log=self._log,
                 )
                 code = 0
             except BaseException:  # a fork must not go on as its parent
@@ -204,6 +210,7 @@ def _serve(
     numbers: range,
     only: str,
     ground: Ground,
+    *,
     slot: mmap.mmap,
     counts: np.ndarray,
     log: Path,

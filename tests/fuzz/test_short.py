@@ -1,4 +1,4 @@
-"""The short form of `make fuzz`: always the same inputs, of every area; and that what is bad would be seen."""
+"""The short form of `make fuzz`: the same inputs every time, of all areas; and what is bad would be seen."""
 
 from __future__ import annotations
 
