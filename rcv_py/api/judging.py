@@ -128,8 +128,8 @@ class Judging(Device):
 
         Columns of this one end in `_a`, of the other in `_b`; cycles are those a wave, at the executions of
         this one.  `least` is the share below which a difference of the kernel is never told, `twin` another
-        capture of this build.  `facts["verdict"]` is about the launch where both captures say how long it took,
-        else about cycles a wave or a hit (`facts["per"]`).
+        capture of this build.  `facts["verdict"]` is about the launch where both captures say how long it
+        took, else about cycles a wave or a hit (`facts["per"]`).
         """
         one_of("by", by, BY)
         one_of("measure", measure, MEASURES)

@@ -18,6 +18,7 @@ from rcv_py.base.text import count, plural
 from rcv_py.cli.chosen import counted
 from rcv_py.cli.opening import batches
 from rcv_py.model.code import CodeTable
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -72,10 +73,14 @@ class ChosenWaves:
 
 
 def choose_waves(trace: Trace, arguments: Namespace, read: Iterable[WaveBatch] | None = None) -> ChosenWaves:
-    """Read all waves (or take `read`) and choose those of `--waves`; raise UsageError for an unknown name."""
+    """Read all waves (or take `read`) and choose those of `--waves`; raise UsageError for an unknown name.
+
+    By default those that work; under the rules of the reference viewer all of them, as it does.
+    """
     kept = tuple(batches(trace) if read is None else read)
     found = populations(trace, kept)
-    arguments.waves = arguments.waves or WORKING
+    usual = ALL if getattr(arguments, "rule", "") == ReferenceRule.REFERENCE.value else WORKING
+    arguments.waves = arguments.waves or usual
     return ChosenWaves(trace, kept, found, wave_choice(found, arguments.waves))
 
 

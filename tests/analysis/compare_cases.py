@@ -52,7 +52,7 @@ def costs(
     seed: int = 1,
     has_launch: bool = False,
 ) -> CaptureCosts:
-    """A capture of one wave a workgroup, each started on its own, with all lines but the label `rounds` times.
+    """A capture of one wave a workgroup, each started on its own; all lines but the label run `rounds` times.
 
     A line's stall is that of `stalls`, longer or shorter by `spread` from one wave to the other.  Unless
     `has_launch` the capture does not say when waves of the device began and ended.

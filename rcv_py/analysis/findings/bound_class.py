@@ -203,7 +203,11 @@ def _latency(one: LoadNumbers) -> str:
     either = "neither " if rate else ""
     busy = f"although {either}the matrix pipe ({_percent(one.matrix)} busy){rate} is near its roof"
     if one.of_roof >= NEAR:
-        busy = f"while the matrix pipe is {_percent(one.matrix)} busy and {_rate(one)} are asked for"
+        busy = (
+            f"while the matrix pipe is {_percent(one.matrix)} busy; waves ask for up to {one.rate:.1f} B per "
+            f"CU and cycle, where memory alone delivers at most {one.roof:.1f}, but only "
+            f"{_percent(one.waits)} of the stall waits for vector memory"
+        )
     return f"SIMDs do nothing in {_percent(one.nothing)} of their cycles, {busy}"
 
 

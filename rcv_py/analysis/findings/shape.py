@@ -41,8 +41,8 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     if class_of(inputs).name in (MEMORY, COMPUTE):
         return  # what more waves would ask for is at its roof
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
-    goal = limits.waves if is_short else limits.goal
-    extra = goal - mean
+    # Short of workgroups, slots stay empty that fit already; else the mean grows as what fits does.
+    extra = limits.waves - mean if is_short else mean * (limits.goal / max(1, limits.waves) - 1)
     if extra <= 0.25:
         return
     # A wave more brings at most as many working cycles as the others have each.
