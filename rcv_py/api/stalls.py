@@ -56,7 +56,7 @@ class Stalls(Costs):
             "assumption": found.assumption,
         }
         numbers = {name: getattr(table, name) for name in _SUMS}
-        numbers["share"] = table.stall / max(1, found.total_stall)
+        numbers["share"] = table.stall / (found.total_stall or np.nan)
         return Answer(f"causes by {by}", self._cause_names(table, by) | numbers, found, facts)
 
     def _cause_names(self, table: Attribution, by: str) -> dict[str, Column]:

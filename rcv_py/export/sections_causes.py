@@ -10,7 +10,7 @@ from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
-from rcv_py.base.text import percent
+from rcv_py.base.text import known_percent
 from rcv_py.export.places import line_anchor
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import (
@@ -81,10 +81,8 @@ def causes(inputs: ReportInputs) -> Section | None:
         Heading("instruction"),
     )
     told = found.assumption or "It is attribution, not elapsed time: waves stall at once."
-    intro = (
-        f"{percent(found.explained, 1)} of the stalled and {percent(found.explained_idle, 1)} of the idle "
-        f"cycles have a cause. {told}"
-    )
+    shares = known_percent(found.explained), known_percent(found.explained_idle)
+    intro = f"{shares[0]} of the stalled and {shares[1]} of the idle cycles have a cause. {told}"
     parts = (
         Bars("Stalled and idle cycles by cause", bars),
         Table(heads, rows, "All causes, with the instruction to blame for most of each"),

@@ -330,3 +330,12 @@ def test_tokens_without_a_code_line_share_no_code() -> None:
         trace, batch = run(["v_mov_b32 v0, 0", "v_mov_b32 v1, 0"], rows, rows, places=places)
         found = attribution(trace, [batch])
         assert {Cause(one) for one in found.cause[found.stall > 0].tolist()} == {cause}
+
+
+def test_a_share_of_no_stall_is_not_known() -> None:
+    trace, batch = run(["; k", "v_mov_b32_e32 v1, v2"], [(1, 0, 0, 4)])
+    table = attribution(trace, [batch])
+    assert table.explained is None
+    assert table.explained_idle is None
+    trace, batch = run(["; k", "v_mov_b32_e32 v1, v2"], [(1, 0, 8, 4)])
+    assert attribution(trace, [batch]).explained == 1.0, "the first instruction of the wave is fetched"

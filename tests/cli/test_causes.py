@@ -57,4 +57,22 @@ def test_csv_has_a_row_a_line_cause_and_producer(capsys: pytest.CaptureFixture[s
 def test_a_capture_without_waves_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     folder = captures.ROOT / "sample_traces" / "placeholder"
     assert "no traced waves" in run(capsys, folder)
-    assert json.loads(run(capsys, folder, "--json"))["rows"] == []
+    document = json.loads(run(capsys, folder, "--json"))
+    assert document["rows"] == []
+    totals = {"stall": 0, "idle": 0, "explained": None, "explained_idle": None}
+    assert document["totals"] == totals, "a share of nothing is not known"
+
+
+def test_a_share_of_no_stall_is_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--line` of an instruction that only idled: its cycles of stall are none, so their share is unknown."""
+    path = captures.trace_path("pa_mqa_small")
+    rows = json.loads(run(capsys, path, "--json", "--by", "line", "--top", 0))["rows"]
+    idle = [row["line"] for row in rows if not row["stall"] and row["idle"]]
+    for line in idle:
+        document = json.loads(run(capsys, path, "--json", "--line", line))
+        if not document["totals"]["stall"]:
+            assert document["totals"]["explained"] is None
+            assert all(row["share"] is None for row in document["rows"])
+            assert "\n– of 0 stalled" in run(capsys, path, "--line", line)
+            return
+    raise AssertionError("the capture has such an instruction")

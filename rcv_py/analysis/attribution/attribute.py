@@ -19,6 +19,7 @@ from rcv_py.analysis.attribution.stream import Stream, stream
 from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
 from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.matrix_passes import matrix_passes
+from rcv_py.analysis.saturated import later, sums, total
 from rcv_py.analysis.waitcnt.replay import replay
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -50,26 +51,26 @@ class Attribution:
     @property
     def cycles(self) -> np.ndarray:
         """Stalled and idle cycles of each row, int64."""
-        return self.stall + self.idle
+        return later(self.stall, self.idle)
 
     @cached_property
     def total_stall(self) -> int:
         """All stalled cycles."""
-        return int(self.stall.sum())
+        return total(self.stall)
 
     @cached_property
     def total_idle(self) -> int:
         """All idle cycles."""
-        return int(self.idle.sum())
+        return total(self.idle)
 
     @property
-    def explained(self) -> float:
-        """Share of the stalled cycles that have a cause, 1 if there are none."""
+    def explained(self) -> float | None:
+        """Share of the stalled cycles that have a cause, None if there are none."""
         return _share(self.stall, self.cause)
 
     @property
-    def explained_idle(self) -> float:
-        """Share of the idle cycles that have a cause, 1 if there are none."""
+    def explained_idle(self) -> float | None:
+        """Share of the idle cycles that have a cause, None if there are none."""
         return _share(self.idle, self.cause)
 
     def where(self, rows: np.ndarray) -> Attribution:
@@ -118,7 +119,7 @@ def stalls(one: Stream, gfxip: int) -> Ledger:
 def before_shared_fetch(one: Stream, gfxip: int) -> Ledger:
     """Return the stalled cycles by all rules but the last, which asks what nobody else explains."""
     token = np.flatnonzero(one.stall > 0)
-    ledger = Ledger(token, one.start[token], one.issue[token])
+    ledger = Ledger(token, one.start[token], one.issue[token], one.stall[token])
     claim_waits(one, ledger, gfxip)
     claim_asked(one, ledger)
     claim_barriers(one, ledger)
@@ -168,7 +169,7 @@ def _summed(one: Stream, claims: Claims, is_idle: bool, count: int, chosen: np.n
     producer = np.where(blamed >= 0, one.line[np.maximum(blamed, 0)], count)
     key = (one.line[token] * _CAUSES + cause) * wide + producer
     distinct, place = np.unique(key, return_inverse=True)
-    whole = np.bincount(place, weights=cycles, minlength=len(distinct)).astype(np.int64)
+    whole = sums(place, cycles, len(distinct))
     times = np.bincount(place, minlength=len(distinct))
     none = np.zeros_like(whole)
     return (distinct, none, whole, times) if is_idle else (distinct, whole, none, times)
@@ -179,20 +180,16 @@ def _table(parts: list[Sums], trace: Trace, count: int) -> Attribution:
         np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(4)
     ]
     key, place = np.unique(columns[0], return_inverse=True)
-    sums = []
-    for column in columns[1:]:
-        whole = np.zeros(len(key), dtype=np.int64)
-        np.add.at(whole, place.reshape(-1), column)
-        sums.append(whole)
+    numbers = [sums(place, column, len(key)) for column in columns[1:]]
     wide = len(trace.code) + 1
     producer, rest = key % wide, key // wide
     line, cause = rest // _CAUSES, rest % _CAUSES
-    order = np.lexsort((key, -(sums[0] + sums[1])))
+    order = np.lexsort((key, -later(numbers[0], numbers[1])))
     return Attribution(
         _without_none(line, wide)[order],
         cause.astype(np.uint8)[order],
         _without_none(producer, wide)[order],
-        *(column[order] for column in sums),
+        *(column[order] for column in numbers),
         _assumption(trace, count),
         count,
         len(trace.waves),
@@ -206,20 +203,16 @@ def _without_none(row: np.ndarray, wide: int) -> np.ndarray:
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
     """Sums by a key; other columns from the row with most cycles, which is the first."""
     distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
-    sums = []
-    for column in (table.stall, table.idle, table.count):
-        whole = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(whole, place.reshape(-1), column)
-        sums.append(whole)
-    order = np.lexsort((distinct, -(sums[0] + sums[1])))
+    numbers = [sums(place, column, len(distinct)) for column in (table.stall, table.idle, table.count)]
+    order = np.lexsort((distinct, -later(numbers[0], numbers[1])))
     names = (table.line[first], table.cause[first], table.producer[first])
-    columns = (column[order] for column in (*names, *sums))
+    columns = (column[order] for column in (*names, *numbers))
     return Attribution(*columns, table.assumption, table.waves, table.of)
 
 
-def _share(cycles: np.ndarray, cause: np.ndarray) -> float:
-    whole = int(cycles.sum())
-    return 1.0 - int(cycles[cause == Cause.UNEXPLAINED].sum()) / whole if whole else 1.0
+def _share(cycles: np.ndarray, cause: np.ndarray) -> float | None:
+    whole = total(cycles)
+    return 1.0 - total(cycles[cause == Cause.UNEXPLAINED]) / whole if whole else None
 
 
 def _assumption(trace: Trace, count: int) -> str:

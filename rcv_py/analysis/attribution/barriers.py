@@ -49,11 +49,12 @@ def longest_before(stream: Stream, arrival: np.ndarray, since: np.ndarray) -> np
     begin = np.searchsorted(key, since + owner * stream.stride, side="right") - 1
     begin = np.minimum(np.maximum(begin, stream.first[arrival]), arrival - 1)
     begin = np.maximum(begin, stream.first[arrival])
-    bits = max(1, len(stream).bit_length())
-    length = np.maximum(stream.end - stream.start, 0) << bits | np.arange(len(stream))
+    by_length = np.argsort(stream.end - stream.start, kind="stable")
+    rank = np.empty(len(stream) + 1, dtype=np.int64)
+    rank[by_length], rank[-1] = np.arange(len(stream)), -1
     ends = np.maximum(arrival, begin + 1)
     pairs = np.column_stack([begin, ends]).reshape(-1)
-    return np.maximum.reduceat(np.append(length, 0), pairs)[::2] & ((1 << bits) - 1)
+    return by_length[np.maximum.reduceat(rank, pairs)[::2]]
 
 
 def _last_arrivals(stream: Stream, token: np.ndarray) -> np.ndarray:

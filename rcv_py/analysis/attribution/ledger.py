@@ -27,11 +27,14 @@ class Claims:
 
 
 class Ledger:
-    """The stalls (or gaps) of some tokens, from `at` to `end`; `left` counts what has no cause yet."""
+    """The stalls (or gaps) of some tokens, from `at` to `end`; `left` counts what has no cause yet.
 
-    def __init__(self, token: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
+    `cycles` are those of the stall or gap: more than from begin to end where a stream cut absurd times.
+    """
+
+    def __init__(self, token: np.ndarray, begin: np.ndarray, end: np.ndarray, cycles: np.ndarray) -> None:
         self.token, self.at, self.end = token, begin.copy(), end
-        self.left = end - begin
+        self.left = cycles.copy()
         self._parts: list[tuple[np.ndarray, int | np.ndarray, np.ndarray, np.ndarray]] = []
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.base.paths import short_place
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import count, known_percent, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
 from rcv_py.cli.opening import batches
@@ -92,8 +92,8 @@ class _Printer:
             "totals": {
                 "stall": table.total_stall,
                 "idle": table.total_idle,
-                "explained": round(table.explained, 6),
-                "explained_idle": round(table.explained_idle, 6),
+                "explained": _rounded(table.explained),
+                "explained_idle": _rounded(table.explained_idle),
             },
             "assumption": table.assumption,
         }
@@ -122,10 +122,10 @@ class _Printer:
         }
 
     def _numbers(self, table: Attribution, row: int) -> dict[str, Any]:
-        whole = max(1, self.table.total_stall)
+        whole = self.table.total_stall
         return {
             "stall": int(table.stall[row]),
-            "share": round(int(table.stall[row]) / whole, 6),
+            "share": round(int(table.stall[row]) / whole, 6) if whole else None,
             "idle": int(table.idle[row]),
             "count": int(table.count[row]),
         }
@@ -175,8 +175,8 @@ class _Printer:
         stall, idle = count(table.total_stall), count(table.total_idle)
         read = f"{table.waves:,} of " if table.waves < table.of else ""
         print(
-            f"\n{percent(round(table.explained * 10_000), 10_000)} of {stall} stalled and "
-            f"{percent(round(table.explained_idle * 10_000), 10_000)} of {idle} idle cycles explained in "
+            f"\n{known_percent(table.explained)} of {stall} stalled and "
+            f"{known_percent(table.explained_idle)} of {idle} idle cycles explained in "
             f"{read}{plural(table.of, 'wave')}."
         )
         print(table.assumption)
@@ -224,3 +224,7 @@ class _Printer:
         if not self.table.waves:
             return "No wave could be read; `rcv info --check` says why."
         return "No wave ever stalled or idled."
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 6)

@@ -102,7 +102,7 @@ WAITS = Schema(
 
 _CAUSED: Fields = {
     "stall": cycles("Stall"),
-    "share": share("Part of all stall"),
+    "share": maybe(share("Part of all stall; null without stall")),
     "idle": cycles("Gaps between instructions"),
     "count": times("Executions"),
 }
@@ -124,8 +124,8 @@ _CAUSES: Fields = {
         {
             "stall": cycles("Stall"),
             "idle": cycles("Gaps between instructions"),
-            "explained": share("Part of the stall with a cause"),
-            "explained_idle": share("Part of the gaps with a cause"),
+            "explained": maybe(share("Part of the stall with a cause; null without stall")),
+            "explained_idle": maybe(share("Part of the gaps with a cause; null without gaps")),
         },
     ),
     "assumption": text("What the attribution takes for granted, as a sentence."),

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.place_text import place_text
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import count, known_percent, plural
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.cause_tree import BAR, IDLE, SHARE, STALL, TIMES, CauseNode, cause_nodes
@@ -153,7 +153,7 @@ class CausesPanel(Panel):
         return NOT_SELECTED if is_asked else ""
 
     def _note(self, table: Attribution) -> str:
-        share = f"{100 * table.explained:.1f} % of {count(table.total_stall)} stalled cycles explained"
+        share = f"{known_percent(table.explained)} of {count(table.total_stall)} stalled cycles explained"
         return share if table.waves >= table.of else f"{share}, {table.waves:,} of {plural(table.of, 'wave')}"
 
     def _restyle(self) -> None:
