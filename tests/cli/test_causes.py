@@ -23,7 +23,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 @pytest.mark.parametrize("by", ["cause", "line", "producer"])
 def test_json_adds_up_whatever_a_row_is(by: str, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(run(capsys, captures.trace_path("pa_mqa_small"), "--json", "--by", by, "--top", 0))
-    assert document["schema"] == "rcv.causes/1"
+    assert document["schema"] == "rcv.causes/2"
     assert document["totals"]["stall"] == 11_820
     assert document["totals"]["explained"] >= 0.95
     for name in ("stall", "idle"):

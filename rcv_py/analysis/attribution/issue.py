@@ -93,7 +93,10 @@ def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
 
 
 def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -> None:
-    """Charge cycles in which another wave of the SIMD issued to the same unit, to the last that did."""
+    """Charge cycles in which another wave of the SIMD issued to the same unit.
+
+    The producer is the instruction of another wave that had the unit for most of these cycles.
+    """
     unit = np.where(stream.unit == MATRIX, VALU, stream.unit)
     for one in np.unique(unit[ledger.token[ledger.left > 0]]).tolist():
         rows = ledger.open(unit == one)
@@ -105,17 +108,16 @@ def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -
         token = ledger.token[rows]
         lane, own = stream.simd[stream.owner[token]], stream.owner[token]
         cycles = busy.by_others(ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride)
-        # Whoever had the unit when the wait began; if nobody had, the last that overtook.
-        early = _in_front(stream, stream.simd, work, token, ledger.at[rows] + 1)
-        late = _in_front(stream, stream.simd, work, token, ledger.end[rows])
-        blamed = np.where(early >= 0, early, late)
-        ledger.take(rows, cycles, Cause.ARBITRATION, blamed)
+        ledger.take(
+            rows, cycles, Cause.ARBITRATION, _held_longest(stream, stream.simd, work, end, ledger, rows)
+        )
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
     """Charge memory instructions that were not accepted while a CROWD of others of the unit was in flight.
 
-    The producer is the operation that the unit took last before: one of several in the queue.
+    The producer is the operation behind which the unit took nothing for the longest part of the stall: one
+    of several in the queue, which the trace does not show.
     """
     for one, cause in _QUEUES.items():
         rows = ledger.open(stream.unit == one)
@@ -126,7 +128,7 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         begin = stream.at_cu(stream.issue[work], work)
         flight = crowded(begin, stream.at_cu(stream.released[work], work), CROWD[one])
         first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
-        blamed = _in_front(stream, stream.cu, work, token, ledger.end[rows])
+        blamed = _held_longest(stream, stream.cu, work, _next_taken(stream, work), ledger, rows)
         ledger.take(rows, inside(flight, first, last), cause, blamed)
 
 
@@ -174,6 +176,44 @@ def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
     """When the units are free again: on gfx9 the trace tells, later by the form."""
     held = stream.issue[work] + stream.lines.hold[stream.line[work]]
     return np.maximum(held, stream.end[work]) if stream.lines.step == 4 else held
+
+
+def _next_taken(stream: Stream, work: np.ndarray) -> np.ndarray:
+    """When the unit took the next operation of its compute unit after each of `work`; int64."""
+    order = np.argsort(stream.at_cu(stream.issue[work], work), kind="stable")
+    following = np.empty(len(work), dtype=np.int64)
+    following[order] = stream.issue[work[np.append(order[1:], order[-1:])]]
+    return np.where(following >= stream.issue[work], following, stream.stride)
+
+
+def _held_longest(
+    stream: Stream, place: np.ndarray, work: np.ndarray, until: np.ndarray, ledger: Ledger, rows: np.ndarray
+) -> np.ndarray:
+    """Return the token of `work` that had the unit longest while each row stalled, the first of equals.
+
+    `place` (int64 [waves]) is the unit of each wave, `until` (int64, as `work`) when each leaves it.  A wave
+    issues nothing while it stalls, so what is issued meanwhile is of others; of what was issued before, the
+    last may still have the unit.  -1: none.
+    """
+    token = ledger.token[rows]
+    shift = place[stream.owner] * stream.stride
+    order = np.argsort(stream.issue[work] + shift[work], kind="stable")
+    work, until = work[order], until[order]
+    key = stream.issue[work] + shift[work]
+    first = np.searchsorted(key, ledger.at[rows] + shift[token], side="right")
+    last = np.searchsorted(key, ledger.end[rows] + shift[token], side="left")
+    held = until - stream.issue[work]
+    by_length = np.lexsort((-np.arange(len(work)), held))
+    rank = np.empty(len(work) + 1, dtype=np.int64)
+    rank[by_length], rank[-1] = np.arange(len(work)), -1
+    borders = np.column_stack([first, np.maximum(last, first)]).reshape(-1)
+    best = np.where(last > first, np.maximum.reduceat(rank, borders)[::2], -1)
+    chosen = np.where(best >= 0, by_length[best], -1)
+    early = np.maximum(first - 1, 0)
+    is_there = (first > 0) & (shift[work[early]] == shift[token])
+    left = np.where(is_there, np.minimum(until[early], ledger.end[rows]) - ledger.at[rows], 0)
+    chosen = np.where(left >= np.where(chosen >= 0, held[chosen], 1), early, chosen)
+    return np.where(chosen >= 0, work[chosen], -1)
 
 
 def _in_front(

@@ -21,7 +21,7 @@ from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
-SCHEMA = "rcv.causes/1"
+SCHEMA = "rcv.causes/2"
 LISTED = 3  # parts of a row that the text shows
 
 _NUMBERS = tuple(Column(name, True) for name in ("stall", "share", "idle", "times"))

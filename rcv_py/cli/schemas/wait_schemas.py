@@ -133,7 +133,7 @@ _CAUSES: Fields = {
 _PLACED: Shape = rows("Instructions by stall and idle.", {**_PLACE_OR_NONE, **_CAUSED, "parts": _PARTS})
 CAUSES = Schema(
     "rcv.causes",
-    1,
+    2,
     "causes",
     "Why waves stalled and idled; cycles of waves, not elapsed time.",
     (
