@@ -41,6 +41,9 @@ class Attribution:
     stall: np.ndarray  # int64 [n], cycles
     idle: np.ndarray  # int64 [n], cycles
     count: np.ndarray  # int64 [n], executions
+    guessed: (
+        np.ndarray
+    )  # int64 [n], cycles, stalled and idle, of which the producer is one of several that fit
     assumption: str = ""
     waves: int = 0  # that were read
     of: int = 0  # waves of the trace
@@ -52,6 +55,11 @@ class Attribution:
     def cycles(self) -> np.ndarray:
         """Stalled and idle cycles of each row, int64."""
         return later(self.stall, self.idle)
+
+    @property
+    def is_guess(self) -> np.ndarray:
+        """Whether the producer is a guess in half of the cycles of each row or more, bool."""
+        return (self.guessed > 0) & (self.guessed >= self.cycles - self.guessed)
 
     @cached_property
     def total_stall(self) -> int:
@@ -75,7 +83,7 @@ class Attribution:
 
     def where(self, rows: np.ndarray) -> Attribution:
         """Return some of the rows (bool or places) as a table of their own."""
-        columns = (self.line, self.cause, self.producer, self.stall, self.idle, self.count)
+        columns = (self.line, self.cause, self.producer, self.stall, self.idle, self.count, self.guessed)
         return Attribution(*(column[rows] for column in columns), self.assumption, self.waves, self.of)
 
     def by_line(self) -> Attribution:
@@ -156,28 +164,28 @@ def engine_stream(trace: Trace, waves: list[Wave]) -> Stream:
     return stream(piece, lines(trace.code, trace.gfxip, trace.target), links, trace.code)
 
 
-Sums = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # key, stall, idle, count
+Sums = tuple[np.ndarray, ...]  # key, stall, idle, count, guessed
 
 
 def _summed(one: Stream, claims: Claims, is_idle: bool, count: int, chosen: np.ndarray | None) -> Sums:
     """Sums of claims by line, cause and producer, which are packed into a key."""
     keep = slice(None) if chosen is None else np.flatnonzero(chosen[one.owner[claims.token]])
-    token, cause, blamed, cycles = (
-        column[keep] for column in (claims.token, claims.cause, claims.producer, claims.cycles)
-    )
+    columns = (claims.token, claims.cause, claims.producer, claims.cycles, claims.is_guess)
+    token, cause, blamed, cycles, is_guess = (column[keep] for column in columns)
     wide = count + 1
     producer = np.where(blamed >= 0, one.line[np.maximum(blamed, 0)], count)
     key = (one.line[token] * _CAUSES + cause) * wide + producer
     distinct, place = np.unique(key, return_inverse=True)
     whole = sums(place, cycles, len(distinct))
     times = np.bincount(place, minlength=len(distinct))
+    guessed = sums(place, np.where(is_guess, cycles, 0), len(distinct))
     none = np.zeros_like(whole)
-    return (distinct, none, whole, times) if is_idle else (distinct, whole, none, times)
+    return (distinct, *((none, whole) if is_idle else (whole, none)), times, guessed)
 
 
 def _table(parts: list[Sums], trace: Trace, count: int) -> Attribution:
     columns = [
-        np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(4)
+        np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(5)
     ]
     key, place = np.unique(columns[0], return_inverse=True)
     numbers = [sums(place, column, len(key)) for column in columns[1:]]
@@ -203,7 +211,9 @@ def _without_none(row: np.ndarray, wide: int) -> np.ndarray:
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
     """Sums by a key; other columns from the row with most cycles, which is the first."""
     distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
-    numbers = [sums(place, column, len(distinct)) for column in (table.stall, table.idle, table.count)]
+    numbers = [
+        sums(place, column, len(distinct)) for column in (table.stall, table.idle, table.count, table.guessed)
+    ]
     order = np.lexsort((distinct, -later(numbers[0], numbers[1])))
     names = (table.line[first], table.cause[first], table.producer[first])
     columns = (column[order] for column in (*names, *numbers))

@@ -109,7 +109,7 @@ def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -
         lane, own = stream.simd[stream.owner[token]], stream.owner[token]
         cycles = busy.by_others(ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride)
         ledger.take(
-            rows, cycles, Cause.ARBITRATION, _held_longest(stream, stream.simd, work, end, ledger, rows)
+            rows, cycles, Cause.ARBITRATION, _held_longest(stream, stream.simd, (work, end), ledger, rows)
         )
 
 
@@ -128,18 +128,19 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         begin = stream.at_cu(stream.issue[work], work)
         flight = crowded(begin, stream.at_cu(stream.released[work], work), CROWD[one])
         first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
-        blamed = _held_longest(stream, stream.cu, work, _next_taken(stream, work), ledger, rows)
+        blamed = _held_longest(stream, stream.cu, (work, _next_taken(stream, work)), ledger, rows)
         ledger.take(rows, inside(flight, first, last), cause, blamed)
 
 
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
     """Charge vector arithmetic to a memory instruction of its wave that may still read its operands.
 
-    Issued at most READING turns before, that is either the last vector instruction in front, or a copy to LDS
-    whose address is overwritten.  In real captures such arithmetic stalls without another cause more often
-    than other arithmetic: behind vector memory 2 to 14 times, behind LDS accesses 3 to 5 times, overwriting 5
-    times as often as what is just as near and overwrites nothing.  Behind cross-lane moves, for matrix
-    instructions behind LDS and for the addresses of other loads no such thing is seen: they are no evidence.
+    Issued at most READING turns before and not waited for since, that is either the last vector instruction in
+    front, or a copy to LDS whose address is overwritten.  In real captures such arithmetic stalls without
+    another cause more often than other arithmetic: behind vector memory 2 to 14 times, behind LDS accesses 3
+    to 5 times, overwriting 5 times as often as what is just as near and overwrites nothing.  Behind cross-lane
+    moves, for matrix instructions behind LDS and for the addresses of other loads no such thing is seen: they
+    are no evidence.
     """
     unit, lines = stream.unit, stream.lines
     is_vector = (unit == VALU) | (unit == MATRIX)
@@ -150,12 +151,15 @@ def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
         token = ledger.token[rows]
         memory = stream.last_of(is_memory)[token]
         recent = stream.start[token] - stream.issue[np.maximum(memory, 0)] <= READING * lines.step
-        follows = (memory >= 0) & (memory > vector[token]) & recent
+        pending = stream.released[np.maximum(memory, 0)] > stream.start[token]
+        follows = (memory >= 0) & (memory > vector[token]) & recent & pending
         ledger.rest(rows[follows], Cause.OPERAND_READ, memory[follows])
     rows = ledger.open(is_vector)
     token = ledger.token[rows]
     found = overwritten(stream, token, lines.form == Cause.WAIT_DMA)
-    near = stream.start[token[found.row]] - stream.issue[found.writer] <= READING * lines.step
+    begin = stream.start[token[found.row]]
+    near = begin - stream.issue[found.writer] <= READING * lines.step
+    near &= stream.released[found.writer] > begin
     row, first = np.unique(found.row[near], return_index=True)
     ledger.rest(rows[row], Cause.OPERAND_READ, found.writer[near][first])
 
@@ -187,15 +191,15 @@ def _next_taken(stream: Stream, work: np.ndarray) -> np.ndarray:
 
 
 def _held_longest(
-    stream: Stream, place: np.ndarray, work: np.ndarray, until: np.ndarray, ledger: Ledger, rows: np.ndarray
+    stream: Stream, place: np.ndarray, taken: tuple[np.ndarray, np.ndarray], ledger: Ledger, rows: np.ndarray
 ) -> np.ndarray:
-    """Return the token of `work` that had the unit longest while each row stalled, the first of equals.
+    """Return the token that had the unit longest while each row stalled, the first of equals; -1: none.
 
-    `place` (int64 [waves]) is the unit of each wave, `until` (int64, as `work`) when each leaves it.  A wave
-    issues nothing while it stalls, so what is issued meanwhile is of others; of what was issued before, the
-    last may still have the unit.  -1: none.
+    `place` (int64 [waves]) is the unit of each wave, `taken` the tokens that had it and when each left it.  A
+    wave issues nothing while it stalls, so what is issued meanwhile is of others; of what was issued before,
+    the last may still have the unit.
     """
-    token = ledger.token[rows]
+    (work, until), token = taken, ledger.token[rows]
     shift = place[stream.owner] * stream.stride
     order = np.argsort(stream.issue[work] + shift[work], kind="stable")
     work, until = work[order], until[order]
