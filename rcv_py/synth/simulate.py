@@ -222,8 +222,8 @@ class ComputeUnit:
         done = self._answer(instruction, start + what.passes * conflict)
         for counter in what.counts:
             queue = wave.pending.setdefault(counter, [])
-            # Vector memory and LDS answer in the order of the questions; scalar loads do not.
-            if queue and what.unit != "smem":
+            # Vector memory and LDS each answer in the order of the questions; scalar loads do not.
+            if queue and what.unit != "smem" and wave.unit_of(queue[-1][1]) == what.unit:
                 done = max(done, queue[-1][0] + self._hw.step)
             queue.append((done, token))
         return done

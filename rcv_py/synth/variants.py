@@ -175,6 +175,9 @@ _plain("gfx12", "Matrix product on gfx12: a counter a kind of memory.", plans.gf
 _plain("rivals", "Causes of stalls that compete: queue, matrix unit, results.", plans.rivals_plan)
 _plain("untold", "The same with stalls that no file explains.", plans.untold_plan)
 _plain("straggler", "Barriers whose last wave was often not traced.", plans.straggler_plan)
+_plain("combined", "Waits on two counters, and scalar loads in any order.", plans.combined_plan)
+_plain("ceiling", "Matrix products that keep the matrix unit busy.", plans.ceiling_plan)
+_plain("crowded", "Memory, LDS and scalar queues that are full.", plans.crowded_plan)
 _variant("counters", "Streamed counters of both banks.", plans.small_plan, _with_counters)
 _variant("spm", "Streamed performance monitors.", plans.small_plan, _with_monitors)
 _variant(

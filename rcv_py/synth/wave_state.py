@@ -88,6 +88,10 @@ class LiveWave:
         """The instruction of a token, -1 of none."""
         return self.rows[token][INSTRUCTION] if token >= 0 else -1
 
+    def unit_of(self, token: int) -> str:
+        """The unit that executed a token."""
+        return self.launch.kernel.instructions[self.rows[token][INSTRUCTION]].meaning.unit
+
     def block(
         self, cycles: int, cause: Cause, producer: int, blamed: int = -1, by: LiveWave | None = None
     ) -> None:

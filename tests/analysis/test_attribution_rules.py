@@ -299,8 +299,9 @@ def test_overwriting_the_address_of_a_recent_copy_to_lds_waits() -> None:
 
 def test_a_memory_instruction_that_was_waited_for_holds_no_registers() -> None:
     """A completed operation reads and writes nothing any more: nothing is known of such a stall."""
-    texts = ["; k", "ds_read_b32 v1, v0", "s_waitcnt lgkmcnt(0)", "v_add_f32_e32 v4, v5, v6",
-             "buffer_load_dword v0, s[0:3], 0 offen lds", "s_waitcnt vmcnt(0)", "v_mov_b32_e32 v0, v9"]  # fmt: skip
+    copy, arithmetic = "buffer_load_dword v0, s[0:3], 0 offen lds", "v_add_f32_e32 v4, v5, v6"
+    texts = ["; k", "ds_read_b32 v1, v0", "s_waitcnt lgkmcnt(0)", arithmetic, copy, "s_waitcnt vmcnt(0)",
+             "v_mov_b32_e32 v0, v9"]  # fmt: skip
     behind = stalled(texts, [(1, 0, 0, 4), (2, 4, 28, 0), (3, 32, 12, 4)])
     assert behind == {(2, Cause.WAIT_LDS): (28, 1), (3, Cause.UNEXPLAINED): (12, -1)}
     overwrites = stalled(texts, [(4, 0, 0, 4), (3, 4, 0, 4), (5, 8, 28, 0), (6, 36, 12, 4)])

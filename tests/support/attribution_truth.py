@@ -39,7 +39,7 @@ from rcv_py.synth.truth import Truth
 from rcv_py.synth.variants import SAMPLES
 
 PLAIN = ("matmul_small", "reduction", "vector_add", "gfx11", "gfx12")
-ADVERSE = ("rivals", "untold", "straggler")
+ADVERSE = ("rivals", "untold", "straggler", "combined", "ceiling", "crowded")
 NAMES = (*PLAIN, *ADVERSE)
 
 _PLAIN_CAUSES = {

@@ -135,12 +135,12 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
     """Charge vector arithmetic to a memory instruction of its wave that may still read its operands.
 
-    Issued at most READING turns before and not waited for since, that is either the last vector instruction in
-    front, or a copy to LDS whose address is overwritten.  In real captures such arithmetic stalls without
+    Issued at most READING turns before and not waited for since, that is either the last vector instruction
+    in front, or a copy to LDS whose address is overwritten.  In real captures such arithmetic stalls without
     another cause more often than other arithmetic: behind vector memory 2 to 14 times, behind LDS accesses 3
-    to 5 times, overwriting 5 times as often as what is just as near and overwrites nothing.  Behind cross-lane
-    moves, for matrix instructions behind LDS and for the addresses of other loads no such thing is seen: they
-    are no evidence.
+    to 5 times, overwriting 5 times as often as what is just as near and overwrites nothing.  Behind
+    cross-lane moves, for matrix instructions behind LDS and for the addresses of other loads no such thing is
+    seen: they are no evidence.
     """
     unit, lines = stream.unit, stream.lines
     is_vector = (unit == VALU) | (unit == MATRIX)

@@ -1,19 +1,19 @@
 """Which operation ended a wait, where more than one may have been the last to return.
 
 A counter whose operations return in order ends a wait with the newest one required.  Two cases leave a
-choice: a wait on several counters, and scalar loads, which return in any order.  Then each operation is judged
-as if it had been the last, by two facts: how likely it is to take exactly as long as it would have taken, and
-how likely all others were back by then.
+choice: a wait on several counters, and scalar loads, which return in any order.  Then each operation is
+judged as if it had been the last, by two facts: how likely it is to take exactly as long as it would have
+taken, and how likely all others were back by then.
 
 ```
-s_load ──────────────┐                  the wait ended here: 700 cycles after the load, 560 after ds_read
-     global_load ────┼───────────┐      LDS never took more than 140: it was back long before, so it was the load
-              ds_read┼──┐        │
-                s_waitcnt ───────┴ vmcnt(0) lgkmcnt(0)
+global_load ───────────────────────┐
+        ds_read ─────┐             │    LDS never took as long: it was back before, so it was the load
+               s_waitcnt ──────────┴ vmcnt(0) lgkmcnt(0)
 ```
 
-Latencies are those of the same instruction, or kind of operation, where a wait left no choice.  Their logarithm
-has a mean and a spread; the tails are those of Student's t, since memory now and then takes far longer.
+Latencies are those of the same instruction, or kind of operation, where a wait left no choice.  Their
+logarithm has a mean and a spread; the tails are those of Student's t, since memory now and then takes far
+longer than usual.
 """
 
 from __future__ import annotations
