@@ -5,9 +5,8 @@ wave 0  ──b░░░░░░░░──    arrives first, and stalls until
 wave 1  ───────b░░░──
 wave 2  ──────────b──    the last: the skew is the distance of these two arrivals
 ```
-The waves of a workgroup are those with the same number of it; captures without such numbers show waves with
-the same shader engine, slot and wave id on several SIMDs, which is taken for one.  The n-th barriers that
-the waves of a group ran are one instance.
+Which waves are a workgroup is told by `analysis/workgroups.py`.  The n-th barriers that the waves of a group
+ran are one instance, whichever `s_barrier` each of them stood at.
 """
 
 from __future__ import annotations
@@ -17,29 +16,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.barrier_meetings import last_ends, meetings
+from rcv_py.analysis.chosen import pieces
+from rcv_py.analysis.workgroups import Told, crossings, grouped, joined_crossings
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import Wave, WaveBatch
 
-NEAR = 64  # cycles within which waves leave the same barrier; beyond it they are of different groups
+NEAR = 64  # cycles within which waves leave the same barrier; beyond it a group in the files is none
 
 
 @dataclass(frozen=True, eq=False)
 class BarrierSkew:
     """One row an instance with at least two waves, by group and time."""
 
-    line: np.ndarray  # int32, code row of the barrier
+    line: np.ndarray  # int32, code row of the barrier at which the last of them arrived
     waves: np.ndarray  # int32, how many of the group were recorded
     arrived: np.ndarray  # int64, cycles, aligned: the first arrival
-    skew: np.ndarray  # int64, cycles from the first to the last arrival
+    skew: np.ndarray  # int64, cycles from the first to the last arrival; a wave that ends counts as arrived
     spread: np.ndarray  # int64, cycles from the first to the last release
     last: np.ndarray  # int32, row of the wave index of the last to arrive
-    stall: np.ndarray  # int64, cycles of stall of all waves
+    stall: np.ndarray  # int64, cycles of stall of all counted waves
     dropped: int  # instances whose waves were released too far apart to be of one group
-    is_guess: bool  # groups are told by slot and wave id
+    told: Told  # how the groups are known, the weakest of them
 
     def __len__(self) -> int:
         return len(self.line)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether a group is told by the starts of its waves alone."""
+        return self.told == Told.STARTS
 
     @property
     def median(self) -> int | None:
@@ -50,62 +56,38 @@ class BarrierSkew:
 def barrier_skew(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> BarrierSkew:
-    """Return the barriers of the waves whose index row is in `rows` (None: all), each wave once."""
-    is_barrier = np.array([_is_barrier(text) for text in trace.code.text], dtype=bool)
-    parts = [_arrivals(piece, is_barrier) for piece in pieces(batches, rows)] if is_barrier.any() else []
-    empty = np.zeros((0, 9), dtype=np.int64)
-    table = np.concatenate([empty, *parts])
-    is_guess = bool(np.any(table[:, 3] < 0))
-    if is_guess:  # of the same workgroup: nobody says, so waves of one slot and id on all SIMDs
-        table[:, 3] = -1
-    else:
-        table[:, 1:3] = 0
-    order = np.lexsort((table[:, 6], table[:, 5], table[:, 4], *table[:, 3::-1].T))
-    table = table[order]
-    return _instances(table, is_guess)
+    """Return the barriers of the waves whose index row is in `rows` (None: all), each wave once.
 
-
-def _is_barrier(text: str) -> bool:
-    return text.startswith("s_barrier") and not text.startswith(("s_barrier_signal", "s_barrier_init"))
-
-
-def _arrivals(piece: Piece, is_barrier: np.ndarray) -> np.ndarray:
-    """Return (se, slot, wave id, workgroup, nth, line, arrival, release, index row) of each barrier."""
-    line = np.where((piece.line >= 0) & (piece.line < len(is_barrier)), piece.line, 0)
-    at = np.flatnonzero(is_barrier[line] & (piece.line >= 0))
-    owner = np.searchsorted(piece.first, at, side="right") - 1
-    count = np.bincount(owner, minlength=len(piece.waves))
-    number = np.arange(len(at)) - np.repeat(np.cumsum(count) - count, count)
-    who = np.array(
-        [(one.id.se, one.id.slot, one.id.wid, one.workgroup, one.row) for one in piece.waves], dtype=np.int64
-    ).reshape(-1, 5)[owner]
-    start = piece.start[at]
-    end = start + piece.duration[at]
-    return np.stack([*who[:, :4].T, number, piece.line[at].astype(np.int64), start, end, who[:, 4]], axis=1)
-
-
-def _instances(table: np.ndarray, is_guess: bool) -> BarrierSkew:
-    key = table[:, :6]
-    first = np.flatnonzero(np.append(True, np.any(key[1:] != key[:-1], axis=1))[: len(key)])
-    count = np.diff(np.append(first, len(key)))
-    if not len(first):
-        i4, i8 = np.zeros(0, np.int32), np.zeros(0, np.int64)
-        return BarrierSkew(i4, i4, i8, i8, i8, i4, i8, 0, is_guess)
-    last = first + count - 1
-    arrived, release = table[:, 6], table[:, 7]
-    skew = arrived[last] - arrived[first]
-    spread = np.maximum.reduceat(release, first) - np.minimum.reduceat(release, first)
-    stall = np.add.reduceat(release - arrived, first)
-    several, near = count > 1, spread <= NEAR
+    Waves that are not in `rows` still arrive: they may be first or last, but their stall does not count.
+    Instances without a wave in `rows` are left out.
+    """
+    waves: list[Wave] = []
+    parts, code_rows, ends = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for piece in pieces(batches):
+        part = crossings(piece, trace.code, len(waves))
+        parts.append(part)
+        code_rows.append(piece.line[part.signal].astype(np.int64))
+        ends.append(last_ends(piece))
+        waves += piece.waves
+    at = joined_crossings(parts)
+    group, told = grouped(waves, at)
+    met = meetings(at, group, np.concatenate(ends))
+    row = np.array([wave.row for wave in waves], dtype=np.int64)
+    counts = np.ones(len(at), bool) if rows is None else np.isin(row, list(rows))[at.wave]
+    n = len(met)
+    is_asked = np.bincount(met.of[counts], minlength=n) > 0
+    stall = np.bincount(met.of[counts], weights=(at.released - at.waited)[counts], minlength=n)
+    several, near = is_asked & (met.waves > 1), met.spread <= NEAR
     keep = np.flatnonzero(several & near)
+    last = np.where(met.left >= 0, met.left, np.append(at.wave, -1)[met.last])
     return BarrierSkew(
-        table[first, 5][keep].astype(np.int32),
-        count[keep].astype(np.int32),
-        arrived[first][keep],
-        skew[keep],
-        spread[keep],
-        table[last, 8][keep].astype(np.int32),
-        stall[keep],
+        np.concatenate(code_rows)[met.last][keep].astype(np.int32),
+        met.waves[keep].astype(np.int32),
+        met.first_arrived[keep],
+        (met.last_arrived - met.first_arrived)[keep],
+        met.spread[keep],
+        row[last[keep]].astype(np.int32),
+        stall[keep].astype(np.int64),
         int(np.count_nonzero(several & ~near)),
-        is_guess,
+        Told(int(told[at.wave].max(initial=0))),
     )

@@ -13,7 +13,7 @@ from rcv_py.analysis.flame import FlameTree, Metric, code_costs, kernel_flame, s
 from rcv_py.analysis.flame_layout import FlameLayout, Order, layout
 from rcv_py.analysis.flame_markers import coarse_markers, marked_code
 from rcv_py.analysis.flame_paths import What
-from rcv_py.analysis.flame_text import full_name, labels
+from rcv_py.analysis.flame_text import frame_source, full_name, labels
 from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.base.errors import UsageError
@@ -120,6 +120,7 @@ def placed_rows(
             "name": texts[frame],
             "full_name": full_name(trace, tree, frame, texts[frame]),
             "line": int(tree.code_row[frame]) if tree.code_row[frame] >= 0 else None,
+            "source": frame_source(trace, tree, frame),
             "parent": place.get(int(tree.parent[frame])),
             "depth": int(boxes.row[frame]),
             "begin": int(boxes.begin[frame]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from rcv_py.analysis.blocks import blocks
 from rcv_py.analysis.flame import FlameTree, Metric
 from rcv_py.analysis.flame_paths import What
+from rcv_py.analysis.place_text import beside
+from rcv_py.analysis.places import source_of
 from rcv_py.base.text import short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
@@ -55,6 +57,21 @@ def full_name(trace: Trace, tree: FlameTree, frame: int, label: str) -> str:
     )
 
 
+def frame_source(trace: Trace, tree: FlameTree, frame: int) -> str:
+    """Return `path:line` of the instruction or the source line that a frame is, "" for other frames."""
+    if tree.what[frame] == What.CODE:
+        return source_of(trace, int(tree.second[frame]))
+    if tree.what[frame] == What.LINE:
+        return f"{trace.sources[int(tree.first[frame])].path}:{int(tree.second[frame])}"
+    return ""
+
+
+def placed_labels(trace: Trace, tree: FlameTree, texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels with the source place behind those of instructions."""
+    rows = np.where(tree.what == What.CODE, tree.second, -1).tolist()
+    return tuple(text + beside(trace, row) for text, row in zip(texts, rows, strict=True))
+
+
 def source_text(trace: Trace, tree: FlameTree, frame: int) -> str:
     """Return the text of a frame's source line without its indentation; "" where there is none."""
     if tree.what[frame] != What.LINE:
@@ -68,7 +85,10 @@ def folded(trace: Trace, tree: FlameTree, metric: Metric) -> Iterator[str]:
 
     A semicolon inside a name becomes a comma, since it separates frames; equal stacks appear once.
     """
-    names = [name.replace(";", ",").replace("\n", " ") for name in labels(trace, tree)]
+    texts = labels(trace, tree)
+    if not (tree.what == What.LINE).any():  # else the frame around an instruction is its line
+        texts = placed_labels(trace, tree, texts)
+    names = [name.replace(";", ",").replace("\n", " ") for name in texts]
     sums: dict[str, int] = {}
     for frame in np.flatnonzero(tree.own[:, metric.value] > 0).tolist():
         stack = ";".join(names[one] for one in tree.ancestors(frame))

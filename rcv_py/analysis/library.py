@@ -13,6 +13,7 @@ from rcv_py.analysis.capture_health import HEALTHY, capture_health, headline, ve
 from rcv_py.analysis.capture_health.twins import LineCosts, fingerprint, line_costs, twin_noise
 from rcv_py.analysis.occupancy import steps
 from rcv_py.analysis.occupancy_curves import occupancy_numbers
+from rcv_py.analysis.place_text import NO_PLACE, instruction_place
 from rcv_py.base.text import short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
@@ -92,11 +93,8 @@ def _top(code: CodeTable) -> tuple[int, float]:
 
 
 def _source(trace: Trace, line: int) -> str:
-    if line < 0 or trace.code.leaf[line] < 0:
-        return ""
-    leaf = trace.code.leaf[line]
-    path = trace.sources[int(trace.code.chain_file[leaf])].path
-    return f"{path.rsplit('/', 1)[-1]}:{int(trace.code.chain_line[leaf])}"
+    place = instruction_place(trace, line)
+    return "" if place == NO_PLACE else place
 
 
 def with_twins(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:

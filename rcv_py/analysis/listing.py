@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,18 @@ from rcv_py.analysis.branches import Branches, branch_table, branches
 from rcv_py.analysis.cost_columns import CostColumns, cost_columns
 from rcv_py.analysis.flow import Flow, flow
 from rcv_py.analysis.loops import loops
+from rcv_py.analysis.places import source_of
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 NAMES = {
-    "lines": ("row", "hits", "latency", "stall", "idle", "share", "block", "instruction"),
+    "lines": ("row", "hits", "latency", "stall", "idle", "share", "block", "instruction", "source"),
     "blocks": (
-        "block", "first", "last", "lines", "hits", "latency", "stall", "idle", "share", "loops", "name"
+        "block", "first", "last", "lines", "hits", "latency", "stall", "idle", "share", "loops", "name",
+        "source",
     ),
-    "branches": ("row", "target", "taken", "not_taken", "taken_share", "instruction"),
+    "branches": ("row", "target", "taken", "not_taken", "taken_share", "instruction", "source"),
 }  # fmt: skip
 
 
@@ -34,13 +36,22 @@ class Listing:
     rows: list[tuple[Any, ...]]
     weight: list[int]  # what rows are ranked by
     measure: str  # what latency and stall are counted in
-    more: tuple[str, ...] = ()  # columns in front of the last one that were added
+    more: tuple[str, ...] = ()  # columns in front of the text that were added
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns."""
-        *names, last = NAMES[self.kind]
-        return (*names, *self.more, last)
+        """The columns; the last two are the text of a row (a block's name) and its source place."""
+        *names, text, source = NAMES[self.kind]
+        return (*names, *self.more, text, source)
+
+    def texts(self) -> list[str]:
+        """Return the instruction of each row, of blocks their names."""
+        return [str(row[-2]) for row in self.rows]
+
+    def with_column(self, name: str, values: Sequence[Any]) -> Listing:
+        """Return the listing with one more column in front of the text."""
+        rows = [(*row[:-2], value, *row[-2:]) for row, value in zip(self.rows, values, strict=True)]
+        return replace(self, rows=rows, more=(*self.more, name))
 
     def top(self, count: int) -> list[tuple[Any, ...]]:
         """Return all rows in program order (0), or the costliest ones, the largest first."""
@@ -88,7 +99,14 @@ def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> 
     whole = max(1, int(cost.sum()))
     numbers = (costs.hits, costs.latency, costs.stall, costs.idle)
     rows = [
-        (row, *values, round(int(cost[row]) / whole, 6), table.name[block], code.text[row])
+        (
+            row,
+            *values,
+            round(int(cost[row]) / whole, 6),
+            table.name[block],
+            code.text[row],
+            source_of(trace, row),
+        )
         for row, (block, *values) in enumerate(
             zip(table.of_row.tolist(), *(column.tolist() for column in numbers), strict=True)
         )
@@ -101,7 +119,14 @@ def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
     whole = max(1, costs.total)
     values = (table.first, table.stop - 1, sums.lines, sums.hits, sums.latency, sums.stall, sums.idle)
     rows = [
-        (block, *row, round(int(sums.cost[block]) / whole, 6), int(depth[block]), table.name[block])
+        (
+            block,
+            *row,
+            round(int(sums.cost[block]) / whole, 6),
+            int(depth[block]),
+            table.name[block],
+            source_of(trace, int(table.first[block])),
+        )
         for block, row in enumerate(zip(*(column.tolist() for column in values), strict=True))
     ]
     return Listing("blocks", rows, sums.cost.tolist(), costs.label)
@@ -114,7 +139,7 @@ def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumn
         table.row.tolist(), table.target.tolist(), table.taken.tolist(), table.not_taken.tolist(), strict=True
     )
     rows = [
-        (row, target, yes, no, round(yes / max(1, yes + no), 6), trace.code.text[row])
+        (row, target, yes, no, round(yes / max(1, yes + no), 6), trace.code.text[row], source_of(trace, row))
         for row, target, yes, no in values
     ]
     return Listing("branches", rows, (table.taken + table.not_taken).tolist(), costs.label)

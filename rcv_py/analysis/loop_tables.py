@@ -67,6 +67,7 @@ def loops(asked: Asked) -> Rows:
             "kinds": _kinds(table.kinds[i]),
             "text": _text(code, int(table.branch[i])),
             "source": source_of(code, int(table.head[i])),
+            "branch_source": source_of(code, int(table.branch[i])),
         }
         for i in range(len(table))
     ]
@@ -98,6 +99,7 @@ def iteration(asked: Asked, i: int, is_outlier: bool) -> dict[str, Any]:
         "idle": int(one.idle[i]),
         "token": int(one.first[i]),
         "kinds": _kinds(one.kinds[i]),
+        "branch_source": source_of(asked.trace, int(table.branch[one.loop[i]])),
     }
 
 
@@ -148,6 +150,7 @@ def distance(asked: Asked) -> Rows:
             "is_short": bool(table.is_short[i]),
             "text": _text(asked.trace, int(table.line[i])),
             "source": source_of(asked.trace, int(table.line[i])),
+            "wait_source": source_of(asked.trace, int(table.wait[i])),
         }
         for i in range(len(table))
     ]
@@ -163,6 +166,7 @@ def chains(asked: Asked) -> Rows:
             "stall": int(table.stall[i]),
             "text": _text(asked.trace, int(table.first[i])),
             "source": source_of(asked.trace, int(table.first[i])),
+            "last_source": source_of(asked.trace, int(table.last[i])),
         }
         for i in range(len(table))
     ]
@@ -209,19 +213,29 @@ _PLACE = ("text", "source")
 COLUMNS: dict[str, tuple[str, ...]] = {
     "loops": (
         *("branch", "head", "taken", "waves", "per_wave", "iterations", "min", "median", "p90", "max"),
-        *(*_COSTS, "kinds", *_PLACE),
+        *(*_COSTS, "kinds", *_PLACE, "branch_source"),
     ),
     "iterations": (
         *("branch", "wave", "iteration", "begin", "end", "cycles", "median", "outlier"),
-        *(*_COSTS, "token", "kinds"),
+        *(*_COSTS, "token", "kinds", "branch_source"),
     ),
     "phases": ("wave", *PHASES, *(f"{name}_stall" for name in PHASES)),
     "first": ("line", "waves", "hits", "first_stall", "later_stall", "first_share", *_PLACE),
     "distance": (
         *("line", "n", "p10", "median", "p90", "matrix", "vector", "short", "stall", "wait"),
-        *("latency", "is_short", *_PLACE),
+        *("latency", "is_short", *_PLACE, "wait_source"),
     ),
-    "chains": ("first", "last", "links", "times", "cycles", "cycles_per_link", "stall", *_PLACE),
+    "chains": (
+        "first",
+        "last",
+        "links",
+        "times",
+        "cycles",
+        "cycles_per_link",
+        "stall",
+        *_PLACE,
+        "last_source",
+    ),
     "barriers": ("line", "arrived", "waves", "skew", "release_spread", "stall", "last", "source"),
 }
 

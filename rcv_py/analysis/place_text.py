@@ -1,14 +1,60 @@
-"""How source places are written."""
+"""How source places are written: `file.py:186`, with as many folders as tell equal names apart.
+
+```
+/home/a/build/kernels/attention.py, line 186      attention.py:186
+/opt/lib/expr/numeric.py, line 7                  expr/numeric.py:7
+/opt/lib/ops/numeric.py, line 7                   ops/numeric.py:7
+an instruction without a source place             –
+```
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from functools import lru_cache
 
+from rcv_py.base.paths import short_paths
 from rcv_py.model.code import SourceFile
+from rcv_py.model.trace import Trace
+
+NO_PLACE = "–"
 
 
 def place_text(sources: Sequence[SourceFile], file: int, line: int, full: bool = False) -> str:
-    """Return `path:line` in full, or `name:line`; line 0 is code that the compiler made up."""
-    path = sources[file].path if 0 <= file < len(sources) else "?"
-    return f"{path if full else PurePosixPath(path).name}:{line or 'no line'}"
+    """Return `name:line`, in full `path:line`; line 0 is code that the compiler made up.
+
+    The name is the shortest ending of the path that no other source file has.
+    """
+    if not 0 <= file < len(sources):
+        return f"?:{line or 'no line'}"
+    path = sources[file].path
+    name = path if full else _names(tuple(source.path for source in sources))[path]
+    return f"{name}:{line or 'no line'}"
+
+
+def instruction_place(trace: Trace, row: int, full: bool = False) -> str:
+    """Return the innermost source place of a code row as `place_text` writes it, a dash if it has none.
+
+    A row that is none of the program, such as -1 for "no instruction", has no place either.
+    """
+    code = trace.code
+    leaf = int(code.leaf[row]) if 0 <= row < len(code) else -1
+    if leaf < 0:
+        return NO_PLACE
+    return place_text(trace.sources, int(code.chain_file[leaf]), int(code.chain_line[leaf]), full)
+
+
+def instruction_places(trace: Trace, full: bool = False) -> tuple[str, ...]:
+    """Return `instruction_place` of every code row."""
+    return tuple(instruction_place(trace, row, full) for row in range(len(trace.code)))
+
+
+def beside(trace: Trace, row: int) -> str:
+    """Return `  file.py:186` to be put behind the text of an instruction, "" if it has no source place."""
+    place = instruction_place(trace, row)
+    return "" if place == NO_PLACE else f"  {place}"
+
+
+@lru_cache(maxsize=16)
+def _names(paths: tuple[str, ...]) -> dict[str, str]:
+    return short_paths(paths)

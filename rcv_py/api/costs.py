@@ -28,7 +28,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.model.modes import LatencyMode
 
 _RANKED = ("name", "text", "line", "rows", "hits", "latency", "stall", "idle", "share", "source")
-_FRAMES = ("what", "name", "full_name", "line", "parent", "depth", "begin", "self", "total")
+_FRAMES = ("what", "name", "full_name", "line", "source", "parent", "depth", "begin", "self", "total")
 
 
 class Costs(Tables):

@@ -40,7 +40,7 @@ _CHANGE = {
     "name": "name", "text": "text", "line_a": "line_a", "line_b": "line_b", "status": "fate",
     "hits_a": "hits_a", "hits_b": "hits_b", "cycles_a": "cost_a", "cycles_b": "cost_b",
     "share_a": "share_a", "share_b": "share_b", "delta": "delta", "noise": "noise",
-    "beyond_noise": "is_real",
+    "beyond_noise": "is_real", "source_a": "source_a", "source_b": "source_b",
 }  # fmt: skip
 
 
@@ -117,7 +117,8 @@ class Judging(Device):
 
         Columns of this one end in `_a`, of the other in `_b`; cycles are those a wave, at the executions of
         this one.  `least` is the share below which a difference of the kernel is never told, `twin` another
-        capture of this build.  `facts["verdict"]` never says that a kernel runs for a shorter time.
+        capture of this build.  `facts["verdict"]` is about the launch where both captures say how long it took,
+        else about cycles a wave or a hit (`facts["per"]`).
         """
         one_of("by", by, BY)
         one_of("measure", measure, MEASURES)
@@ -147,5 +148,12 @@ def _verdict(found: Comparison) -> dict[str, Any]:
             "cycles_per_hit": found.kernel.per_hit,
             "ratio_at_equal_hits": found.kernel.at_equal_hits.value,
             "ratio_per_wave": found.kernel.a_wave.value,
+        }
+    if found.kernel is not None and found.kernel.launch is not None:
+        launch = found.kernel.launch
+        facts |= {
+            "launch_duration": (launch.a.duration, launch.b.duration),
+            "launched_waves": (launch.a.waves, launch.b.waves),
+            "ratio_of_launches": launch.duration.value,
         }
     return facts

@@ -7,7 +7,7 @@ import re
 _UNITS = ("", "K", "M", "G", "T")
 _BYTES = ("B", "KB", "MB", "GB", "TB")
 
-_FORMULA = frozenset("=+-@\t\r\n")
+_FORMULA = frozenset("=+-@\t\r\n＝＋－＠")  # the wide ones count in East Asian settings
 _NUMBER = re.compile(r"[-+]?(?:\d[\d,]*)?\.?\d+(?:e[-+]?\d+)?(?: ?%)?", re.ASCII)
 
 
@@ -87,6 +87,11 @@ def short_kernel(name: str) -> str:
     return plain.split(" ")[-1].removesuffix(".kd") or name
 
 
+def csv_cell(value: object, keep: str = "\t") -> object:
+    """Return a cell of CSV: texts on one line, all letters seen, none a formula; all else as it is."""
+    return no_formula(visible(value, keep)) if isinstance(value, str) else value
+
+
 def no_formula(text: str) -> str:
     """Return a text as a cell of CSV that no spreadsheet computes: `'` in front of what looks like a formula.
 
@@ -95,3 +100,45 @@ def no_formula(text: str) -> str:
     if len(text) > 1 and text[0] in _FORMULA and not _NUMBER.fullmatch(text):
         return f"'{text}"
     return text
+
+
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\uffff\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bcaf\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""Return the text with an escape such as `\x1b` or `\u202e` for each letter that is not seen as one.
+
+    These are the control characters (C0, DEL, C1), those that turn or end lines, those without width, and
+    halves of a pair that no encoding can hold: a terminal obeys them, and a reader is misled by them.
+    `keep` names those that stay, such as `"\n"` for text of several lines.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSEEN.sub(lambda found: _escape(found[0], keep), text)
+
+
+def _escape(letter: str, keep: str) -> str:
+    if letter in keep:
+        return letter
+    code = ord(letter)
+    if letter in "\n\r\t":
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[letter]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def escaped_json(document: str) -> str:
+    r"""Return JSON that says the same in letters that are all seen, with `\u202e` for what is not."""
+    return _UNSEEN.sub(_json_escape, document)
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    letter = found[0]
+    if letter in "\n\r\t":  # of the layout: inside of texts JSON has them escaped
+        return letter
+    units = letter.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.compare.align import FATE_TEXT, Fate
+from rcv_py.analysis.compare.changes import side_places
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.flame import compare_flame
-from rcv_py.analysis.flame_text import full_name
+from rcv_py.analysis.flame_text import frame_source, full_name
+from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
@@ -26,12 +28,20 @@ _LISTING = (
     Column("status"),
     Column("text_a", elastic="right"),
     Column("text_b", elastic="right"),
+    Column("source_a", elastic="left"),
+    Column("source_b", elastic="left"),
 )
-_FLAME = (*(Column(name, True) for name in ("cost_a", "cost_b", "delta")), Column("shade"), Column("frame"))
+_FLAME = (
+    *(Column(name, True) for name in ("cost_a", "cost_b", "delta")),
+    Column("shade"),
+    Column("frame"),
+    Column("source", elastic="left"),
+)
 _LISTING_HEAD = (
     "line_a", "line_b", "status", "text_a", "text_b", "cost_a", "cost_b", "delta", "ratio", "beyond_noise",
+    "source_a", "source_b",
 )  # fmt: skip
-_FLAME_HEAD = ("name", "full_name", "depth", "cost_a", "cost_b", "change")
+_FLAME_HEAD = ("name", "full_name", "depth", "cost_a", "cost_b", "change", "source")
 SHADES = {0: "within noise", 1: "more", -1: "fewer"}
 
 
@@ -46,7 +56,8 @@ def show_listing(found: Comparison, traces: Sequence[Trace], arguments: Namespac
         print(json_text("rcv.compare.listing/1", document, about(arguments, *traces)))
     else:
         print(found.judgement.sentence + "\n")
-        print_table(_LISTING, [_cells(row) for row in shown])
+        short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
+        print_table(_LISTING, [_cells(row, short) for row in shown])
 
 
 def _head(found: Comparison) -> dict[str, Any]:
@@ -63,6 +74,7 @@ def _pairs(found: Comparison) -> list[dict[str, Any]]:
     table, (row_a, row_b) = found.rows, found.listing
     columns = (row_a, row_b, found.fate, table.cost_a, table.cost_b, table.delta, table.is_real)
     text_a, text_b = found.a.code.text, found.b.code.text
+    places_a, places_b = side_places(found.a), side_places(found.b)
     return [
         {
             "line_a": a,
@@ -75,6 +87,8 @@ def _pairs(found: Comparison) -> list[dict[str, Any]]:
             "delta": round(delta, 3),
             "ratio": delta / cost_a if cost_a else None,
             "beyond_noise": is_real,
+            "source_a": places_a[a],
+            "source_b": places_b[b],
         }
         for a, b, fate, cost_a, cost_b, delta, is_real in zip(
             *(column.tolist() for column in columns), strict=True
@@ -82,10 +96,11 @@ def _pairs(found: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: dict[str, Any], short: dict[str, str]) -> list[str]:
     lines = ["" if row[name] < 0 else str(row[name]) for name in ("line_a", "line_b")]
     numbers = [f"{row[name]:,.1f}" if row[name] else "" for name in ("cost_a", "cost_b", "delta")]
-    return [*lines, *numbers, row["status"], row["text_a"], row["text_b"]]
+    places = [short_place(row[name], short) for name in ("source_a", "source_b")]
+    return [*lines, *numbers, row["status"], row["text_a"], row["text_b"], *places]
 
 
 def show_flame(found: Comparison, traces: Sequence[Trace], arguments: Namespace) -> None:
@@ -98,7 +113,8 @@ def show_flame(found: Comparison, traces: Sequence[Trace], arguments: Namespace)
         print(json_text("rcv.compare.flame/1", document, about(arguments, *traces)))
     else:
         print(found.judgement.sentence + "\n")
-        print_table(_FLAME, [_frame_cells(row) for row in frames])
+        short = short_paths(source.path for source in traces[1].sources)
+        print_table(_FLAME, [_frame_cells(row, short) for row in frames])
 
 
 def _frames(found: Comparison, trace: Trace) -> list[dict[str, Any]]:
@@ -116,15 +132,18 @@ def _frames(found: Comparison, trace: Trace) -> list[dict[str, Any]]:
             "cost_a": int(before[frame]),
             "cost_b": int(boxes.width[frame]),
             "change": SHADES[int(np.sign(shade[frame]))],
+            "source": frame_source(trace, tree, frame),
         }
         for frame in shown.tolist()
     ]
 
 
-def _frame_cells(row: dict[str, Any]) -> Sequence[str]:
+def _frame_cells(row: dict[str, Any], short: dict[str, str]) -> Sequence[str]:
     delta = row["cost_b"] - row["cost_a"]
-    name = "  " * row["depth"] + row["name"]
-    return (count(row["cost_a"]), count(row["cost_b"]), f"{delta:+,}" if delta else "", row["change"], name)
+    name, place = "  " * row["depth"] + row["name"], short_place(row["source"], short)
+    place = "" if row["name"].endswith(place) else place
+    numbers = (count(row["cost_a"]), count(row["cost_b"]), f"{delta:+,}" if delta else "")
+    return (*numbers, row["change"], name, place)
 
 
 VIEWS = {"listing": show_listing, "flame": show_flame}

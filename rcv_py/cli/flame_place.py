@@ -13,6 +13,7 @@ from rcv_py.analysis.flame_frames import METRICS, Charged, placed_rows
 from rcv_py.analysis.flame_layout import FlameLayout, Order
 from rcv_py.analysis.flame_paths import What, key
 from rcv_py.analysis.flame_sandwich import sandwich_frames
+from rcv_py.analysis.flame_text import placed_labels
 from rcv_py.analysis.hidden_latency import hidden_latency
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
@@ -23,7 +24,7 @@ from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
 from rcv_py.model.trace import Trace
 
 _COLUMNS = (*(Column(name, True) for name in ("total", "share", "self")), Column("frame", elastic="right"))
-HEAD = ("what", "name", "full_name", "line", "parent", "depth", "begin", "self", "total")
+HEAD = ("what", "name", "full_name", "line", "source", "parent", "depth", "begin", "self", "total")
 
 
 def charged_with(trace: Trace, arguments: Namespace) -> Charged:
@@ -59,7 +60,8 @@ def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: Na
         }
         print(json_text("rcv.flame.sandwich/1", document, about(arguments, trace)))
     else:
-        _print(metric, *made)
+        tree, boxes, texts = made
+        _print(metric, tree, boxes, placed_labels(trace, tree, texts))
     return 0
 
 

@@ -14,9 +14,11 @@ from rcv_py.analysis.hotspot import Bins, hotspot, static_bins
 from rcv_py.analysis.place_trees import Place, label_tree, source_tree
 from rcv_py.analysis.source_costs import source_costs
 from rcv_py.base.errors import UsageError
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import asked_costs, charged, counted, counted_batches, in_order, window_of
+from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
@@ -25,7 +27,7 @@ from rcv_py.model.trace import Trace
 BINS_SCHEMA = "rcv.hotspot.bins/1"
 PLACES_SCHEMA = "rcv.hotspot.places/1"
 TOP = 20
-_HEAD = ("name", "path", "line", "depth", "cost", "share", "text")
+_HEAD = ("name", "path", "line", "depth", "cost", "share", "text", "source")
 _ELASTIC = {"place": "left", "text": "right", "kinds": "right"}
 
 
@@ -108,7 +110,7 @@ def show_places(trace: Trace, arguments: Namespace) -> int:
         }
         print(json_text(PLACES_SCHEMA, document, about(arguments, trace)))
     else:
-        _print(shown, unit, whole, len(named))
+        _print(trace, shown, unit, whole, len(named))
     return 0
 
 
@@ -119,17 +121,30 @@ def _sorted(rows: list[dict[str, Any]], arguments: Namespace) -> list[dict[str, 
     return in_order(rows, Namespace(sort=key, ascending=arguments.ascending))
 
 
-def _print(rows: list[dict[str, Any]], unit: str, whole: int, of: int) -> None:
-    columns = (Column(unit, True), Column("share", True), Column("place", elastic="right"), Column("text"))
+def _print(trace: Trace, rows: list[dict[str, Any]], unit: str, whole: int, of: int) -> None:
+    columns = (
+        Column(unit, True),
+        Column("share", True),
+        Column("place", elastic="right"),
+        Column("text"),
+        Column("source", elastic="left"),
+    )
+    short = short_sources(trace)
     cells = [
-        [count(row["cost"]), percent(row["share"], 1), "  " * row["depth"] + row["name"], row["text"]]
+        [
+            count(row["cost"]),
+            percent(row["share"], 1),
+            "  " * row["depth"] + row["name"],
+            row["text"],
+            "" if row["source"] == row["name"] else short_place(row["source"], short),
+        ]
         for row in rows
     ]
     print_table(columns, cells)
     print(f"\n{len(rows):,} of {plural(of, 'place')}; the whole program takes {count(whole)} {unit}.")
 
 
-Row = tuple[str, str, int, int, int, float, str]
+Row = tuple[str, str, int, int, int, float, str, str]
 
 
 def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[Row]:
@@ -143,7 +158,8 @@ def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | N
     for row in rows.tolist():
         source, line = trace.sources[int(table.file[row])], int(table.line[row])
         text = source.lines[line - 1] if source.lines is not None and 1 <= line <= len(source.lines) else ""
-        yield f"{source.path}:{line}", source.path, line, 0, int(table.cost[row]), 0.0, text.strip()
+        place = f"{source.path}:{line}"
+        yield place, source.path, line, 0, int(table.cost[row]), 0.0, text.strip(), place
 
 
 def _file(trace: Trace, path: str) -> int:
@@ -155,7 +171,7 @@ def _file(trace: Trace, path: str) -> int:
 
 def _code_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[Row]:
     for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
-        yield f"line {row}", "", row, 0, int(cost[row]), 0.0, trace.code.text[row]
+        yield f"line {row}", "", row, 0, int(cost[row]), 0.0, trace.code.text[row], source_of(trace, row)
 
 
 def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[Row]:
@@ -166,7 +182,7 @@ def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> 
 
 def _walk(place: Place, depth: int) -> Iterator[Row]:
     if depth >= 0:
-        yield place.name, place.tip, place.line, depth, place.cost, 0.0, ""
+        yield place.name, place.tip, place.line, depth, place.cost, 0.0, "", ""
     for child in place.children:
         yield from _walk(child, depth + 1)
 

@@ -53,14 +53,12 @@ def with_bars(trace: Trace, found: Listing, costs: CostColumns, arguments: Names
     """Return the listing with the column that `--bars` asks for."""
     if arguments.bars is None or found.kind != "lines":
         return found
-    bars = bar_lengths(trace, costs, arguments)
-    rows = [(*row[:-1], bar, row[-1]) for row, bar in zip(found.rows, bars, strict=True)]
-    return replace(found, rows=rows, more=("bar",))
+    return found.with_column("bar", bar_lengths(trace, costs, arguments))
 
 
 def with_matches(found: Listing, arguments: Namespace) -> Listing:
     """Keep the rows whose instruction matches `--match`; of blocks their names are looked at."""
-    kept = matched([str(row[-1]) for row in found.rows], arguments)
+    kept = matched(found.texts(), arguments)
     if kept is None:
         return found
     chosen = [at for at in range(len(found.rows)) if at in kept]

@@ -6,10 +6,10 @@ import numpy as np
 
 from rcv_py.analysis.batch_times import batch_owners, batch_starts
 from rcv_py.analysis.lanes import lanes
+from rcv_py.analysis.places import leaf_texts
 from rcv_py.analysis.waitcnt.replay import replay
 from rcv_py.export.perfetto_names import Argument, Names, track
 from rcv_py.export.perfetto_rows import Arrows, Slices
-from rcv_py.export.places import leaf_texts
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

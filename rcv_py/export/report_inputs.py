@@ -16,8 +16,9 @@ from rcv_py.analysis.findings.find import of_inputs
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.loop_summary import LoopSummary
+from rcv_py.analysis.places import leaf_texts
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
-from rcv_py.export.places import leaf_texts, short_places
+from rcv_py.export.places import short_places
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace

@@ -17,9 +17,9 @@ from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.counters import counters
 from rcv_py.analysis.event_table import ENTRY_TEXT, NO_DURATION, EntryKind, event_table
 from rcv_py.analysis.marker_spans import MarkerSpans
+from rcv_py.analysis.places import leaf_texts
 from rcv_py.analysis.waitcnt.effects import COUNTERS
 from rcv_py.analysis.waitcnt.replay import replay
-from rcv_py.export.places import leaf_texts
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

@@ -144,6 +144,7 @@ def _agent_of(row: _Row) -> AgentFacts:
         max(0, row.number("lds_size_in_kb")) * 1024,
         max(0, row.number("cu_count")),
         row.file,
+        max(0, row.number("num_shader_banks")),
     )
 
 

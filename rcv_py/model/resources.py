@@ -38,6 +38,7 @@ class AgentFacts:
     lds: int  # bytes a compute unit, as reported: the tool tells 64 KB for devices that have more
     cus: int
     file: str
+    engines: int = 0  # shader engines of the device
 
 
 @dataclass(frozen=True, slots=True)

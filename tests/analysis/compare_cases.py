@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,8 +26,6 @@ STALLS = (0, 8, 0, 100, 4, 12, 40)  # cycles an execution of each line
 
 def table(text: Sequence[str] = PROGRAM, kernel: str = "kernel") -> CodeTable:
     """A program of one kernel with words of 4 bytes."""
-    from dataclasses import replace
-
     code = build.code(list(text))
     return replace(
         code,
@@ -51,10 +50,12 @@ def costs(
     rounds: Sequence[int] = (3,) * 16,
     spread: float = 0.02,
     seed: int = 1,
+    has_launch: bool = False,
 ) -> CaptureCosts:
     """A capture of one wave a workgroup, which runs all lines but the label `rounds` times.
 
-    A line's stall is that of `stalls`, longer or shorter by `spread` from one wave to the other.
+    A line's stall is that of `stalls`, longer or shorter by `spread` from one wave to the other.  Unless
+    `has_launch` the capture does not say when waves of the device began and ended.
     """
     rng = np.random.default_rng(seed)
     waves = []
@@ -66,4 +67,5 @@ def costs(
         end = int(one.end.max())
         waves.append(build.of_tokens(one, row=row, begin=100, end=end, place=(row % 2, 0, row, 0)))
     trace = build.trace(code, waves)
-    return capture_costs(trace, [build.batch(*waves)] if waves else [])
+    found = capture_costs(trace, [build.batch(*waves)] if waves else [])
+    return found if has_launch else replace(found, launch=None)

@@ -64,8 +64,11 @@ def _lengthen(wave: dict, waits: set[int]) -> None:
 def test_the_flash_pair_passes_the_gate(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, trace_path(BEFORE), trace_path(AFTER), "--fail-on", "regression", "--least", 0)
     first = text.splitlines()[0]
-    assert first.startswith("No difference beyond noise: 0.8 % fewer cycles per hit")
-    assert "A has 4 waves, B 8" in text
+    assert first.startswith(
+        "No difference beyond noise: the launch of B takes 0.6 % fewer cycles (80,980 in A, "
+    )
+    assert "\nTraced waves: no difference beyond noise: 0.8 % fewer cycles per hit" in text
+    assert "A has 4 traced waves, B 8" in text
     assert "the same in both" in text
 
 
@@ -74,7 +77,7 @@ def test_a_capture_passes_against_itself(
     gate: str, product: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = run(capsys, product, product, "--fail-on", gate)
-    assert text.startswith("No difference beyond noise: 0.0 %")
+    assert text.startswith("No difference beyond noise: the launch of B takes 0.0 %")
     assert " 0 beyond noise." in text
 
 
@@ -120,8 +123,10 @@ def test_json_and_csv_say_the_same(by: str, capsys: pytest.CaptureFixture[str]) 
     words = (trace_path(BEFORE), trace_path(AFTER), "--by", by, "--top", 0)
     document = json.loads(run(capsys, *words, "--json"))
     assert document["schema"] == "rcv.compare/1"
-    assert (document["verdict"], document["per"]) == ("no difference beyond noise", "hit")
+    assert (document["verdict"], document["per"]) == ("no difference beyond noise", "launch")
     assert document["kernel"]["waves"] == [4, 8]
+    assert document["kernel"]["launch"]["duration"] == [80_980, 80_484]
+    assert document["kernel"]["launch"]["waves"] == [64, 64]
     assert document["kernel"]["hits_per_wave"] == [6603, 5420]
     assert len(document["rows"]) == document["of"]
     rows = list(csv.DictReader(io.StringIO(run(capsys, *words, "--csv"))))
@@ -174,7 +179,7 @@ def test_a_broken_capture_is_a_sentence(
 def test_different_work_is_not_judged(pair: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, *map(trace_path, pair))
     assert text.startswith("Not comparable: ")
-    assert "instructions a wave" in text.splitlines()[0]
+    assert "the launches do not do the same work" in text.splitlines()[0]
 
 
 def test_the_flash_pair_swapped_is_no_difference_either(capsys: pytest.CaptureFixture[str]) -> None:

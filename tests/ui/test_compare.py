@@ -34,15 +34,16 @@ WAIT = 3
 
 
 def capture(text: list[str], stalls: list[int], seed: int = 1) -> tuple[Trace, WaveBatch]:
-    """Sixteen waves that run a program three times and end."""
+    """Sixteen waves, each a workgroup that starts on its own; they run a program three times and end."""
     code, rng = table(text), np.random.default_rng(seed)
     waves = []
     for row in range(16):
         lines = [line for _ in range(3) for line in range(1, len(code) - 1)] + [len(code) - 1]
         factor = 1 + 0.02 * rng.standard_normal()
-        one = tokens(lines, [round(stalls[line] * factor) for line in lines], 100)
+        begin = 100 + 16 * row
+        one = tokens(lines, [round(stalls[line] * factor) for line in lines], begin)
         end = int(one.end.max())
-        waves.append(build.of_tokens(one, row=row, begin=100, end=end, place=(row % 2, 0, row, 0)))
+        waves.append(build.of_tokens(one, row=row, begin=begin, end=end, place=(row % 2, 0, row, 0)))
     return build.trace(code, waves), build.batch(*waves)
 
 
@@ -98,8 +99,8 @@ def test_without_a_baseline_it_says_how_to_get_one(panel: ComparePanel, open_in:
 
 
 def test_the_verdict_and_the_rows_beyond_noise(compared: ComparePanel) -> None:
-    assert compared.verdict.text().startswith("B takes ")
-    assert "more cycles per wave" in compared.verdict.text()
+    assert compared.verdict.text().startswith("The launch of B takes ")
+    assert "more cycles per wave" in compared.notes.text()
     top = shown(compared, "line_a", "line_b", "status")[:2]
     assert top == [(str(WAIT), str(MOVED_WAIT), "same"), ("", "2", "inserted")]
     compared.only.setChecked(True)
@@ -192,7 +193,7 @@ def test_another_capture_is_compared_with_the_same_baseline(
 ) -> None:
     open_in(BEFORE[0], [BEFORE[1]])
     qtbot.waitUntil(lambda: compared.found is not None)  # type: ignore[attr-defined]
-    assert compared.verdict.text().startswith("No difference beyond noise: 0.0 %")
+    assert compared.verdict.text().startswith("No difference beyond noise: the launch of B takes 0.0 %")
 
 
 def test_no_baseline_no_comparison(compared: ComparePanel, ui: UiContext) -> None:
@@ -226,7 +227,7 @@ def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatc
         assert session.baseline.value is not None
         panel = app.window.workspace.docks["compare"].panel
         qtbot.waitUntil(lambda: panel.found is not None)  # type: ignore[attr-defined]
-        assert panel.verdict.text().startswith("No difference beyond noise: 0.0 %")
+        assert panel.verdict.text().startswith("No difference beyond noise: the launch of B takes 0.0 %")
         assert panel.isVisible()
         commands.run("file.forget_baseline")
         assert panel.empty.sentence.text() == NO_BASELINE
@@ -255,7 +256,7 @@ def test_a_twin_tells_the_noise(
         lambda: compared.found is not None and compared.found.noise_of is None, timeout=10_000
     )
     settled()
-    assert compared.verdict.text().startswith("B takes ")
+    assert compared.verdict.text().startswith("The launch of B takes ")
 
 
 def test_the_menu_opens_a_twin(qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

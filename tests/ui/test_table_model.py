@@ -166,3 +166,12 @@ def test_heat_keeps_the_hottest_row_of_every_pixel() -> None:
     assert np.count_nonzero(strip) == 2
     assert heat(np.array([4, 8]), 4).tolist() == [0.5, 0.5, 1.0, 1.0]
     assert heat(np.zeros(0, dtype=np.int64), 3).tolist() == [0, 0, 0]
+
+
+def test_other_values_behind_a_filter_that_hides_all_rows_name_no_cell(model: TableModel) -> None:
+    """The tester aborts on a change of cells that do not exist."""
+    model.set_filter(np.zeros(0, dtype=np.int64))
+    model.set_columns(columns((1, 2, 3, 4)))
+    assert model.rowCount() == 0
+    model.set_filter(None)
+    assert model.index(0, 2).data() == "1"

@@ -8,9 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import Lines
+from rcv_py.analysis.barrier_meetings import Meetings, last_ends, meetings
 from rcv_py.analysis.chosen import Piece
 from rcv_py.analysis.saturated import later, since
 from rcv_py.analysis.waitcnt.links import WaitLinks
+from rcv_py.analysis.workgroups import Crossings, crossings, grouped
 from rcv_py.model.code import CodeTable
 
 _FARTHEST = 1 << 62  # cycles: no time that is shifted by `stride` is as late
@@ -37,6 +39,8 @@ class Stream:
     simd: np.ndarray  # int64 [waves], number of its SIMD
     cu: np.ndarray  # int64 [waves], number of its compute unit
     stride: int  # no time is as late as this; times a SIMD, unit, wave or cache line still fit into int64
+    crossings: Crossings  # barriers the waves went through; times are aligned, not since `base`
+    meetings: Meetings  # of those
 
     def __len__(self) -> int:
         return len(self.line)
@@ -100,7 +104,10 @@ def stream(piece: Piece, lines: Lines, links: WaitLinks, code: CodeTable) -> Str
     end = np.minimum(later(issue, piece.busy), most)
     stride = int(max(end.max(initial=0), start.max(initial=0))) + _MARGIN
     owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
-    return Stream(piece, lines, links, base, line, owner, start, issue, end, simd, cu, stride)
+    crossed = crossings(piece, code)
+    met = meetings(crossed, grouped(list(piece.waves), crossed)[0], last_ends(piece))
+    times = (start, issue, end)
+    return Stream(piece, lines, links, base, line, owner, *times, simd, cu, stride, crossed, met)
 
 
 def _numbers(places: list[tuple[int, ...]]) -> np.ndarray:

@@ -8,7 +8,9 @@ import numpy as np
 
 from rcv_py.analysis.compare.align import FATE_TEXT, Fate
 from rcv_py.analysis.compare.compare import Comparison
+from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.deltas import Deltas
+from rcv_py.analysis.places import leaf_texts
 
 MANY_TIMES = 4
 BY = ("line", "source", "block", "class")
@@ -32,6 +34,8 @@ class Change:
     delta: float
     noise: float
     is_real: bool
+    source_a: str = ""  # innermost place of `line_a` as path:line, "" if there is none
+    source_b: str = ""
 
     @property
     def is_noise_known(self) -> bool:
@@ -66,7 +70,16 @@ def changes(found: Comparison, by: str = "line") -> tuple[Change, ...]:
         table.is_real,
     )
     values = zip(*(column[order].tolist() for column in columns), strict=True)
-    return tuple(Change(*names[at], *row) for at, row in zip(order.tolist(), values, strict=True))
+    places_a, places_b = (side_places(side) for side in (found.a, found.b))
+    return tuple(
+        Change(*names[at], *row, places_a[names[at][2]], places_b[names[at][3]])
+        for at, row in zip(order.tolist(), values, strict=True)
+    )
+
+
+def side_places(side: CaptureCosts) -> tuple[str, ...]:
+    """Return the innermost source place of each code row as `path:line`; one more at the end, for row -1."""
+    return (*leaf_texts(side.code, side.sources), "")
 
 
 def ranked(table: Deltas) -> np.ndarray:

@@ -20,15 +20,17 @@ from rcv_py.analysis.compare.verdict import (
     KernelDelta,
     Verdict,
     judge,
+    len_per_engine,
     refuse,
     work_notes,
 )
-from rcv_py.analysis.compare.whole import whole
+from rcv_py.analysis.compare.whole import MATRIX, whole, work_of
 from rcv_py.base.text import percent, plural, short_kernel
 
 ALIKE = 0.6  # share of executions in paired rows, of the side with less, for kernels of different names
 NO_TWIN = "the twin is not a capture of the build of A"
 OWN_TWIN = "The twin is capture A itself and tells nothing about noise: it is left out."
+SAME_PROBLEM = 0.02  # the matrix operations of two launches of one problem differ by no more
 COVERED = 0.98  # below it the share that could not be compared is worth a note
 NO_COSTS = "{} has no executed instructions with cycles"
 
@@ -127,6 +129,8 @@ def compare(
     kernel = whole((a, b), both, found, rng, least, twin=None if pair is None else pair.kernel)
     judgement = judge(kernel, found.is_same)
     notes = _notes(a, b, kernel, pair)
+    if judgement.beside:
+        notes = (judgement.beside, *notes)
     if asked is not twin:
         notes = (*notes, OWN_TWIN)
     return Comparison(a, b, measure, found, judgement, kernel, notes, both, pair, asked)
@@ -146,12 +150,28 @@ def _why_not(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> str:
     if a.isa != b.isa:
         return f"A is of {a.isa} and B of {b.isa}"
     alike = min(_paired_share(a, found.to_b), _paired_share(b, found.to_a))
+    if _is_same_problem(a, b):
+        return ""
     if a.kernel != b.kernel and alike < ALIKE:
-        return (
-            f"different kernels, {short_kernel(a.kernel) or 'without a name'} and "
-            f"{short_kernel(b.kernel) or 'without a name'}, with {percent(alike, 1)} of executions in common"
-        )
+        return f"different kernels, {_kernels(a, b)}, with {percent(alike, 1)} of executions in common"
     return "" if alike else "no executed instruction of one has a counterpart in the other"
+
+
+def _is_same_problem(a: CaptureCosts, b: CaptureCosts) -> bool:
+    """Whether both launches do the same matrix operations, to 2 %: then other tiles have other programs."""
+    work = work_of((a, b), is_same_isa=False)
+    if work is None or work[0].unit != MATRIX or a.launch is None or b.launch is None:
+        return False
+    each = [
+        one.times(len_per_engine(side.launch)) for one, side in zip(work, (a, b), strict=True) if side.launch
+    ]
+    one, other = each
+    is_even = all(side.high <= (1 + SAME_PROBLEM) * side.low for side in each)
+    return is_even and abs(other.middle / max(one.middle, 1) - 1) <= SAME_PROBLEM
+
+
+def _kernels(a: CaptureCosts, b: CaptureCosts) -> str:
+    return " and ".join(short_kernel(side.kernel) or "one without a name" for side in (a, b))
 
 
 def _paired_share(side: CaptureCosts, to: np.ndarray) -> float:
@@ -161,6 +181,13 @@ def _paired_share(side: CaptureCosts, to: np.ndarray) -> float:
 
 def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, twin: Comparison | None) -> tuple[str, ...]:
     notes = list(work_notes(kernel))
+    if a.kernel != b.kernel:
+        notes.insert(0, f"The kernels have different names: {_kernels(a, b)}.")
+    notes += [
+        f"The launch of {name} began before the trace or did not end in it, so launches are not compared."
+        for side, name in ((a, "A"), (b, "B"))
+        if side.launch is not None and side.launch.is_cut
+    ]
     notes += [
         f"{plural(side.missing, 'wave')} of {name} could not be read and "
         f"{'do' if side.missing > 1 else 'does'} not count."

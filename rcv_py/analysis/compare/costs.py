@@ -1,14 +1,13 @@
 """What every instruction of a capture costs, in all and in each group of waves.
 
 ```
-wave       se0 slot0 wid0  (four SIMDs)   se0 slot1 wid0   se1 slot0 wid0
-group      0                              1                2
-engine     0                              0                1
+wave       se0: 0, 1, 2, 3   se0: 4, 5, 6, 7   se1: 8, 9, 10, 11
+group      0                 1                 2
+engine     0                 0                 1
 ```
 
-Waves of one workgroup wait for each other, so the group is what varies on its own: the waves of a shader
-engine and compute unit with the same slot and number over the SIMDs.  Where there is only one such group
-every wave counts as one.
+Waves of one workgroup wait for each other, so the group is what varies on its own: the workgroups as
+`analysis/workgroups.py` tells them.  Where there is only one such group every wave counts as one.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.compare.launch import Launch, launch_of
+from rcv_py.analysis.workgroups import workgroups
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -46,7 +47,8 @@ class CaptureCosts:
     workgroups: int  # before they were joined
     is_by_wave: bool  # every wave is a group: one workgroup is all there is
     missing: int = 0  # waves that could not be read
-    places: np.ndarray | None = None  # int64 [waves or workgroups, 5], sorted: where the groups ran
+    places: np.ndarray | None = None  # int64 [waves or workgroups, 3], sorted: engine, unit, number of each
+    launch: Launch | None = None  # None if the capture does not say when waves began and ended
 
     @property
     def wave_count(self) -> int:
@@ -68,7 +70,7 @@ def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
     kept = tuple(batches)
     parts = list(pieces(kept))
     waves = [wave for part in parts for wave in part.waves]
-    group, engine, places, is_by_wave = _groups(waves)
+    group, engine, places, is_by_wave = _groups(waves, workgroups(trace, kept).number)
     tables = [np.zeros(len(engine) * n) for _ in range(4)]
     at = 0
     for part in parts:
@@ -88,6 +90,7 @@ def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
         is_by_wave,
         len({row for batch in kept for row, _ in batch.missing} - {wave.row for wave in waves}),
         places,
+        launch_of(trace),
     )
 
 
@@ -102,13 +105,16 @@ def _add(tables: list[np.ndarray], part: Piece, group: np.ndarray, n: int) -> No
         table[low : low + len(sums)] += sums
 
 
-def _groups(waves: list[Wave]) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Return the group of each wave, the engine of each group, where groups ran, and whether by wave."""
+def _groups(waves: list[Wave], number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    """Return the group of each wave, the engine of each group, where groups ran, and whether by wave.
+
+    `number` is the workgroup of each row of the wave index.
+    """
     if not waves:
         none = np.zeros(0, dtype=np.int64)
-        return none, none.astype(np.int16), np.zeros((0, 5), dtype=np.int64), False
-    places = [_workgroup(wave) for wave in waves]
-    key, group = np.unique(np.array(places, dtype=np.int64), axis=0, return_inverse=True)
+        return none, none.astype(np.int16), np.zeros((0, 3), dtype=np.int64), False
+    places = np.array([(wave.id.se, wave.cu, number[wave.row]) for wave in waves], dtype=np.int64)
+    key, group = np.unique(places, axis=0, return_inverse=True)
     group = group.reshape(-1)
     is_by_wave = len(key) == 1
     if is_by_wave:
@@ -116,13 +122,6 @@ def _groups(waves: list[Wave]) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool
     joined, first, of = np.unique(_joined(key[:, 0]), return_index=True, return_inverse=True)
     assert len(joined) <= max(MOST_GROUPS, len(np.unique(key[:, 0])))
     return of.reshape(-1)[group], key[first, 0].astype(np.int16), key, is_by_wave
-
-
-def _workgroup(wave: Wave) -> tuple[int, ...]:
-    where = wave.id
-    if wave.workgroup >= 0:
-        return (where.se, wave.cu, wave.workgroup, -1, where.wid)
-    return (where.se, wave.cu, -1, where.slot, where.wid)
 
 
 def _joined(engine: np.ndarray) -> np.ndarray:

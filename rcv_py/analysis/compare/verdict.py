@@ -1,14 +1,17 @@
 """What may be said of two captures as a whole, and in which words.
 
-Cycles are compared at equal executions where the instructions are the same, and a wave where they are not.
-Neither says that a kernel runs for a shorter time.
+What counts is the launch: its duration, from the first start of a wave to the last end.  What waves take is
+said beside it, at equal executions where the instructions are the same, and per wave where they are not; it
+decides only where the launches do not differ beyond noise, and never against them.  Where the number of
+waves or the work of a wave differs, as with other tiles, nothing is said per wave.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
+from rcv_py.analysis.compare.launch import Launch
 from rcv_py.base.text import count, plural
 
 ASSUMED = 0.10  # what one workgroup may differ by from another run: nothing in a capture tells
@@ -17,6 +20,7 @@ LEAST_ALONE = 0.06  # so no smaller difference of a kernel is told without a twi
 LEAST_TWIN = 0.02  # nor this with one
 LEAST_COVERED = 0.5  # share of the cycles that both captures must have executed the instructions of
 WORK_ALIKE = 0.05  # waves of two builds do the same work if their executions differ by less
+WAVES_ALIKE = 0.02  # launches have the same number of waves if they differ by less
 
 
 class Verdict(Enum):
@@ -53,6 +57,62 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True)
+class Work:
+    """What a wave does: the least and the most over groups of traced waves.
+
+    Few of the waves of a launch are traced, and where their work varies (ragged batches, causal masks) a mean
+    of some says little of all.  So work differs only where the ranges do not touch.
+    """
+
+    low: float
+    high: float
+    unit: str  # "FLOP of MFMA or WMMA instructions" or "executed instructions"
+
+    def times(self, waves: float) -> Work:
+        """The work of so many waves."""
+        return Work(self.low * waves, self.high * waves, self.unit)
+
+    def is_like(self, other: Work) -> bool:
+        """Whether two ranges overlap, or miss each other by less than 5 %."""
+        near = 1 + WORK_ALIKE
+        return self.low <= near * other.high and other.low <= near * self.high
+
+    @property
+    def middle(self) -> float:
+        """The middle of the range."""
+        return (self.low + self.high) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchDelta:
+    """Both launches, and what B takes over what A takes."""
+
+    a: Launch
+    b: Launch
+    duration: Ratio
+    wave_work: tuple[Work, Work] | None  # None if no unit of work is known that both have
+
+    @property
+    def has_like_waves(self) -> bool:
+        """Whether as many waves of a shader engine were launched."""
+        a, b = (len_per_engine(one) for one in (self.a, self.b))
+        return abs(b / a - 1) <= WAVES_ALIKE
+
+    @property
+    def work(self) -> tuple[Work, Work] | None:
+        """The work of both launches on a shader engine."""
+        if self.wave_work is None:
+            return None
+        a, b = self.wave_work
+        return a.times(len_per_engine(self.a)), b.times(len_per_engine(self.b))
+
+
+def len_per_engine(launch: Launch) -> float:
+    """Waves of a launch on one of the shader engines that the trace saw."""
+    return launch.waves / max(1, len(launch.engines))
+
+
+@dataclass(frozen=True, slots=True)
 class KernelDelta:
     """The whole kernel: plain numbers of both captures, and both ratios."""
 
@@ -64,29 +124,112 @@ class KernelDelta:
     work: float  # executions a wave of B over those of A, of instructions that both have; 1 is equal
     at_equal_hits: Ratio
     a_wave: Ratio
+    equal: tuple[float, float]  # cycles a wave, both at the executions of A
+    launch: LaunchDelta | None = None  # None if a capture has no launch that began and ended in it
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict, what it is about (`hit` or `wave`, "" if nothing), and one sentence."""
+    """The verdict, what it is about (`launch`, `hit` or `wave`, "" if nothing), and one sentence."""
 
     verdict: Verdict
     basis: str
     sentence: str
+    beside: str = ""  # what the other of launch and waves says, or why it says nothing; a sentence
 
 
 def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
     """Return the verdict on two captures that can be compared."""
+    launch = kernel.launch
+    if launch is None:
+        return _by_wave(kernel, is_same_isa)
+    works = launch.work
+    if works is not None and not works[0].is_like(works[1]):
+        return _of_other_work(kernel, launch, works, is_same_isa)
+    why = why_not_per_wave(launch)
+    if why:
+        judged = _of_launch(launch)
+        return replace(judged, beside=f"Not comparable per wave: {why}.")
+    return _together(launch, _by_wave(kernel, is_same_isa))
+
+
+def why_not_per_wave(launch: LaunchDelta) -> str:
+    """Return why cycles of a wave of A and of B are no answer, "" if they are."""
+    if not launch.has_like_waves:
+        return f"the launch of A has {plural(launch.a.waves, 'wave')}, that of B {launch.b.waves:,}"
+    if launch.wave_work is not None and not launch.wave_work[0].is_like(launch.wave_work[1]):
+        return f"the work of a wave differs ({_works(launch.wave_work)})"
+    return ""
+
+
+def _of_other_work(
+    kernel: KernelDelta, launch: LaunchDelta, works: tuple[Work, Work], is_same_isa: bool
+) -> Judgement:
+    """Launches that do not do the same: only executions of the same instructions can be compared."""
+    why = (
+        f"the launches do not do the same work ({_works(works)} a shader engine; {_durations(launch)} cycles)"
+    )
+    if not is_same_isa:
+        return refuse(why)
+    judged = _by_wave(kernel, is_same_isa)
+    against = Verdict.MORE if launch.duration.value < 1 else Verdict.FEWER
+    if judged.verdict in (Verdict.NOT_COMPARABLE, against):
+        return refuse(why)
+    return replace(judged, beside=f"Launches are not compared: {why}.")
+
+
+def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
+    """The launch decides; if it does not differ beyond noise, waves may, but not against it."""
+    whole = _of_launch(launch)
+    if whole.verdict is Verdict.SAME and waves.verdict in (Verdict.MORE, Verdict.FEWER):
+        is_fewer = waves.verdict is Verdict.FEWER
+        if launch.duration.value == 1 or is_fewer == (launch.duration.value < 1):
+            beside = f"The launch takes {change(launch.duration)}, within noise ({_durations(launch)})."
+            return replace(waves, beside=beside)
+    return replace(whole, beside=f"Traced waves: {_lower(waves.sentence)}")
+
+
+def _of_launch(launch: LaunchDelta) -> Judgement:
+    ratio = launch.duration
+    numbers = f"{change(ratio)} ({_durations(launch)})"
+    if not ratio.direction:
+        text = (
+            f"No difference beyond noise: the launch of B takes {numbers}, and ±{100 * ratio.noise:.1f} % "
+            "may be noise."
+        )
+        return Judgement(Verdict.SAME, "launch", text)
+    verdict = Verdict.MORE if ratio.direction > 0 else Verdict.FEWER
+    return Judgement(
+        verdict, "launch", f"The launch of B takes {numbers}; up to {100 * ratio.noise:.1f} % may be noise."
+    )
+
+
+def _durations(launch: LaunchDelta) -> str:
+    return f"{count(launch.a.duration)} in A, {count(launch.b.duration)} in B"
+
+
+def _works(works: tuple[Work, Work]) -> str:
+    a, b = works
+    return f"{a.middle:,.0f} in A, {b.middle:,.0f} in B, {a.unit}"
+
+
+def _lower(sentence: str) -> str:
+    """A sentence behind a colon; B stays B."""
+    return sentence[:1].lower() + sentence[1:] if sentence.startswith(("No ", "Not ")) else sentence
+
+
+def _by_wave(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
+    """The verdict of the traced waves alone."""
     equal, wave = kernel.at_equal_hits, kernel.a_wave
     if min(kernel.covered) < LEAST_COVERED:
         return refuse(f"the waves of A and B execute mostly different instructions ({_amounts(kernel)})")
     if is_same_isa:
-        return _of(equal, "hit")
+        return _of(equal, "hit", kernel)
     if abs(kernel.work - 1) <= WORK_ALIKE:  # the same work: both tell cycles a wave, one more surely
-        return _of(min(wave, equal, key=lambda ratio: ratio.noise), "wave")
+        return _of(min(wave, equal, key=lambda ratio: ratio.noise), "wave", kernel)
     if equal.direction == wave.direction:  # what both say is claimed, and no more than the smaller one
         is_wave = abs(wave.value - 1) <= abs(equal.value - 1)
-        return _of(wave, "wave") if is_wave else _of(equal, "hit")
+        return _of(wave, "wave", kernel) if is_wave else _of(equal, "hit", kernel)
     return refuse(
         f"the builds differ, and so do the amounts their waves execute ({_amounts(kernel)}): "
         f"B takes {change(wave)} per wave but {change(equal)} at equal executions"
@@ -103,15 +246,18 @@ def change(ratio: Ratio) -> str:
     return f"{100 * abs(ratio.value - 1):.1f} % {'fewer' if ratio.value < 1 else 'more'} cycles"
 
 
-def _of(ratio: Ratio, basis: str) -> Judgement:
+def _of(ratio: Ratio, basis: str, kernel: KernelDelta) -> Judgement:
     per = "per hit, at equal executions" if basis == "hit" else "per wave"
+    a, b = kernel.per_wave if ratio is kernel.a_wave else kernel.equal
+    numbers = f"{count(round(a))} in A, {count(round(b))} in B, cycles a wave"
     if not ratio.direction:
         text = (
-            f"No difference beyond noise: {change(ratio)} {per}, and ±{100 * ratio.noise:.1f} % may be noise."
+            f"No difference beyond noise: {change(ratio)} {per} ({numbers}), and "
+            f"±{100 * ratio.noise:.1f} % may be noise."
         )
         return Judgement(Verdict.SAME, basis, text)
     verdict = Verdict.MORE if ratio.direction > 0 else Verdict.FEWER
-    text = f"B takes {change(ratio)} {per} (±{100 * ratio.noise:.1f} %)."
+    text = f"B takes {change(ratio)} {per} ({numbers}; ±{100 * ratio.noise:.1f} %)."
     return Judgement(verdict, basis, text)
 
 
@@ -125,7 +271,9 @@ def work_notes(kernel: KernelDelta) -> tuple[str, ...]:
     a, b = kernel.waves
     notes = []
     if a != b:
-        notes.append(f"A has {plural(a, 'wave')}, B {b:,}: totals differ by that alone, so none is compared.")
+        notes.append(
+            f"A has {plural(a, 'traced wave')}, B {b:,}: totals differ by that alone, so none is compared."
+        )
     if abs(kernel.hits_per_wave[1] / max(kernel.hits_per_wave[0], 1) - 1) > WORK_ALIKE:
         notes.append(f"The waves execute different amounts: {_amounts(kernel)}.")
     return tuple(notes)

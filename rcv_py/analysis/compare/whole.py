@@ -13,10 +13,13 @@ import numpy as np
 from rcv_py.analysis.compare.align import Alignment
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.deltas import Rates
+from rcv_py.analysis.compare.launch import chance
 from rcv_py.analysis.compare.noise import drawn
-from rcv_py.analysis.compare.verdict import ASSUMED, KernelDelta, Ratio
+from rcv_py.analysis.compare.verdict import ASSUMED, KernelDelta, LaunchDelta, Ratio, Work
+from rcv_py.analysis.matrix_flops import flops_of
 
 END = "s_endpgm"
+MATRIX, EXECUTED = "FLOP of MFMA or WMMA instructions", "executed instructions"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +100,45 @@ def whole(
         work[1] / work[0] if work[0] else 1.0,
         equal if twin is None else _beyond(equal, twin.at_equal_hits),
         wave if twin is None else _beyond(wave, twin.a_wave),
+        (a.value, b.value),
+        _launches(sides, found.is_same, rng, least, None if twin is None else twin.launch),
     )
+
+
+def _launches(
+    sides: tuple[CaptureCosts, CaptureCosts],
+    is_same_isa: bool,
+    rng: np.random.Generator,
+    least: float,
+    twin: LaunchDelta | None,
+) -> LaunchDelta | None:
+    """Both launches, None unless both began and ended in their traces."""
+    a, b = (side.launch for side in sides)
+    if a is None or b is None or a.is_cut or b.is_cut:
+        return None
+    value = b.duration / a.duration
+    ratio = Ratio(value, max(least, value * float(np.hypot(chance(a, rng), chance(b, rng)))))
+    return LaunchDelta(
+        a, b, ratio if twin is None else _beyond(ratio, twin.duration), work_of(sides, is_same_isa)
+    )
+
+
+def work_of(sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool) -> tuple[Work, Work] | None:
+    """Return what a wave of each side does, in the best unit that both have.
+
+    Matrix operations are the same for any tiling; executed instructions only where the program is the same.
+    """
+    flops = [side.hits @ flops_of(side.code) / np.maximum(side.waves, 1) for side in sides]
+    if all(one.any() for one in flops):
+        return _work(flops[0], MATRIX), _work(flops[1], MATRIX)
+    if any(one.any() for one in flops) or not is_same_isa:
+        return None
+    hits = [side.hits.sum(axis=1) / np.maximum(side.waves, 1) for side in sides]
+    return _work(hits[0], EXECUTED), _work(hits[1], EXECUTED)
+
+
+def _work(each: np.ndarray, unit: str) -> Work:
+    return Work(float(each.min()), float(each.max()), unit)
 
 
 def _ratio(value: tuple[float, float], spread: float, floor: float) -> Ratio:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.place_text import beside
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, known_percent, percent, plural
 from rcv_py.cli.about import about
@@ -199,7 +200,7 @@ class _Printer:
         by = f" ← {blamed} {text[blamed]}" if blamed >= 0 else ""
         own = f"{line} {text[line]}" if line >= 0 else "(no instruction)"
         if self.by == "cause":
-            return "", f"  {own}{by}"
+            return "", f"  {own}{beside(self.trace, line)}{by}{beside(self.trace, blamed)}"
         if self.by == "line":
             return f"  {cause}{by}", self.shown(blamed)
         return f"  → {own}: {cause}", self.shown(line)

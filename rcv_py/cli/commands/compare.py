@@ -17,7 +17,7 @@ from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
-from rcv_py.cli.compare_summary import junit, markdown
+from rcv_py.cli.compare_summary import junit, launch_document, markdown
 from rcv_py.cli.compare_views import VIEWS
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches
@@ -30,7 +30,7 @@ POOL_BYTES = 32_000_000  # more than this is read by several processes
 _TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
 _HEAD = (
     "name", "text", "line_a", "line_b", "status", "hits_a", "hits_b", "cycles_a", "cycles_b", "share_a",
-    "share_b", "delta", "noise", "beyond_noise",
+    "share_b", "delta", "noise", "beyond_noise", "source_a", "source_b",
 )  # fmt: skip
 _NUMBERS = tuple(
     Column(title, True)
@@ -110,7 +110,7 @@ def _values(row: Change) -> list[Any]:
     shares = [round(value, 6) for value in (row.share_a, row.share_b)]
     noise = [round(value, 3) for value in (row.delta, row.noise)]
     head = [row.name, row.text, row.line_a, row.line_b, row.fate, row.hits_a, row.hits_b]
-    return [*head, *costs, *shares, *noise, row.is_real]
+    return [*head, *costs, *shares, *noise, row.is_real, row.source_a, row.source_b]
 
 
 def _print(arguments: Namespace, found: Comparison, rows: Sequence[Change], shown: Sequence[Change]) -> None:
@@ -124,11 +124,14 @@ def _print(arguments: Namespace, found: Comparison, rows: Sequence[Change], show
     print()
     first = (Column("line A", True), Column("line B", True), Column("status"))
     if arguments.by == "line":
-        columns = (*first, *_NUMBERS, Column("beyond noise"), Column("instruction", elastic="right"))
+        names = (Column("instruction", elastic="right"), Column("source", elastic="left"))
+        columns = (*first, *_NUMBERS, Column("beyond noise"), *names)
     else:
         columns = (Column(_UNITS[arguments.by], elastic="left"), *_NUMBERS, Column("beyond noise"))
         if arguments.by == "class":
             columns = (*columns, Column("what it is", elastic="right"))
+        if arguments.by in ("block", "class"):
+            columns = (*columns, Column("changed most at", elastic="left"))
     short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
     print_table(columns, [_cells(arguments.by, row, short) for row in shown])
     real = sum(row.is_real for row in rows)
@@ -158,9 +161,15 @@ def _cells(by: str, row: Change, short: dict[str, str]) -> list[str]:
     mark = "yes" if row.is_real else "no"
     if by != "line":
         name = short_place(row.name, short) if by == "source" else row.name
-        return [name, *numbers, mark, *([row.text] if by == "class" else [])]
+        most = [] if by == "source" else [_most(row, short)]
+        return [name, *numbers, mark, *([row.text] if by == "class" else []), *most]
     lines = ["" if line < 0 else str(line) for line in (row.line_a, row.line_b)]
-    return [*lines, row.fate, *numbers, mark, row.text]
+    return [*lines, row.fate, *numbers, mark, row.text, short_place(row.source_b or row.source_a, short)]
+
+
+def _most(row: Change, short: dict[str, str]) -> str:
+    """The instruction of B that changed most in a group, and where it is."""
+    return f"{row.line_b}  {short_place(row.source_b, short)}".rstrip() if row.line_b >= 0 else ""
 
 
 def _document(
@@ -191,5 +200,6 @@ def _document(
             "covered": kernel.covered,
             "ratio_at_equal_hits": {"value": kernel.at_equal_hits.value, "noise": kernel.at_equal_hits.noise},
             "ratio_per_wave": {"value": kernel.a_wave.value, "noise": kernel.a_wave.noise},
+            "launch": launch_document(kernel.launch),
         }
     return document

@@ -12,7 +12,7 @@ import numpy as np
 from rcv_py.analysis.flame import FlameTree, Metric
 from rcv_py.analysis.flame_frames import METRICS, flame_tree, frame_rows
 from rcv_py.analysis.flame_layout import Order, layout
-from rcv_py.analysis.flame_text import folded, labels
+from rcv_py.analysis.flame_text import folded, labels, placed_labels
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
 from rcv_py.cli.flame_place import HEAD, charged_with, show_sandwich
@@ -61,6 +61,7 @@ def _rows(
     """Yield a row a frame that has at least `least` percent of all, parents first."""
     texts, whole = labels(trace, tree), tree.whole(metric)
     boxes = layout(tree, metric, order, texts)
+    texts = placed_labels(trace, tree, texts)
     frames = np.flatnonzero((boxes.width > 0) & (boxes.width >= whole * least / 100))
     for frame in frames[np.lexsort((boxes.row[frames], boxes.begin[frames]))].tolist():
         own = int(tree.own[frame, metric.value])

@@ -9,17 +9,19 @@ from typing import Any
 
 from rcv_py.analysis.cost_columns import SAMPLES
 from rcv_py.analysis.listing import listing
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import MODES, asked_costs, tuples_in_order
 from rcv_py.cli.isa_views import show_labels, with_bars, with_matches
+from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import load_all
 
 _UNSAMPLED = {True: ("hits", "idle"), False: ()}  # columns that say nothing where costs are samples
 _NAMES = ("row", "block", "first", "last", "target")  # numbers that name something are not grouped
-_WORDS = {"block", "instruction", "name"}
+_WORDS = {"block", "instruction", "name", "source"}
 _UNITS = {"lines": ("row", "rows"), "blocks": ("block", "blocks"), "branches": ("branch", "branches")}
 
 
@@ -49,7 +51,8 @@ def run(arguments: Namespace) -> int:
     else:
         is_sampled, columns = found.measure == SAMPLES, _columns(kind, found.names)
         kept = [i for i, column in enumerate(columns) if column.title not in _UNSAMPLED[is_sampled]]
-        rows = [_cells(columns, row) for row in shown]
+        short = short_sources(trace)
+        rows = [_cells(columns, (*row[:-1], short_place(row[-1], short))) for row in shown]
         shown_columns = [_shown(columns[i], is_sampled) for i in kept]
         print_table(shown_columns, [[row[i] for i in kept] for row in rows])
         print(f"\n{count(len(shown))} of {plural(len(found.rows), *_UNITS[kind])}.")
@@ -57,9 +60,10 @@ def run(arguments: Namespace) -> int:
 
 
 def _columns(kind: str, names: tuple[str, ...]) -> tuple[Column, ...]:
-    """Numbers to the right; the last column gives way.  A block is a number in its own table."""
+    """Numbers to the right; text and source give way.  A block is a number in its own table."""
     words = _WORDS - {"block"} if kind == "blocks" else _WORDS
-    return tuple(Column(name, name not in words, "right" if name == names[-1] else "") for name in names)
+    elastic = {names[-2]: "right", names[-1]: "left"}
+    return tuple(Column(name, name not in words, elastic.get(name, "")) for name in names)
 
 
 def _shown(column: Column, is_sampled: bool) -> Column:

@@ -15,10 +15,12 @@ from rcv_py.analysis.matrix_passes import matrix_use
 from rcv_py.analysis.memory_and_waits import entries, matched_lines
 from rcv_py.analysis.memory_latency import memory_latency
 from rcv_py.analysis.wait_summary import wait_summary
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import tuples_in_order
 from rcv_py.cli.opening import batches
+from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
@@ -34,6 +36,7 @@ _HIDDEN = (
     "hidden_issue",
     "share",
     "text",
+    "source",
 )
 _MEMORY = (
     "line",
@@ -46,8 +49,10 @@ _MEMORY = (
     "issue",
     "stall",
     "text",
+    "source",
 )
-_WORDS = ("counter", "text")
+_WORDS = ("counter", "text", "source")
+_ELASTIC = {"text": "right", "source": "left"}
 _FIELDS = ("mean", "error", "std", "samples", "censored", "issue", "stall")  # of memory latency, as _MEMORY
 _BY_WAITS = ("exact", "median", "p90")
 
@@ -80,10 +85,10 @@ def run(arguments: Namespace) -> int:
         print(report.reason)
     else:
         columns = [
-            Column(name.replace("_", " "), name not in _WORDS, "right" if name == "text" else "")
-            for name in report.head
+            Column(name.replace("_", " "), name not in _WORDS, _ELASTIC.get(name, "")) for name in report.head
         ]
-        print_table(columns, [_cells(report.head, row) for row in shown])
+        short = short_sources(trace)
+        print_table(columns, [_cells(report.head, (*row[:-1], short_place(row[-1], short))) for row in shown])
         print(f"\n{len(shown):,} of {plural(len(report.rows), 'instruction')}. {report.footer}")
         print(report.assumption)
     return 0
@@ -94,10 +99,8 @@ def _hidden(trace: Trace, rule: ReferenceRule, arguments: Namespace) -> _Report:
     found, matrix = hidden_latency(trace, waves, rule), matrix_use(trace, waves)
     table = hidden_table(trace.code, found, not arguments.no_idle)
     columns = (table.line, table.total, table.seen, table.hidden, table.idle, table.stall, table.issue)
-    texts = (trace.code.text[row] for row in table.line.tolist())
-    rows = list(
-        zip(*(column.tolist() for column in columns), table.share.round(6).tolist(), texts, strict=True)
-    )
+    numbers = (*(column.tolist() for column in columns), table.share.round(6).tolist())
+    rows = list(zip(*numbers, *_names(trace, table.line), strict=True))
     names = ("total", "not_hidden", "hidden", "hidden_idle", "hidden_stall", "hidden_issue")
     totals = {name: int(column.sum()) for name, column in zip(names, columns[1:], strict=True)}
     totals |= {"matrix_busy": matrix.busy, "simd_resident": matrix.resident}
@@ -123,7 +126,7 @@ def _memory(trace: Trace, rule: ReferenceRule, arguments: Namespace) -> _Report:
             found.line.tolist(),
             found.unit,
             *(np.round(column, 3).tolist() for column in (*numbers, *more)),
-            (trace.code.text[row] for row in found.line.tolist()),
+            *_names(trace, found.line),
             strict=True,
         )
     )
@@ -140,12 +143,17 @@ def _memory_and_waits(trace: Trace, rule: ReferenceRule) -> _Report:
     columns += [entries(getattr(waits, name), by_wait) for name in _BY_WAITS]
     units = [found.unit[at] if at >= 0 else "" for at in by_counter.tolist()]
     plain = [[None if np.isnan(one) else round(one, 3) for one in column.tolist()] for column in columns]
-    texts = [trace.code.text[row] for row in line.tolist()]
-    rows = list(zip(line.tolist(), units, *plain, texts, strict=True))
+    rows = list(zip(line.tolist(), units, *plain, *_names(trace, line), strict=True))
     totals = {"samples": int(found.samples.sum()), "in_flight": int(found.censored.sum())}
     footer = "By counters, and beside that by waits: exact latencies, their median and 90th percentile."
-    head = (*_MEMORY[:-1], "exact", "median", "p90", "text")
+    head = (*_MEMORY[:-2], *_BY_WAITS, *_MEMORY[-2:])
     return _Report(head, rows, totals, footer, found.assumption, "" if rows else found.reason)
+
+
+def _names(trace: Trace, lines: np.ndarray) -> tuple[list[str], list[str]]:
+    """Texts and source places of code rows."""
+    rows = lines.tolist()
+    return [trace.code.text[row] for row in rows], [source_of(trace, row) for row in rows]
 
 
 def _cells(head: tuple[str, ...], row: tuple[Any, ...]) -> list[str]:

@@ -11,11 +11,13 @@ import numpy as np
 
 from rcv_py.analysis.distribution import MEASURE_TEXT, MEASURES, NEVER, LineHits, Spread, line_hits
 from rcv_py.analysis.distribution_view import DistributionView, Wanted, distribution_view
+from rcv_py.analysis.place_text import beside
 from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
+from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -73,6 +75,7 @@ def _document(arguments: Namespace, trace: Trace, view: DistributionView, rows: 
         "capture": trace.name,
         "line": arguments.line,
         "instruction": trace.code.text[arguments.line],
+        "source": source_of(trace, arguments.line),
         "by": arguments.by,
         "hits": len(view.hits),
         "measures": {
@@ -87,7 +90,7 @@ def _document(arguments: Namespace, trace: Trace, view: DistributionView, rows: 
 
 
 def _print(arguments: Namespace, trace: Trace, view: DistributionView, rows: np.ndarray) -> None:
-    print(f"{arguments.line}  {trace.code.text[arguments.line]}")
+    print(f"{arguments.line}  {trace.code.text[arguments.line]}{beside(trace, arguments.line)}")
     if not len(view.hits):
         print("No traced wave ran this instruction.")
         return
@@ -140,11 +143,12 @@ def _samples(arguments: Namespace, trace: Trace) -> int:
             "capture": trace.name,
             "line": arguments.line,
             "instruction": trace.code.text[arguments.line],
+            "source": source_of(trace, arguments.line),
             "samples": {"issued": found.issued, "stalled": found.stalled, "reasons": named},
         }
         print(json_text("rcv.line/1", document, about(arguments, trace)))
     else:
-        print(f"{arguments.line}  {trace.code.text[arguments.line]}")
+        print(f"{arguments.line}  {trace.code.text[arguments.line]}{beside(trace, arguments.line)}")
         facts = [("issued", found.issued), ("stalled", found.stalled), *named.items()]
         print_facts([(name, f"{count(value)}  {percent(value, found.samples)}") for name, value in facts])
         print("PC samples have no times, so there is no distribution.")

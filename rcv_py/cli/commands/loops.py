@@ -24,8 +24,9 @@ from rcv_py.model.trace import Trace
 
 SCHEMA = "rcv.loops/1"
 PARTS = 4  # kinds that a split names
-_WORDS = ("wave", "last", "text", "source", "split", "outlier")
-_ELASTIC = {"source": "left", "text": "right", "split": "right"}
+_PLACES = ("source", "branch_source", "wait_source", "last_source")
+_WORDS = ("wave", "last", "text", *_PLACES, "split", "outlier")
+_ELASTIC = {**dict.fromkeys(_PLACES, "left"), "text": "right", "split": "right"}
 
 
 def run(arguments: Namespace) -> int:
@@ -72,8 +73,8 @@ def _print(asked: Asked, shown: Shown, found: Rows, part: Rows) -> None:
         columns = [Column(_title(name), name not in _WORDS, _ELASTIC.get(name, "")) for name in shown.columns]
         short = short_sources(trace)
         part = [
-            row | {"source": short_place(row["source"], short)} for row in part if "source" in row
-        ] or part
+            row | {name: short_place(row[name], short) for name in _PLACES if name in row} for row in part
+        ]
         print_table(columns, [[_cell(row, name) for name in shown.columns] for row in part])
         print(
             f"\n{len(part):,} of {plural(len(found), 'row')} in {plural(loops.waves, 'wave')}. {shown.note}"

@@ -94,13 +94,19 @@ def _execution(trace: Trace, wave: Wave, selection: Selection) -> dict[str, Any]
         "issue": one.busy,
         "idle": one.idle,
         "waited_for": [
-            {"line": by.line, "text": trace.code.text[by.line], "cycles_before": by.ago}
+            {
+                "line": by.line,
+                "text": trace.code.text[by.line],
+                "source": source_of(trace, by.line),
+                "cycles_before": by.ago,
+            }
             for by in waits.awaited
         ],
         "released_by": [
             {
                 "line": by.line,
                 "text": trace.code.text[by.line],
+                "source": source_of(trace, by.line),
                 "latency": by.latency,
                 "is_exact": by.is_exact,
             }
@@ -113,6 +119,8 @@ def _execution(trace: Trace, wave: Wave, selection: Selection) -> dict[str, Any]
                 "cycles": by.cycles,
                 "is_idle": by.is_idle,
                 "producer": by.line if by.line >= 0 else None,
+                "producer_text": trace.code.text[by.line] if by.line >= 0 else "",
+                "producer_source": source_of(trace, by.line),
             }
             for by in token_causes(trace, counted_batches(trace, beside), wave, token)
         ],
@@ -142,7 +150,9 @@ def _plain(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _each(name: str, items: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     for item in items:
-        parts = [f"{part.replace('_', ' ')} {_text(one)}" for part, one in item.items() if one is not None]
+        parts = [
+            f"{part.replace('_', ' ')} {_text(one)}" for part, one in item.items() if one not in (None, "")
+        ]
         yield name.replace("_", " "), ", ".join(parts)
 
 

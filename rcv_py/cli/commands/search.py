@@ -8,14 +8,16 @@ from argparse import Namespace
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.text_hits import text_hits
 from rcv_py.base.errors import UsageError
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
+from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 
 SCHEMA = "rcv.search/1"
-_HEAD = ("where", "text", "line", "file", "source_line")
+_HEAD = ("where", "text", "line", "file", "source_line", "source")
 
 
 def run(arguments: Namespace) -> int:
@@ -35,6 +37,11 @@ def run(arguments: Namespace) -> int:
             line if line >= 0 else None,
             trace.sources[file].path if file >= 0 else "",
             number if file >= 0 else None,
+            source_of(trace, line)
+            if line >= 0
+            else f"{trace.sources[file].path}:{number}"
+            if file >= 0
+            else "",
         )
         for where, text, line, (file, number) in zip(
             found.where, found.text, found.lines, found.places, strict=True
@@ -54,8 +61,12 @@ def run(arguments: Namespace) -> int:
     elif not rows:
         print(f"Nothing matches “{arguments.match}”.")
     else:
-        print_table(
-            (Column("where", elastic="left"), Column("text", elastic="right")), [row[:2] for row in shown]
+        short = short_sources(trace)
+        columns = (
+            Column("where", elastic="left"),
+            Column("text", elastic="right"),
+            Column("source", elastic="left"),
         )
+        print_table(columns, [(*row[:2], short_place(row[-1], short)) for row in shown])
         print(f"\n{len(shown):,} of {plural(len(rows), 'hit')}.")
     return 0

@@ -18,10 +18,11 @@ from rcv_py.analysis.source_lines import (
     source_files,
     source_lines,
 )
-from rcv_py.base.paths import short_paths
+from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
+from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.cli.source_files import find_place
 from rcv_py.formats.open import open_trace
@@ -35,11 +36,18 @@ _SUMS = ("hits", "latency", "stall", "idle")
 _HEADS = {
     "files": ("file", "lines", "instructions", *_SUMS, "share", "cause", "hottest_line", "note"),
     "lines": ("line", "instructions", *_SUMS, "share", "cause", "text"),
-    "instructions": ("row", *_SUMS, "share", "cause", "instruction", "frames"),
+    "instructions": ("row", *_SUMS, "share", "cause", "instruction", "source", "frames"),
 }
 _TITLES = {"instructions": "ISA", "hottest_line": "hottest"}
 _NUMBERS = ("line", "lines", "instructions", "row", *_SUMS, "share", "hottest_line")
-_ELASTIC = {"file": "left", "text": "right", "instruction": "right", "frames": "right", "cause": "right"}
+_ELASTIC = {
+    "file": "left",
+    "text": "right",
+    "instruction": "right",
+    "source": "left",
+    "frames": "right",
+    "cause": "right",
+}
 _GAP = "⋮"
 
 
@@ -154,6 +162,7 @@ def _code_rows(asked: _Asked, file: int, line: int) -> list[dict[str, Any]]:
             "share": round(int(costs.cost[row]) / whole, 6),
             "cause": _cause(why, row),
             "instruction": code.text[row],
+            "source": source_of(asked.trace, row),
             "frames": " -> ".join(f"{asked.trace.sources[at].path}:{n}" for at, n in code.chain(row)),
         }
         for row in rows
@@ -210,6 +219,8 @@ def _shorter(row: dict[str, Any], short: dict[str, str]) -> dict[str, Any]:
     shown = dict(row)
     if "file" in row:
         shown["file"] = short.get(row["file"], row["file"])
+    if "source" in row:
+        shown["source"] = short_place(row["source"], short)
     if "frames" in row:
         frames = [frame.rpartition(":") for frame in row["frames"].split(" -> ")[1:]]
         shown["frames"] = " ← ".join(f"{short.get(path, path)}:{n}" for path, _, n in frames)

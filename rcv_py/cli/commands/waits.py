@@ -51,6 +51,7 @@ _HEAD = (
     "charged",
     "median_latency",
     "source",
+    "wait_source",
 )
 _LATENCY_HEAD = ("line", "text", "exact", "bounds", "p10", "median", "p90", "mean", "source")
 _STATISTICS = ("p10", "median", "p90", "mean")
@@ -173,9 +174,10 @@ class _Waits(_Printer):
             head = [wait[name] for name in ("line", "text", "hits", "stall", "share", "exact")]
             for one in wait["producers"]:
                 median = one["latency"]["median"]
-                yield [*head, one["line"], one["text"], one["n"], one["stall"], median, one["source"]]
+                numbers = [one["n"], one["stall"], median]
+                yield [*head, one["line"], one["text"], *numbers, one["source"], wait["source"]]
             if not wait["producers"]:
-                yield [*head, "", "", 0, 0, None, ""]
+                yield [*head, "", "", 0, 0, None, "", wait["source"]]
 
     def print(self, shown: list[dict[str, Any]]) -> None:
         """Print a table, producers below their wait."""

@@ -13,10 +13,12 @@ from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.hotspot import counted_rows
 from rcv_py.analysis.line_stats import wave_lines
 from rcv_py.analysis.token_details import state_cycles
+from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import wave_of, window_of
 from rcv_py.cli.commands.waves import STATES
+from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
@@ -25,8 +27,9 @@ from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 
 SCHEMA = "rcv.wave/1"
-_HEAD = ("token", "start", "stall", "issue", "idle", "kind", "line", "text")
-_WORDS = ("kind", "text")
+_HEAD = ("token", "start", "stall", "issue", "idle", "kind", "line", "text", "source")
+_WORDS = ("kind", "text", "source")
+_ELASTIC = {"text": "right", "source": "left"}
 
 
 def run(arguments: Namespace) -> int:
@@ -82,6 +85,7 @@ def _tokens(trace: Trace, wave: Wave, part: TimeWindow) -> Iterator[dict[str, An
             "kind": TokenKind(kind).name if kind in TokenKind._value2member_map_ else str(kind),
             "line": line if line >= 0 else None,
             "text": text[line] if 0 <= line < len(text) else "",
+            "source": source_of(trace, line),
         }
 
 
@@ -101,9 +105,16 @@ def _print(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) -> 
     ]
     print_facts([(name, value) for name, value in facts if value])
     if arguments.tokens:
-        rows = [[_cell(name, value) for name, value in row.items()] for row in _tokens(trace, wave, part)]
+        short = short_sources(trace)
+        rows = [
+            [
+                _cell(name, value)
+                for name, value in (row | {"source": short_place(row["source"], short)}).items()
+            ]
+            for row in _tokens(trace, wave, part)
+        ]
         print()
-        print_table([Column(name, name not in _WORDS) for name in _HEAD], rows)
+        print_table([Column(name, name not in _WORDS, _ELASTIC.get(name, "")) for name in _HEAD], rows)
 
 
 def _cell(name: str, value: Any) -> str:

@@ -100,6 +100,30 @@ COMPARE = schema(
                     "covered": _pair("Part of the cycles on instructions that both have, from 0 to 1."),
                     "ratio_at_equal_hits": record("Cycles at equal executions.", _NOISY),
                     "ratio_per_wave": record("Cycles a wave.", _NOISY),
+                    "launch": maybe(
+                        record(
+                            "The launches on the traced shader engines; null if a capture does not say.",
+                            {
+                                "duration": _pair("Cycles from the first start of a wave to the last end."),
+                                "waves": _pair("Waves that were launched."),
+                                "wave_cycles": _pair("Cycles that all these waves lived."),
+                                "shader_engines": listed(
+                                    "Of A, then of B.", listed("Shader engines.", times("Number"))
+                                ),
+                                "work_per_wave": maybe(
+                                    listed(
+                                        "Of A, then of B; null if no unit of work is known.",
+                                        _pair("Least and most over groups of traced waves."),
+                                    )
+                                ),
+                                "work_unit": maybe(text("What work is counted in.")),
+                                "comparable_per_wave": flag(
+                                    "Whether launches have as many waves, and waves do the same work."
+                                ),
+                                "ratio": record("Duration of B over that of A.", _NOISY),
+                            },
+                        )
+                    ),
                 },
             )
         ),

@@ -94,8 +94,8 @@ def _document(document: Any, data: bytes) -> RawWave:
     if any(isinstance(value, simdjson.Array | simdjson.Object) for value in facts.values()):
         raise _Unusual
     tables = {name: wave[name] for name in _TABLES if name in keys}
-    if any(isinstance(table, simdjson.Object) for table in tables.values()):
-        raise _Unusual
+    if not all(table is None or isinstance(table, simdjson.Array) for table in tables.values()):
+        raise _Unusual  # an empty text has a length, too
     texts = _texts(data)
     tokens = _rows(tables.get("instructions"), TOKEN_WIDTH, texts.get("instructions", _NO_TEXT))
     timeline = _rows(tables.get("timeline"), STATE_WIDTH, texts.get("timeline", _NO_TEXT))
@@ -143,7 +143,7 @@ def _rows(array: Any, width: int, letters: np.ndarray) -> np.ndarray:
         columns = np.ascontiguousarray(flat.astype(np.int32).reshape(count, width).T)
         if _is_compact(letters, columns):
             return columns.T
-    if not _is_regular(letters, count, width):
+    if not _is_regular(_without_spaces(letters), count, width):
         raise _Unusual
     return np.ascontiguousarray(_limited(flat).reshape(count, width).T).T
 
@@ -172,11 +172,25 @@ def _limited(numbers: np.ndarray) -> np.ndarray:
     return numbers
 
 
+def _without_spaces(letters: np.ndarray) -> np.ndarray:
+    is_ink = letters > ord(" ")  # between the numbers of a table JSON allows no other letters below
+    return letters if is_ink.all() else letters[is_ink]
+
+
 def _is_regular(letters: np.ndarray, count: int, width: int) -> bool:
-    """Whether `count` rows with `count * width` numbers have `width` each: every width-th comma ends one."""
+    """Whether `count` rows with `count * width` numbers have `width` each: every width-th comma parts two.
+
+    The text has `count + 1` opening brackets: one of the table, one of the first row, and one behind each of
+    those commas.  None is left with which a row could hold another, or stand beside a bare number.
+    """
     commas = np.flatnonzero(letters == ord(","))
     ends = commas[width - 1 : width * (count - 1) : width]
-    return len(ends) == count - 1 and bool((letters[ends - 1] == ord("]")).all())
+    return (
+        len(ends) == count - 1
+        and bytes(letters[:3]) == b":[["
+        and bool((letters[ends - 1] == ord("]")).all())
+        and bool((letters[ends + 1] == ord("[")).all())
+    )
 
 
 def _waits(array: Any, letters: np.ndarray) -> RawWaits | None:
@@ -187,7 +201,7 @@ def _waits(array: Any, letters: np.ndarray) -> RawWaits | None:
     flat = _limited(np.frombuffer(array.as_buffer(of_type="i"), dtype=np.int64))
     if (entries := len(array)) > MANY and (quick := _quick_waits(flat, entries, letters)) is not None:
         return quick
-    counts = _wait_counts(letters.tobytes().translate(None, _DIGITS).rstrip(b"},"))
+    counts = _wait_counts(_shape(letters))
     size = 1 + 2 * counts
     if int(size.sum()) != len(flat):
         raise _Unusual  # without digits, `[4,[1]]` looks like `[4,[]]`
@@ -213,10 +227,23 @@ def _quick_waits(flat: np.ndarray, entries: int, letters: np.ndarray) -> RawWait
     first = np.flatnonzero(is_line)
     if len(first) != entries or first[0] != 0 or (zero[1:] & zero[:-1]).any():
         return None
-    counts = np.diff(first, append=len(flat)) - 1
-    if counts.min() < 2 or (counts & 1).any():
+    counts = (np.diff(first, append=len(flat)) - 1) >> 1
+    numbers = counts.tolist()
+    if 2 * producers != int((2 * counts).sum()) or not 0 < min(numbers) <= max(numbers) < len(_WAIT_TEXTS):
         return None
-    return RawWaits(flat[first], counts >> 1, flat[np.flatnonzero(zero) - 1])
+    if _shape(letters) != _shape_of(numbers):
+        return None  # as many brackets as there should be, but elsewhere
+    return RawWaits(flat[first], counts, flat[np.flatnonzero(zero) - 1])
+
+
+def _shape(letters: np.ndarray) -> bytes:
+    """The text of a table without digits, and without what stands behind it."""
+    return letters.tobytes().translate(None, _DIGITS).rstrip(b"},")
+
+
+def _shape_of(counts: list[int]) -> bytes:
+    """The shape of waits with so many producers each."""
+    return b":[" + b",".join([_WAIT_TEXTS[number] for number in counts]) + b"]"
 
 
 def _wait_counts(shape: bytes) -> np.ndarray:
@@ -230,7 +257,7 @@ def _wait_counts(shape: bytes) -> np.ndarray:
     numbers = counts.tolist()
     if max(numbers, default=0) >= len(_WAIT_TEXTS) or min(numbers, default=0) < 0:
         raise _Unusual
-    if shape != b":[" + b",".join([_WAIT_TEXTS[number] for number in numbers]) + b"]":
+    if shape != _shape_of(numbers):
         raise _Unusual
     return counts
 

@@ -73,7 +73,7 @@ class TableModel(QAbstractTableModel):
             return
         self.columns = columns
         self._reorder()
-        if self._count:
+        if self.rowCount():
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, len(columns) - 1))
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(columns) - 1)
 

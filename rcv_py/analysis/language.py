@@ -1,0 +1,88 @@
+"""What a kernel is written in, told by its source files, and the words that its users know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.model.code import SourceFile
+from rcv_py.model.trace import Trace
+
+LOOKED_AT = 400  # lines of a source that are searched for signs
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A way to write kernels: how its users say that loads are to be issued ahead, or registers limited."""
+
+    name: str
+    prefetch: str
+    registers: str
+    endings: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()  # in the path or the text of a source, in lower case
+
+
+UNKNOWN = Language(
+    "", "double-buffer the loads", "use smaller tiles or less unrolling, so that fewer values live at once"
+)
+# The first that fits.
+LANGUAGES = (
+    Language(
+        "FlyDSL",
+        "issue the loads of the next tile in front of the matrix instructions of this one",
+        "use smaller tiles, or set waves_per_eu where the kernel is compiled",
+        (".py",),
+        ("flydsl", "flyc."),
+    ),
+    Language(
+        "Triton",
+        "raise num_stages",
+        "use smaller block sizes, or set waves_per_eu in the launch options",
+        (".py",),
+        ("triton", "tl.load", "tl.program_id"),
+    ),
+    Language(
+        "Python",
+        "load the next tile before this one is used",
+        "use smaller tiles or less unrolling",
+        (".py",),
+    ),
+    Language(
+        "HIP",
+        "load the next tile into a second array before this one is used",
+        "use smaller tiles or less unrolling, or set __launch_bounds__ and amdgpu_waves_per_eu",
+        (".hip", ".cpp", ".cu", ".cuh", ".cxx", ".cc", ".h", ".hpp"),
+    ),
+    Language(
+        "assembly",
+        "issue the loads of the next iteration in front of this one's arithmetic",
+        "reuse registers whose values are dead",
+        (".s", ".asm"),
+    ),
+)
+
+
+def language(trace: Trace) -> Language:
+    """Return the language of the source file with most cost, UNKNOWN if no file tells.
+
+    Signs of a library may stand in any of the sources: kernels call its helpers.
+    """
+    code = trace.code
+    rows = np.flatnonzero(code.leaf >= 0)
+    if not len(rows) or not trace.sources:
+        return UNKNOWN
+    files = code.chain_file[code.leaf[rows]]
+    known = (files >= 0) & (files < len(trace.sources))
+    cost = np.bincount(files[known], code.latency[rows][known] + 1, len(trace.sources))
+    path = trace.sources[int(np.argmax(cost))].path.lower()
+    seen = "\n".join(_seen(source) for source in trace.sources)
+    for one in LANGUAGES:
+        if path.endswith(one.endings) and (not one.signs or any(sign in seen for sign in one.signs)):
+            return one
+    return UNKNOWN
+
+
+def _seen(source: SourceFile) -> str:
+    """The path and the first lines of a source, in lower case."""
+    return "\n".join((source.path, *(source.lines or ())[:LOOKED_AT])).lower()

@@ -1,0 +1,184 @@
+"""Comparisons by launch: its duration decides, waves only where they can be compared and never against it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.compare.compare import Comparison, compare
+from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.analysis.compare.facts import numbers
+from rcv_py.analysis.compare.launch import Launch, launch_of
+from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.formats.open import open_trace
+from tests.analysis.compare_cases import STALLS, costs, table
+from tests.support.captures import trace_path
+
+MFMA = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"
+TILES = (
+    "; kernel",
+    "s_load_dwordx2 s[0:1], s[2:3], 0x0",
+    MFMA,
+    "s_waitcnt vmcnt(0)",
+    "v_mul v4, v5",
+    "s_endpgm",
+)
+LARGER = (*TILES[:2], MFMA, *TILES[2:])  # twice the matrix instructions a round
+
+
+def launch(duration: int, waves: int, life: int | None = None) -> Launch:
+    """Waves that all live as long as the launch, on one shader engine."""
+    lives = np.full(waves, duration if life is None else life, dtype=np.int64)
+    return Launch(duration, waves, int(lives.sum()), (0,), False, duration - lives, lives)
+
+
+def gemm(text: Sequence[str], stall: int, waves: int, duration: int, rounds: int = 4) -> CaptureCosts:
+    """A capture whose waves wait `stall` cycles a round, of a launch of so many waves."""
+    stalls = [stall if line.startswith("s_waitcnt") else 4 for line in text]
+    traced = costs(table(text), stalls, rounds=(rounds,) * 8)
+    return replace(traced, launch=launch(duration, waves))
+
+
+def swapped(a: CaptureCosts, b: CaptureCosts) -> tuple[Comparison, Comparison]:
+    return compare(a, b), compare(b, a)
+
+
+def test_larger_tiles_that_take_a_quarter_less_are_no_regression() -> None:
+    """Half as many waves, each with twice the work and 60 % more cycles; the launch takes 24 % fewer."""
+    small, large = gemm(TILES, 100, 512, 100_000), gemm(LARGER, 190, 256, 76_000)
+    found, back = swapped(small, large)
+    assert (found.verdict, back.verdict) == (Verdict.FEWER, Verdict.MORE)
+    assert found.kernel is not None
+    assert found.kernel.a_wave.value > 1.5
+    assert found.judgement.basis == "launch"
+    assert found.judgement.sentence == (
+        "The launch of B takes 24.0 % fewer cycles (100,000 in A, 76,000 in B); up to 6.0 % may be noise."
+    )
+    assert found.notes[0] == "Not comparable per wave: the launch of A has 512 waves, that of B 256."
+    assert dict(numbers(found))["cycles per wave"].endswith("not comparable")
+
+
+def test_the_work_of_a_wave_alone_forbids_cycles_per_wave() -> None:
+    """As many waves with twice the work in each: neither waves nor launches can be compared."""
+    found, back = swapped(gemm(TILES, 100, 512, 100_000), gemm(LARGER, 100, 512, 120_000))
+    for one in (found, back):
+        assert one.verdict is Verdict.NOT_COMPARABLE
+        assert "the launches do not do the same work" in one.judgement.sentence
+
+
+def test_another_kernel_name_is_told() -> None:
+    a, b = gemm(TILES, 100, 512, 100_000), gemm(LARGER, 190, 256, 76_000)
+    found = compare(a, replace(b, kernel="gemm_tile_256"))
+    assert found.verdict is Verdict.FEWER
+    assert found.notes[1] == "The kernels have different names: kernel and gemm_tile_256."
+
+
+@pytest.mark.parametrize("stall", [150, 60])
+def test_waves_never_decide_against_the_launch(stall: int) -> None:
+    """Traced waves take more (fewer) cycles per hit, the launch 2 % fewer (more): neither is claimed."""
+    a = gemm(TILES, 100, 512, 100_000)
+    b = gemm(TILES, stall, 512, 98_000 if stall > 100 else 102_000)
+    found = compare(a, b)
+    assert found.verdict is Verdict.SAME
+    assert found.judgement.basis == "launch"
+    assert found.notes[0].startswith("Traced waves: B takes ")
+
+
+def test_no_launch_that_takes_fewer_cycles_is_ever_a_regression() -> None:
+    rng = np.random.default_rng(5)
+    seen = set()
+    for _ in range(60):
+        text = (TILES, LARGER)[rng.integers(2)]
+        duration = int(rng.integers(60_000, 140_000))
+        b = gemm(text, int(rng.integers(40, 300)), int(rng.choice([256, 500, 512, 600])), duration)
+        found = compare(gemm(TILES, 100, 512, 100_000), b)
+        seen.add(found.verdict)
+        assert found.verdict is not (Verdict.MORE if duration < 100_000 else Verdict.FEWER)
+    assert seen == set(Verdict)
+
+
+def test_waves_decide_where_launches_are_alike() -> None:
+    found = compare(gemm(TILES, 100, 512, 100_000), gemm(TILES, 150, 512, 102_000))
+    assert (found.verdict, found.judgement.basis) == (Verdict.MORE, "hit")
+    assert found.notes[0] == "The launch takes 2.0 % more cycles, within noise (100,000 in A, 102,000 in B)."
+
+
+def test_a_launch_that_takes_longer_is_a_regression_though_its_traced_waves_do_not() -> None:
+    found = compare(gemm(TILES, 100, 512, 100_000), gemm(TILES, 100, 512, 125_000))
+    assert (found.verdict, found.judgement.basis) == (Verdict.MORE, "launch")
+
+
+def test_a_twin_tells_what_launches_differ_by() -> None:
+    a, b = gemm(TILES, 100, 512, 100_000), gemm(TILES, 100, 512, 104_000)
+    assert compare(a, b).verdict is Verdict.SAME
+    again = replace(
+        costs(table(TILES), [0, 4, 4, 100, 4, 4], rounds=(4,) * 8, seed=9), launch=launch(100_500, 512)
+    )
+    assert compare(a, b, twin=again).verdict is Verdict.MORE
+    assert compare(a, b, twin=replace(again, launch=launch(105_000, 512))).verdict is Verdict.SAME
+
+
+def test_a_launch_that_is_cut_is_not_compared() -> None:
+    a, b = gemm(TILES, 100, 512, 100_000), gemm(TILES, 100, 512, 150_000)
+    assert b.launch is not None
+    found = compare(a, replace(b, launch=replace(b.launch, is_cut=True)))
+    assert (found.verdict, found.judgement.basis) == (Verdict.SAME, "hit")
+    assert any("The launch of B began before the trace" in note for note in found.notes)
+
+
+def test_lives_that_vary_make_launches_vary() -> None:
+    """Sixteen waves whose lives vary by a tenth: the longest varies too, and is no difference."""
+    pairs = [
+        compare(
+            *(
+                costs(table(), STALLS, rounds=(3,) * 64, spread=0.1, seed=seed, has_launch=True)
+                for seed in (i, 100 + i)
+            )
+        )
+        for i in range(20)
+    ]
+    assert sum(pair.verdict is not Verdict.SAME for pair in pairs) <= 2
+
+
+def test_ragged_waves_do_not_say_that_work_differs() -> None:
+    """Of A only long waves are traced, of B long and short ones: their launches may do the same."""
+    a = replace(costs(table(TILES), [4] * 6, rounds=(8,) * 4), launch=launch(100_000, 64))
+    b = replace(costs(table(TILES), [4] * 6, rounds=(8, 4) * 2), launch=launch(100_400, 64))
+    assert compare(a, b).verdict is Verdict.SAME
+
+
+# -- real captures -----------------------------------------------------------------------------------
+
+
+def real(name: str) -> CaptureCosts:
+    trace = open_trace(trace_path(name))
+    return capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
+
+
+@pytest.mark.parametrize("name", ["flash_attn_small_before", "pa_mqa_small", "vec_add", "preshuffle_gemm"])
+def test_a_launch_is_what_the_file_says(name: str) -> None:
+    """Plain arithmetic on the events of occupancy.json, (time, cu, simd, slot, 1 for a start, kernel)."""
+    folder = trace_path(name)
+    trace = open_trace(folder)
+    found = launch_of(trace)
+    assert found is not None
+    document = json.loads((folder / "occupancy.json").read_text())
+    events = [event for key, rows in document.items() if key.isdigit() for event in rows]
+    starts, ends = ([event[0] for event in events if event[4] == is_start] for is_start in (1, 0))
+    assert (found.waves, found.is_cut) == (len(starts), False)
+    assert found.wave_cycles == sum(ends) - sum(starts)  # the clock of an engine cancels out
+    assert found.duration == int(trace.occupancy.time.max() - trace.occupancy.time.min())
+
+
+def test_the_flash_pair_is_compared_by_launch() -> None:
+    for found in swapped(real("flash_attn_small_before"), real("flash_attn_small_after")):
+        assert found.verdict is Verdict.SAME
+        assert found.kernel is not None
+        assert found.kernel.launch is not None
+        assert abs(found.kernel.launch.duration.value - 1) < 0.01
+        assert "80,980" in found.judgement.sentence
+        assert "80,484" in found.judgement.sentence

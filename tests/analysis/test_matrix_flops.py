@@ -1,0 +1,46 @@
+"""Operations of matrix instructions: forms worked out by hand, and a whole launch of a known size."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from rcv_py.analysis.matrix_flops import flops_of, matrix_flops
+from rcv_py.formats.open import open_trace
+from tests.support.captures import trace_path
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]", 2 * 32 * 32 * 8),
+        ("v_mfma_f32_16x16x32_bf16 v[0:3], v[4:7], v[8:11], v[0:3]", 2 * 16 * 16 * 32),
+        ("v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[4:11], v[12:19], v[0:3], v20, v21", 2 * 16 * 16 * 128),
+        ("v_mfma_f32_4x4x4_16b_f16 v[0:3], v[4:5], v[6:7], v[0:3]", 2 * 4 * 4 * 4 * 16),
+        ("v_mfma_f32_32x32x1_2b_f32 a[0:31], v0, v1, a[0:31]", 2 * 32 * 32 * 2),
+        ("v_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[0:31]", 2 * 32 * 32 * 2),  # spelled as on gfx908
+        ("v_mfma_f32_16x16x4f32 a[0:3], v0, v1, a[0:3]", 2 * 16 * 16 * 4),
+        ("v_mfma_f32_16x16x4f16 a[0:15], v[0:1], v[2:3], a[0:15]", 2 * 16 * 16 * 4 * 4),
+        ("v_mfma_f64_4x4x4f64 v[0:1], v[2:3], v[4:5], v[0:1]", 2 * 4 * 4 * 4 * 4),
+        ("v_mfma_f64_16x16x4f64 v[0:7], v[8:9], v[10:11], v[0:7]", 2 * 16 * 16 * 4),
+        ("v_smfmac_f32_16x16x32_f16 v[0:3], v[4:5], v[6:9], v10", 2 * 16 * 16 * 32),
+        ("v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", 2 * 16 * 16 * 16),
+        ("v_fma_f32 v0, v1, v2, v3", 0),
+        ("v_mfma_f32_" + "9" * 5000 + "x1x1_f32", 0),
+    ],
+)
+def test_forms(text: str, expected: int) -> None:
+    assert matrix_flops(text) == expected
+
+
+def test_a_launch_multiplies_square_matrices_of_4096() -> None:
+    """Every wave does as much as a traced one, and the table of the run says how many there are."""
+    folder = trace_path("preshuffle_gemm")
+    trace = open_trace(folder)
+    per_wave = float(trace.code.hits @ flops_of(trace.code)) / len(trace.waves)
+    (table,) = folder.parent.glob("*_kernel_trace.csv")
+    with table.open() as file:
+        rows = [row for row in csv.DictReader(file) if row["Kernel_Name"] == "kernel_gemm_0"]
+    waves = {int(row["Grid_Size_X"]) * int(row["Grid_Size_Y"]) // 64 for row in rows}
+    assert {per_wave * number for number in waves} == {2.0 * 4096**3}

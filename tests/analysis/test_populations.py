@@ -1,0 +1,257 @@
+"""Waves grouped by the way they took: drawings, and the real captures counted with plain json."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.populations import ALL, WORKING, Populations, populations, wave_choice
+from rcv_py.base.errors import UsageError
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+from rcv_py.work.load import load_all
+from tests.analysis import build
+from tests.support.captures import THREAD_TRACES, trace_path
+
+# A row is four bytes here, so a jump of n goes to the n-th row behind the next one.
+KERNEL = (
+    "; kernel",  # 0
+    "s_load_dword s3, s[0:1], 0x58",  # 1
+    "s_cmp_ge_i32 s2, s3",  # 2
+    "s_cbranch_scc1 7",  # 3  to 11
+    "global_load_dwordx4 v[0:3], v[4:5], off",  # 4
+    "s_nop 0",  # 5
+    "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]",  # 6
+    "v_add_u32_e32 v1, v2, v3",  # 7
+    "s_cbranch_scc0 -4",  # 8  to 5
+    "global_store_dwordx4 v[4:5], v[0:3], off",  # 9
+    "v_mov_b32_e32 v1, v2",  # 10
+    "s_endpgm",  # 11
+)
+PROLOGUE, BODY, TAIL = (1, 2, 3), (4,), (9, 10, 11)
+LOOP = (5, 6, 7, 8)
+WORKS = (*PROLOGUE, *BODY, *LOOP, *LOOP, *TAIL)
+LONGER = (*PROLOGUE, *BODY, *LOOP, *LOOP, *LOOP, *TAIL)
+EXIT = (*PROLOGUE, 11)
+
+
+def look(*ways: tuple[int, ...], text: tuple[str, ...] = KERNEL, kernel: tuple[int, ...] = ()) -> Populations:
+    """The populations of waves that executed these code rows, one token of four cycles each."""
+    trace = made(*ways, text=text, kernel=kernel)
+    return populations(trace, load_all(trace, workers=0))
+
+
+def made(*ways: tuple[int, ...], text: tuple[str, ...] = KERNEL, kernel: tuple[int, ...] = ()) -> Trace:
+    waves = [
+        build.wave(
+            "|".join(["SSSS"] * len(way)) or "....", list(way), row=row, place=(0, row % 4, row // 4, 0)
+        )
+        for row, way in enumerate(ways)
+    ]
+    table = build.code(text)
+    table = replace(table, address=np.arange(len(table), dtype=np.uint64) * np.uint64(4))
+    trace = build.trace(table, waves)
+    if kernel:
+        trace = replace(trace, waves=replace(trace.waves, kernel=np.array(kernel, dtype=np.int32)))
+    return trace
+
+
+def told(found: Populations) -> dict[str, tuple[int, bool]]:
+    """Waves of each population, and whether it works, by id."""
+    return dict(zip(found.id, zip(found.waves.tolist(), found.is_working.tolist(), strict=True), strict=True))
+
+
+# -- what works -----------------------------------------------------------------------------------------
+
+
+def test_iterations_make_no_population() -> None:
+    assert told(look(WORKS, LONGER, LONGER)) == {"working": (3, True)}
+
+
+def test_a_wave_that_leaves_before_the_loop_and_the_store_left_early() -> None:
+    found = look(EXIT, WORKS, EXIT)
+    assert told(found) == {"working": (1, True), "early-exit": (2, False)}
+    assert found.working == {1}
+    assert found.label.tolist() == [1, 0, 1]
+    assert found.instructions.tolist() == [15.0, 4.0]
+    assert (found.ran, found.of) == (11, 11)
+
+
+def test_most_waves_may_leave_early() -> None:
+    assert told(look(*[EXIT] * 6, WORKS))["working"] == (1, True)
+
+
+def test_all_left_early_if_the_program_has_work_that_none_did() -> None:
+    found = look(EXIT, EXIT)
+    assert told(found) == {"early-exit": (2, False)}
+    assert not found.has_working
+    assert found.working == frozenset()
+    assert (found.ran, found.of) == (4, 11)
+
+
+def test_a_wave_that_is_cut_before_the_loop_belongs_to_those_that_work() -> None:
+    found = look(WORKS, PROLOGUE, (1,), (*PROLOGUE, 4, 5, 6))
+    assert told(found) == {"working": (4, True)}
+    assert found.cut.tolist() == [3]
+
+
+def test_waves_of_which_none_reached_the_end_did_not_leave() -> None:
+    assert told(look(PROLOGUE, PROLOGUE)) == {"working": (2, True)}
+
+
+def test_a_wave_that_only_ends_is_empty() -> None:
+    found = look((11,), WORKS, ())
+    assert told(found) == {"working": (1, True), "empty": (2, False)}
+    assert not look((), (11,)).has_working
+
+
+def test_halves_that_take_turns_both_work() -> None:
+    """Both halves of a workgroup go round a loop of their own."""
+    text = (
+        "; kernel",
+        "s_cbranch_scc1 4",  # 1 to 6
+        "s_barrier",  # 2
+        "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]",  # 3
+        "s_cbranch_scc0 -3",  # 4 to 2
+        "s_branch 3",  # 5 to 9
+        "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]",  # 6
+        "s_barrier",  # 7
+        "s_cbranch_scc0 -3",  # 8 to 6
+        "s_endpgm",  # 9
+    )
+    found = look((1, 2, 3, 4, 2, 3, 4, 5, 9), (1, 6, 7, 8, 6, 7, 8, 9), text=text)
+    assert told(found) == {"main-way": (1, True), "without-loop-2": (1, True)}
+    assert found.name == ("main way", "without the loop at instruction 2")
+    assert found.working == {0, 1}
+
+
+def test_a_boundary_tile_works() -> None:
+    text = (*KERNEL[:10], "s_cbranch_scc1 1", "v_mov_b32_e32 v1, v2", "s_endpgm")
+    text = (*text[:3], "s_cbranch_scc1 8", *text[4:])  # to the end, which is a row further down
+    full = (1, 2, 3, 4, *LOOP, 9, 10, 11, 12)
+    edge = (1, 2, 3, 4, *LOOP, 9, 10, 12)
+    found = look(full, full, edge, text=text)
+    assert told(found) == {"main-way": (2, True), "without-11": (1, True)}
+
+
+def test_kernels_are_told_apart() -> None:
+    text = (*KERNEL, "; other", "global_store_dword v[0:1], v2, off", "s_endpgm")
+    found = look(WORKS, (13, 14), EXIT, text=text, kernel=(1, 2, 1))
+    assert told(found) == {
+        "kernel1-working": (1, True),
+        "kernel2-working": (1, True),
+        "kernel1-early-exit": (1, False),
+    }
+    assert found.name[1] == "kernel 2: working"
+
+
+def test_a_wave_of_an_unknown_kernel_joins_those_of_its_blocks() -> None:
+    assert told(look(WORKS, WORKS, EXIT, kernel=(1, -1, -1))) == {
+        "working": (2, True),
+        "early-exit": (1, False),
+    }
+
+
+def test_a_kernel_without_memory_and_loops_is_judged_by_size() -> None:
+    text = ("; kernel", "s_cbranch_scc1 20", *["v_add_u32_e32 v1, v2, v3"] * 20, "s_endpgm")
+    whole = tuple(range(1, 23))
+    assert told(look(whole, (1, 22), text=text)) == {"working": (1, True), "early-exit": (1, False)}
+    assert told(look(whole, text=text)) == {"working": (1, True)}
+
+
+def test_nothing_is_said_of_no_waves() -> None:
+    found = look()
+    assert (len(found), found.read, found.has_working) == (0, 0, False)
+
+
+# -- choosing -------------------------------------------------------------------------------------------
+
+
+def test_choices() -> None:
+    found = look(EXIT, WORKS, EXIT)
+    working, all_of, early = (wave_choice(found, name) for name in (WORKING, ALL, "early-exit"))
+    assert (working.rows, working.text) == ({1}, "1 working wave of 3")
+    assert (all_of.rows, all_of.text) == (None, "all 3 waves")
+    assert (early.rows, early.text) == ({0, 2}, "2 waves of 3 (early exit)")
+    assert wave_choice(found, "Early exit") == replace(early, name="Early exit")
+
+
+def test_where_none_works_all_are_chosen_and_the_text_says_so() -> None:
+    choice = wave_choice(look(EXIT, EXIT))
+    assert choice.rows is None
+    assert choice.text == "all 2 waves, none of which works: 4 of 11 instructions ran"
+
+
+def test_an_unknown_population_names_those_there_are() -> None:
+    with pytest.raises(UsageError) as told_of:
+        wave_choice(look(EXIT, WORKS), "lazy")
+    assert "lazy" in str(told_of.value)
+    assert told_of.value.hint == "There are: working, all, early-exit."
+
+
+# -- real captures --------------------------------------------------------------------------------------
+
+
+@cache
+def _plain_ways(folder: Path) -> Counter[tuple[int, int]]:
+    """(Executions, distinct instructions) of each wave: how many waves; by json and loops alone."""
+    named = json.loads((folder / "filenames.json").read_text())["wave_filenames"]
+    files = [
+        entry[0]
+        for simds in named.values()
+        for slots in simds.values()
+        for waves in slots.values()
+        for entry in waves.values()
+    ]
+    found: Counter[tuple[int, int]] = Counter()
+    for file in files:
+        instructions = json.loads((folder / file).read_text())["wave"]["instructions"]
+        found[len(instructions), len({one[4] for one in instructions})] += 1
+    return found
+
+
+EXPECTED = {
+    "flash_attn_small_after": {"working": 8},
+    "flash_attn_small_before": {"working": 4},
+    "fused_rope_cache": {"working": 4},
+    "mla_decode": {"early-exit": 32},
+    "moe_reduce": {"working": 3598, "early-exit": 514},
+    "pa_mqa_big": {"working": 32},
+    "pa_mqa_small": {"working": 4},
+    "preshuffle_gemm": {"working": 68},
+    "vec_add": {"working": 632},
+}
+
+
+@pytest.mark.parametrize("name", THREAD_TRACES)
+def test_real_captures(name: str) -> None:
+    """Waves of one population executed the same instructions, and as many as the files hold."""
+    folder = trace_path(name)
+    trace = open_trace(folder)
+    found = populations(trace, load_all(trace))
+    assert dict(zip(found.id, found.waves.tolist(), strict=True)) == EXPECTED[name]
+    plain = _plain_ways(folder)
+    distinct = Counter[int]()
+    for (_, instructions), waves in plain.items():
+        distinct[instructions] += waves
+    assert dict(zip(found.reached.tolist(), found.waves.tolist(), strict=True)) == distinct
+    assert found.read == sum(plain.values())
+    assert int(found.cut.sum()) == 0
+
+
+def test_the_numbers_of_moe_reduce_and_mla_decode() -> None:
+    """514 of 4,112 waves execute 15 instructions instead of 171; of mla_decode 17 of 4,948 ran."""
+    assert _plain_ways(trace_path("moe_reduce")) == {(171, 171): 3598, (15, 15): 514}
+    assert _plain_ways(trace_path("mla_decode")) == {(17, 17): 32}
+    code = json.loads((trace_path("mla_decode") / "code.json").read_text())["code"]
+    rows = [row for row in code if not row[0].lstrip().startswith(";")]
+    assert (sum(row[6] > 0 for row in rows), len(rows)) == (17, 4948)
+    trace = open_trace(trace_path("mla_decode"))
+    found = populations(trace, load_all(trace))
+    assert (found.ran, found.of) == (17, 4948)

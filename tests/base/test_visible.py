@@ -1,0 +1,63 @@
+"""Text of a capture as people see it: nothing in it steers the terminal or the eye."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.base.text import escaped_json, visible
+
+LETTERS = [chr(code) for code in range(sys.maxunicode + 1)]
+UNSEEN = [letter for letter in LETTERS if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+WITHOUT_WIDTH = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\ufe00\ufe0f\uffa0\U000e0100"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("v_add_f32 v0, v1", "v_add_f32 v0, v1"),
+        ("\x1b[31mred\x07", r"\x1b[31mred\x07"),
+        ("\x9b2J\x7f\x00", r"\x9b2J\x7f\x00"),
+        ("a\u202egpj.exe\u2066\u200e\u061c", r"a\u202egpj.exe\u2066\u200e\u061c"),
+        ("one\u2028two\u2029three\n\r\t", r"one\u2028two\u2029three\n\r\t"),
+        ("zero\u200bwidth\ufeff", r"zero\u200bwidth\ufeff"),
+        ("half \udc80 \ud800", r"half \udc80 \ud800"),
+        ("tag \U000e0041", r"tag \U000e0041"),
+        ("Grüße, 矩阵, ±5 % – “a”\u00a0b", "Grüße, 矩阵, ±5 % – “a”\u00a0b"),
+    ],
+)
+def test_what_is_not_seen_is_shown_as_an_escape(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_every_letter_that_unicode_calls_unseen_is_escaped() -> None:
+    assert [hex(ord(one)) for one in [*UNSEEN, *WITHOUT_WIDTH] if one in visible(one)] == []
+
+
+def test_letters_of_languages_stay() -> None:
+    seen = [one for one in LETTERS if unicodedata.category(one)[0] in "LN" and one not in WITHOUT_WIDTH]
+    assert [hex(ord(one)) for one in seen if visible(one) != one] == []
+
+
+def test_what_is_kept_stays() -> None:
+    assert visible("a\n\tb\x1b\r", keep="\n\t") == "a\n\tb\\x1b\\r"
+
+
+@given(st.text(st.characters()))
+def test_it_is_safe_to_show_twice(text: str) -> None:
+    once = visible(text)
+    assert visible(once) == once
+    assert not set(once) & set(UNSEEN)
+
+
+@given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_json_says_the_same_in_letters_that_are_seen(document: object) -> None:
+    for indent in (None, 2):
+        made = escaped_json(json.dumps(document, ensure_ascii=False, indent=indent))
+        assert json.loads(made) == document
+        assert not (set(made) - {"\n"}) & set(UNSEEN)

@@ -1,0 +1,154 @@
+"""Wherever a command names an instruction, its source place stands beside it: on a capture with sources.
+
+What the right place is comes from code.json, read here with plain json.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import captures
+from tests.support.command_runs import ON_A_CAPTURE, of_capture, run
+
+NAME = "flash_attn_small_after"
+NAMED = ("text", "instruction", "top_instruction")  # keys of JSON whose value is an instruction
+BESIDE = {"top_instruction": "top_source"}
+# The scripts that --like repeats name no place; findings have a test of their own.
+LIKE = "--like"
+ELSEWHERE = ("triage", "events", "counters", "check", "info", "summary", "occupancy", "units")
+MORE = {
+    "place": ("{place} :line~0",),
+    "flame": ("--content kernel --least 0", "--content source --least 0"),
+    "loops": ("--show distance --top 0", "--show first --top 0"),
+    "line": ("973 --top 2",),
+    "wave": ("{wave} --tokens",),
+    "search": ("--match s_ --top 0",),
+    "source": ("flash_attn_func.py:258",),
+    "isa": ("", "--branches", "--blocks", "--match mfma --bars latency_stall"),
+}
+VARIANTS = [
+    (command, more)
+    for command, variants in ON_A_CAPTURE.items()
+    if command not in ELSEWHERE
+    for more in dict.fromkeys((*variants, *MORE.get(command, ())))
+    if LIKE not in more and "nothing~of~it" not in more
+]
+
+
+@cache
+def places() -> dict[str, frozenset[str]]:
+    """The innermost places of each instruction text that has one, as code.json spells them."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in json.loads((captures.trace_path(NAME) / "code.json").read_text())["code"]:
+        found[row[0]].add((row[3] or "").split(" -> ")[0])
+    return {text: frozenset(where) for text, where in found.items() if "" not in where}
+
+
+@cache
+def spelled() -> dict[str, tuple[str, ...]]:
+    """The same for texts that no sentence holds by chance, with only the name of the file."""
+    return {
+        text: tuple(place.rsplit("/", 1)[-1] for place in where)
+        for text, where in places().items()
+        if " " in text and len(text) > 12
+    }
+
+
+def json_faults(value: Any, path: str = "") -> list[str]:
+    """Objects that name an instruction without one of its places."""
+    if isinstance(value, list):
+        return [fault for at, one in enumerate(value) for fault in json_faults(one, f"{path}[{at}]")]
+    if not isinstance(value, dict):
+        return []
+    found = [fault for key, one in value.items() for fault in json_faults(one, f"{path}.{key}")]
+    for key in NAMED:
+        text = value.get(key)
+        if isinstance(text, str) and text in places():
+            place = value.get("branch_source" if "branch" in value else BESIDE.get(key, "source"))
+            if place not in places()[text]:
+                found.append(f"{path}.{key}: {text!r} has {place!r}")
+    return found
+
+
+def csv_faults(text: str) -> list[str]:
+    """Rows with more instructions than places of them."""
+    faults = []
+    for row in csv.reader(io.StringIO(text)):
+        named = {cell for cell in row if cell in places()}
+        beside = [cell for cell in row if any(cell in places()[one] for one in named)]
+        if len(beside) < len(named):
+            faults.append(f"{row}")
+    return faults
+
+
+def text_faults(text: str, reach: int = 1) -> list[str]:
+    """Lines with an instruction that have no place of it, nor one of the `reach` - 1 lines behind them."""
+    lines, faults = text.split("\n"), []
+    for at, line in enumerate(lines):
+        around = "\n".join(lines[at : at + reach])
+        for word in {one for one in spelled() if one.split(" ", 1)[0] in line and one in line}:
+            longer = any(word != other and word in other and other in line for other in spelled())
+            if not longer and not any(place in around for place in spelled()[word]):
+                faults.append(line)
+    return faults
+
+
+@pytest.mark.parametrize(("command", "more"), VARIANTS)
+def test_every_instruction_has_its_place(command: str, more: str) -> None:
+    folder = captures.trace_path(NAME)
+    document = of_capture(command, folder, more, "--json")
+    if document.code == 2 and command == "flame":
+        return  # nothing leads through this line
+    assert (document.code, document.err) == (0, "")
+    assert not json_faults(json.loads(document.out))[:3]
+    table = of_capture(command, folder, more, "--csv")
+    if command != "place":  # a row a fact: its places are rows as well
+        assert not csv_faults(table.out)[:3]
+    shown = of_capture(command, folder, more)
+    # The facts of a place are one below the other.
+    assert not text_faults(shown.out, 2 if command == "place" else 1)[:3]
+
+
+@pytest.mark.parametrize("by", ["line", "block", "listing", "flame"])
+def test_rows_of_compare_have_their_place(by: str) -> None:
+    pair = [str(captures.trace_path(f"flash_attn_small_{when}")) for when in ("before", "after")]
+    words = ("compare", *pair, "--by", by, "--top", "0")
+    document = json.loads(run(*words, "--json").out)
+    for row in document.get("rows", []):
+        for side in ("a", "b"):
+            if row.get(f"line_{side}", -1) is not None and row.get(f"line_{side}", -1) >= 0:
+                source = row[f"source_{side}"]
+                assert not source or source.rsplit(":", 1)[1].isdigit()
+    if by in ("line", "listing"):
+        texts = [row.get("text_b", row.get("text")) for row in document["rows"] if row["line_b"] >= 0]
+        lines = [row["source_b"] for row in document["rows"] if row["line_b"] >= 0]
+        assert sum(text in places() for text in texts) > 100
+        for text, source in zip(texts, lines, strict=True):
+            assert text not in places() or source in places()[text]
+    assert not text_faults(run(*words).out)[:3]
+
+
+def test_index_names_the_source_of_its_top_instruction(tmp_path: Path) -> None:
+    folder = tmp_path / "lib" / captures.trace_path(NAME).name
+    folder.parent.mkdir()
+    folder.symlink_to(captures.trace_path(NAME))
+    found = run("index", str(folder.parent), "--json")
+    row = json.loads(found.out)["captures"][0]
+    place = next(iter(places()[row["top_instruction"]]))
+    assert row["top_source"] == place.rsplit("/", 1)[-1]
+
+
+def test_a_capture_without_mapping_has_a_dash_or_no_column() -> None:
+    folder = captures.trace_path("pa_mqa_small")
+    for command in ("isa", "waits", "causes", "bubbles", "latency"):
+        assert ":0" not in of_capture(command, folder, "--top 3").out
+    rows = json.loads(of_capture("isa", folder, "--top 3", "--json").out)["rows"]
+    assert [row["source"] for row in rows] == [""] * 3
