@@ -27,7 +27,7 @@ from rcv_py.model.modes import ReferenceRule
 
 _BY = ("cause", "line", "producer", "each")
 _RULES = tuple(rule.value for rule in ReferenceRule)
-_SUMS = ("stall", "idle", "count")
+_SUMS = ("stall", "idle", "count", "guessed")
 
 
 class Stalls(Costs):
@@ -36,7 +36,8 @@ class Stalls(Costs):
     def causes(self, by: str = "cause", waves: Waves = None) -> Answer[Attribution]:
         """Return why waves stalled and idled, `by` cause, late line, producer to blame, or `each` of all.
 
-        Cycles are attribution, summed over waves; several waves stall at once.  `share` is of all stall.
+        Cycles are attribution, summed over waves; several waves stall at once.  `share` is of all stall,
+        `guessed` counts cycles of which the producer is one of several that fit.
         Waves that are not chosen are read too, and count as competitors.
         """
         one_of("by", by, _BY)

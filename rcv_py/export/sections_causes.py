@@ -7,7 +7,7 @@ from math import isnan
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
-from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, GUESSED, Cause
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
 from rcv_py.base.text import known_percent
@@ -68,7 +68,7 @@ def causes(inputs: ReportInputs) -> Section | None:
             number(idle),
             share(stall + idle, whole),
             line_cell(inputs, producer),
-            text_cell(inputs, producer),
+            _blamed_cell(inputs, producer, is_guess=cause in GUESSED),
         )
         for cause, stall, idle, producer in zip(*(column.tolist() for column in columns), strict=True)
     )
@@ -103,6 +103,13 @@ def _evidence(table: Attribution) -> Table:
     return Table(heads, rows, "What each cause asks for", is_folded=True)
 
 
+def _blamed_cell(inputs: ReportInputs, line: int, *, is_guess: bool) -> Cell:
+    """The instruction to blame; a guess says so."""
+    if not is_guess or not 0 <= line < len(inputs.trace.code):
+        return text_cell(inputs, line)
+    return code(f"perhaps {inputs.trace.code.text[line]}", tip="A guess: one of several that fit.")
+
+
 def _blamed_most(found: Attribution, table: Attribution) -> np.ndarray:
     """The producer with most cycles of each cause of `table`, -1 where none is known; int64."""
     most = np.full(len(table), -1, dtype=np.int64)
@@ -127,7 +134,7 @@ def _blamed(inputs: ReportInputs) -> Table:
             number(int(found.idle[row])),
             share(int(found.cycles[row]), whole),
             line_cell(inputs, int(found.producer[row])),
-            text_cell(inputs, int(found.producer[row])),
+            _blamed_cell(inputs, int(found.producer[row]), is_guess=bool(found.is_guess[row])),
         )
         for row in np.argsort(-found.cycles, kind="stable")[:TOP].tolist()
     )

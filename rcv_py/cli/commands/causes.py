@@ -45,6 +45,7 @@ _HEAD = (
     "count",
     "source",
     "producer_source",
+    "guessed",
 )
 
 
@@ -129,6 +130,7 @@ class _Printer:
             "share": round(int(table.stall[row]) / whole, 6) if whole else None,
             "idle": int(table.idle[row]),
             "count": int(table.count[row]),
+            "guessed": int(table.guessed[row]),
         }
 
     def _cause(self, number: int) -> dict[str, Any]:
@@ -162,7 +164,7 @@ class _Printer:
                 line, blamed = part["line"], part["producer"] or {"line": None, "text": "", "source": ""}
                 numbers = [part[name] for name in ("stall", "idle", "count")]
                 names = [line["line"], line["text"], part["cause"], blamed["line"], blamed["text"]]
-                yield [*names, *numbers, line["source"], blamed["source"]]
+                yield [*names, *numbers, line["source"], blamed["source"], part["guessed"]]
 
     def print(self, top: int | None) -> None:
         """Print a table, the largest parts below each row."""
@@ -197,13 +199,14 @@ class _Printer:
     def _below(self, part: Attribution, row: int) -> tuple[str, str]:
         line, blamed = int(part.line[row]), int(part.producer[row])
         text, cause = self.trace.code.text, CAUSE_TEXT[Cause(int(part.cause[row]))].name
-        by = f" ← {blamed} {text[blamed]}" if blamed >= 0 else ""
+        arrow = " ← perhaps" if part.is_guess[row] else " ←"
+        by = f"{arrow} {blamed} {text[blamed]}" if blamed >= 0 else ""
         own = f"{line} {text[line]}" if line >= 0 else "(no instruction)"
         if self.by == "cause":
             return "", f"  {own}{beside(self.trace, line)}{by}{beside(self.trace, blamed)}"
         if self.by == "line":
             return f"  {cause}{by}", self.shown(blamed)
-        return f"  → {own}: {cause}", self.shown(line)
+        return f"  → {'perhaps ' if part.is_guess[row] else ''}{own}: {cause}", self.shown(line)
 
     def _row(
         self, table: Attribution, row: int, one: str, other: str, *, is_head: bool, key: int

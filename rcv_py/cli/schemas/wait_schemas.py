@@ -105,6 +105,7 @@ _CAUSED: Fields = {
     "share": maybe(share("Part of all stall; null without stall")),
     "idle": cycles("Gaps between instructions"),
     "count": times("Executions"),
+    "guessed": cycles("Stall and gaps of which the producer is a guess, one of several that fit"),
 }
 _PLACE_OR_NONE: Fields = {**PLACE, "line": maybe(LINE)}
 _PARTS = rows(

@@ -180,6 +180,7 @@ _CAUSE: Fields = {
     "cycles": cycles("Part of the stall, or of the gap in front"),
     "is_idle": flag("Whether it is of the gap in front, not of the stall."),
     "producer": maybe(LINE),
+    "is_guess": flag("Whether the producer is a guess, one of several that fit."),
 }
 _OF_LINE: Fields = {"instruction": INSTRUCTION, "source": SOURCE, "totals": _TOTALS, "samples": _SAMPLES}
 _OF_WAVE: Fields = {"begin": _BEGIN, "end": _END}

@@ -102,7 +102,8 @@ def _cause(trace: Trace, facts: TokenFacts, one: TokenCause, in_ns: bool) -> str
         name = f"{one.line}  {trace.code.text[one.line]}"
         is_own = one.wave >= 0 and str(trace.waves.id(one.wave)) == facts.wave
         link = token_link(one.row, name) if is_own else line_link(one.line, name)
-        blamed = f"<br>{link}{'' if is_own else ' · of another wave'}"
+        perhaps = "perhaps " if one.is_guess else ""
+        blamed = f"<br>{perhaps}{link}{'' if is_own else ' · of another wave'}"
     return f"<p>{what} {much} because {text.sentence}{blamed}<br><span class='q'>{escape(why)}</span></p>"
 
 
