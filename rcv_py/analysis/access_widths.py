@@ -145,7 +145,9 @@ class AccessWidths:
 def widths_of(code: CodeTable) -> np.ndarray:
     """Return `access_width` of each code row, 0 for what accesses no memory; int64."""
     classes = instruction_classes(code)
-    memory = np.isin(classes, (*_VECTOR_MEMORY, *_LOCAL_MEMORY, InstructionClass.SMEM, InstructionClass.CROSS_LANE))
+    memory = np.isin(
+        classes, (*_VECTOR_MEMORY, *_LOCAL_MEMORY, InstructionClass.SMEM, InstructionClass.CROSS_LANE)
+    )
     found = np.zeros(len(code), dtype=np.int64)
     for row in np.flatnonzero(memory).tolist():
         found[row] = 0 if code.text[row].startswith("v_") else access_width(code.text[row])

@@ -18,7 +18,11 @@ import numpy as np
 from rcv_py.analysis.chosen import Piece
 from rcv_py.analysis.workgroups import RELEASE, Crossings
 
-SLOWEST = 16  # cycles from the last arrival to the opening, at most; 8 on gfx9, without exception
+# Cycles from the last arrival to the first release: 4 or 8 on gfx9, without exception in real captures.  Of
+# later generations it is not known: the least of a capture counts there, if it is no longer than `SLOWEST`.
+GFX9_DELAY = 4
+SLOWEST = 16
+LATER = 4  # cycles that a barrier may take longer than it does at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,7 @@ class Meetings:
     last_arrived: np.ndarray  # int64, when `last` arrived, or when `left` ended
     released: np.ndarray  # int64, the first release
     spread: np.ndarray  # int64, cycles from the first to the last release of waves that were held
-    delay: int  # cycles from the last arrival to the opening, no longer than the barrier itself takes
+    delay: int  # cycles from the last arrival to the first release that the barrier itself takes, at least
 
     def __len__(self) -> int:
         return len(self.last)
@@ -41,14 +45,14 @@ class Meetings:
     @property
     def is_seen(self) -> np.ndarray:
         """Whether the wave they waited for was recorded, bool: else it opened long after all that were."""
-        return self.released - self.last_arrived <= self.delay + RELEASE
+        return self.released - self.last_arrived <= self.delay + LATER
 
 
-def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray) -> Meetings:
+def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray, slowest: int = SLOWEST) -> Meetings:
     """Return the meetings of waves with these workgroups.
 
     `last_end` is the end of each wave's last token (int64 [waves]).  How long the barrier itself takes is the
-    least time from a last arrival to a release, but not more than `SLOWEST`: where it always took longer,
+    least time from a last arrival to a release, but not more than `slowest`: where it always took longer,
     other waves came last that were not recorded.
     """
     order = np.lexsort((at.arrived, at.nth, group[at.wave]))
@@ -59,7 +63,7 @@ def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray) -> Meetings
     of[order] = np.cumsum(is_first) - 1
     if not len(first):
         none = np.zeros(0, dtype=np.int64)
-        return Meetings(of, none, none, none, none, none, none, none, SLOWEST)
+        return Meetings(of, none, none, none, none, none, none, none, slowest)
     ends = np.append(first[1:], len(order)) - 1
     last = order[ends]
     arrived = at.arrived[order]
@@ -69,7 +73,7 @@ def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray) -> Meetings
     released = np.minimum.reduceat(np.where(held, at.released[order], far), first)
     latest = np.maximum.reduceat(np.where(held, at.released[order], low), first)
     left, when = _left(at, group, last_end, (of_group[first], nth[first]), (arrived[ends], released))
-    delay = min(SLOWEST, max(0, int((released - when).min())))
+    delay = min(slowest, max(0, int((released - when).min())))
     spread = np.maximum(latest - released, 0)
     return Meetings(of, ends - first + 1, last, left, arrived[first], when, released, spread, delay)
 

@@ -36,6 +36,7 @@ class BarrierSkew:
     spread: np.ndarray  # int64, cycles from the first to the last release
     last: np.ndarray  # int32, row of the wave index of the last to arrive
     stall: np.ndarray  # int64, cycles of stall of all counted waves
+    group: np.ndarray  # int32, number of the workgroup among those of the waves that were read
     dropped: int  # instances whose waves were released too far apart to be of one group
     told: Told  # how the groups are known, the weakest of them
 
@@ -88,6 +89,7 @@ def barrier_skew(
         met.spread[keep],
         row[last[keep]].astype(np.int32),
         stall[keep].astype(np.int64),
+        np.append(group[at.wave], -1)[met.last][keep].astype(np.int32),
         int(np.count_nonzero(several & ~near)),
         Told(int(told[at.wave].max(initial=0))),
     )

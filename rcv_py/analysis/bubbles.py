@@ -1,17 +1,20 @@
-"""Bubbles: cycles in which a SIMD holds waves and none of them issues, charged to the lines that wait.
+"""Bubbles: cycles in which a SIMD holds waves and nothing happens, charged to the instructions that wait.
 
 ```
-wave 0   ████░░░░░░██      █ issues   ░ stalls or has nothing to do
-wave 1   ░░░░░░██░░░░
-SIMD     ████bb██bb██      b: a bubble, half of each charged to the line of either wave
+wave 0        ████░░░░░░██      █ issues   ░ stalls or has nothing to do
+wave 1        ░░░░░░██░░░░
+matrix unit   mmmmm·······
+SIMD          ████·b██bb██      b: a bubble, half of each charged to the instruction of either wave
 ```
-A stall that another wave covers costs nothing here, which plain sums of stall do not tell.  A SIMD issues in
-the union of [start + stall, end) of the tokens of its waves; every other cycle with a wave is split equally
-among the waves that are there: each charges its share to the line it stalls in, to the line in front of which
-it is idle, or, behind its last token, as drain to that last line.  Only waves that were recorded count.
+A stall that another wave covers costs nothing here, which plain sums of stall do not tell, and neither does
+one under which the matrix unit works (`simd_work`: what counts as work).  Every other cycle with a wave is
+split equally among the waves that are there: each charges its share to the instruction it stalls in, to the
+one in front of which it is idle, or, behind its last token, as drain to that last one.  Only waves that were
+recorded count.
 
 A wave under s_endpgm waits for its last operations: behind its issue that is drain as well.  The reference
-counts it as issue, which hides most bubbles of kernels that end with stores.
+counts it as issue, which hides most bubbles of kernels that end with stores, and counts cycles in which only
+the matrix unit works as bubbles.
 """
 
 from __future__ import annotations
@@ -21,9 +24,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.busy_intervals import inside, merged
 from rcv_py.analysis.chosen import Piece, pieces
 from rcv_py.analysis.program_ends import ends_of, under_end
+from rcv_py.analysis.simd_work import lives, simd_work
 from rcv_py.analysis.union import Union
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -35,7 +38,7 @@ _MOST_PARTS = 1 << 24  # up to here a cycle is counted in whole parts that every
 
 @dataclass(frozen=True, eq=False)
 class Bubbles:
-    """One row a code line that is charged anything, most first; cycles summed over SIMDs."""
+    """One row an instruction that is charged anything, most first; cycles summed over SIMDs."""
 
     line: np.ndarray  # int32, code row; -1: tokens without a code line
     idle: np.ndarray  # float64, cycles in front of it
@@ -44,8 +47,11 @@ class Bubbles:
     place: np.ndarray  # int32 [SIMDs], shader engine * 256 + SIMD
     resident_of: np.ndarray  # int64 [SIMDs], cycles with at least one wave
     issuing_of: np.ndarray  # int64 [SIMDs], cycles in which a wave issued
-    bubble_of: np.ndarray  # int64 [SIMDs], cycles with a wave and none that issued
+    no_issue_of: np.ndarray  # int64 [SIMDs], cycles with a wave and none that issued
+    matrix_of: np.ndarray  # int64 [SIMDs], cycles with a wave in which the matrix unit worked
+    bubble_of: np.ndarray  # int64 [SIMDs], cycles with a wave in which nothing happened
     waves: int  # how many were looked at
+    assumption: str = ""  # what is taken for granted about matrix instructions
 
     def __len__(self) -> int:
         return len(self.line)
@@ -66,27 +72,24 @@ class Bubbles:
         return int(self.issuing_of.sum())
 
     @property
-    def bubble(self) -> int:
+    def no_issue(self) -> int:
         """Cycles in which a SIMD held waves and issued nothing."""
+        return int(self.no_issue_of.sum())
+
+    @property
+    def matrix(self) -> int:
+        """Cycles in which a SIMD held waves and its matrix unit worked; 0 by the reference's rule."""
+        return int(self.matrix_of.sum())
+
+    @property
+    def bubble(self) -> int:
+        """Cycles in which a SIMD held waves and nothing happened; by the reference's rule: none issued."""
         return int(self.bubble_of.sum())
 
     @property
     def busy_share(self) -> float:
         """Issuing part of the resident cycles, 0 if there are none."""
         return self.issuing / self.resident if self.resident else 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class _Axis:
-    """All SIMDs one behind the other on one axis of time."""
-
-    place: np.ndarray  # int32 [SIMDs]
-    origin: int
-    stride: int
-
-    def shift(self, piece: Piece) -> np.ndarray:
-        """What brings a time of each wave onto the axis, int64 [waves]."""
-        return np.searchsorted(self.place, _places(piece)) * self.stride - self.origin
 
 
 def bubbles(
@@ -97,74 +100,34 @@ def bubbles(
 ) -> Bubbles:
     """Return the bubbles of the waves whose index row is in `rows` (None: all), each wave once.
 
-    With waves left out, cycles that those covered count as bubbles too.
+    Waves that are left out still issue and keep units busy; bubbles are split among those that count.
     """
+    batches = tuple(batches)
     found = [piece for piece in pieces(batches, rows) if len(piece.waves)]
+    work = simd_work(trace, batches, rows, rule)
     if not found:
         none, whole = np.zeros(0), np.zeros(0, dtype=np.int64)
         line = none.astype(np.int32)
-        return Bubbles(line, none, none, none, line, whole, whole, whole, 0)
-    axis = _axis(found)
+        return Bubbles(line, none, none, none, line, whole, whole, whole, whole, whole, 0)
+    axis = work.axis
     ends = ends_of(trace.code) if rule is ReferenceRule.OURS else np.zeros(0, dtype=bool)
-    rests = [under_end(piece, ends) for piece in found]
-    busy = _issuing(found, axis, rests)
-    sweep = _Sweep(*_lives(found, axis), busy)
+    sweep = _Sweep(*lives([wave for piece in found for wave in piece.waves], axis), work.work)
     charged = np.zeros((len(WAYS), len(trace.code) + 1), dtype=np.int64 if sweep.is_exact else np.float64)
-    for piece, rest in zip(found, rests, strict=True):
-        for way, (line, begin, end) in enumerate(_waiting(piece, axis.shift(piece), rest)):
+    for piece in found:
+        rest = under_end(piece, ends)
+        for way, (line, begin, end) in enumerate(_waiting(piece, axis.shift(piece.waves), rest)):
             row = np.where((line >= 0) & (line < len(trace.code)), line, len(trace.code))
             np.add.at(charged[way], row, sweep.until(end) - sweep.until(begin))
     cycles = charged / sweep.parts
     whole = cycles.sum(axis=0)
     line = np.flatnonzero(whole)
     line = line[np.lexsort((line, -whole[line]))]
-    begin = np.arange(len(axis.place)) * axis.stride
-    sums = [inside(covered, begin, begin + axis.stride) for covered in (sweep.resident, busy)]
-    sums.append(sweep.silent(begin, begin + axis.stride))
     named = np.where(line == len(trace.code), -1, line).astype(np.int32)
-    waves = sum(len(one.waves) for one in found)
-    return Bubbles(named, *cycles[:, line], axis.place, *sums, waves)
-
-
-def _places(piece: Piece) -> np.ndarray:
-    return np.array([wave.id.se * 256 + wave.id.simd for wave in piece.waves], dtype=np.int32)
-
-
-def _axis(found: list[Piece]) -> _Axis:
-    place = np.unique(np.concatenate([_places(piece) for piece in found]))
-    waves = [wave for piece in found for wave in piece.waves]
-    low = min(wave.begin for wave in waves)
-    high = max(max(wave.begin, wave.end) for wave in waves)
-    for piece in found:
-        low = min(low, int(piece.start.min(initial=low)))
-        high = max(high, int((piece.start + piece.duration).max(initial=high)))
-    return _Axis(place, low, high - low + 1)
-
-
-def _lives(found: list[Piece], axis: _Axis) -> tuple[np.ndarray, np.ndarray]:
-    shift = np.concatenate([axis.shift(piece) for piece in found])
-    begin = np.array([wave.begin for piece in found for wave in piece.waves], dtype=np.int64)
-    end = np.array([wave.end for piece in found for wave in piece.waves], dtype=np.int64)
-    return begin + shift, np.maximum(begin, end) + shift
-
-
-def _issuing(found: list[Piece], axis: _Axis, rests: list[np.ndarray]) -> Union:
-    """When each SIMD issues, without the `rests` of tokens: joined inside each wave first, so that little is
-    left to sort.
-    """
-    begins, ends = [], []
-    for piece, rest in zip(found, rests, strict=True):
-        if not len(piece):
-            continue
-        shift = np.repeat(axis.shift(piece), np.diff(piece.first))
-        begin, end = piece.start + piece.stall + shift, piece.start + piece.duration - rest + shift
-        first = np.append(True, (begin[1:] > end[:-1]) | (begin[1:] < begin[:-1]) | piece.is_last[:-1])
-        at = np.flatnonzero(first)
-        begins.append(begin[at])
-        ends.append(np.maximum.reduceat(end, at))
-    if not begins:
-        return merged(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    return merged(np.concatenate(begins), np.concatenate(ends))
+    sums = (work.resident, work.issue, work.no_issue, work.resident_matrix, work.nothing)
+    columns = (axis.by_simd(covered) for covered in sums)
+    return Bubbles(
+        named, *cycles[:, line], axis.place.astype(np.int32), *columns, work.waves, work.assumption
+    )
 
 
 def _waiting(
@@ -219,7 +182,7 @@ def _cut(
 
 
 class _Sweep:
-    """The axis cut wherever a SIMD begins or ends to issue, or a wave comes or goes."""
+    """The axis cut wherever a SIMD begins or ends to work, or a wave comes or goes."""
 
     def __init__(self, begin: np.ndarray, end: np.ndarray, busy: Union) -> None:
         time = np.concatenate([begin, end])
@@ -228,7 +191,6 @@ class _Sweep:
         time = time[order]
         last = np.append(time[1:] != time[:-1], True)
         time, waves = time[last], np.cumsum(change)[last]
-        self.resident = merged(begin, end)
         # Three sorted runs: a stable sort merges them, which is much faster than `np.unique`.
         cut = np.sort(np.concatenate([time, busy.begin, busy.end]), kind="stable")
         self._cut = cut[np.append(True, cut[1:] != cut[:-1])]
@@ -244,14 +206,8 @@ class _Sweep:
             self._rate = self._rate.round().astype(np.int64)
         length = np.diff(self._cut, append=self._cut[-1:])
         self._before = np.append(0, np.cumsum(length * self._rate)[:-1])
-        self._silent = np.append(0, np.cumsum(length * (waves > 0)))
 
     def until(self, time: np.ndarray) -> np.ndarray:
         """What one wave that is there all the time is charged before each time, in parts of a cycle."""
         row = np.maximum(np.searchsorted(self._cut, time, side="right") - 1, 0)
         return self._before[row] + (time - self._cut[row]) * self._rate[row]
-
-    def silent(self, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Bubble cycles of spans that end at cuts or outside of any life, int64."""
-        low, high = (np.searchsorted(self._cut, time) for time in (begin, end))
-        return self._silent[high] - self._silent[low]

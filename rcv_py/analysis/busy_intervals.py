@@ -54,6 +54,47 @@ def both(one: Union, other: Union) -> Union:
     return merged(np.concatenate([one.begin, other.begin]), np.concatenate([one.end, other.end]))
 
 
+def without(one: Union, other: Union) -> Union:
+    """Return what is covered by `one` and not by `other`."""
+    apart = split(one.begin, one.end, other)
+    return merged(apart.begin[~apart.is_inside], apart.end[~apart.is_inside])
+
+
+def common(one: Union, other: Union) -> Union:
+    """Return what is covered by both."""
+    parts = split(one.begin, one.end, other)
+    return merged(parts.begin[parts.is_inside], parts.end[parts.is_inside])
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Spans cut where a union begins and ends: one row a part, none of them empty."""
+
+    span: np.ndarray  # int64, place of the span that it is a part of
+    begin: np.ndarray  # int64
+    end: np.ndarray  # int64
+    is_inside: np.ndarray  # bool, whether the union covers it
+
+
+def split(begin: np.ndarray, end: np.ndarray, covered: Union) -> Split:
+    """Return the parts of spans inside and outside of what is covered, by span."""
+    first = np.searchsorted(covered.end, begin, side="right")  # the first stretch that ends behind the begin
+    count = np.maximum(np.searchsorted(covered.begin, end, side="left") - first, 0)
+    # A span that meets n stretches has 2 n + 1 parts, outside and inside in turns; some may be empty.
+    parts = 2 * count + 1
+    span = np.repeat(np.arange(len(begin)), parts)
+    turn = np.arange(len(span)) - np.repeat(np.cumsum(parts) - parts, parts)
+    edge = np.empty(2 * len(covered.begin) + 2, dtype=np.int64)  # one to spare at either end
+    edge[1:-1:2], edge[2:-1:2] = covered.begin, covered.end
+    far = np.iinfo(np.int64)
+    edge[0], edge[-1] = far.min, far.max
+    at = 2 * first[span] + turn
+    low = np.where(turn == 0, begin[span], np.maximum(edge[at], begin[span]))
+    high = np.where(turn == parts[span] - 1, end[span], np.minimum(edge[at + 1], end[span]))
+    some = np.flatnonzero(high > low)
+    return Split(span[some], low[some], high[some], turn[some] % 2 == 1)
+
+
 def until(covered: Union, time: np.ndarray) -> np.ndarray:
     """Return how many covered cycles lie before each time, int64."""
     if not len(covered.begin):

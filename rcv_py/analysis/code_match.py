@@ -36,7 +36,15 @@ _SAME = {
     TokenKind.BVH: TokenKind.VMEM,
 }
 _JUDGED = frozenset(
-    (TokenKind.SMEM, TokenKind.SALU, TokenKind.VMEM, TokenKind.LDS, TokenKind.VALU, TokenKind.JUMP, TokenKind.IMMED)
+    (
+        TokenKind.SMEM,
+        TokenKind.SALU,
+        TokenKind.VMEM,
+        TokenKind.LDS,
+        TokenKind.VALU,
+        TokenKind.JUMP,
+        TokenKind.IMMED,
+    )
 )
 _UNIT = {
     TokenKind.SMEM: "SMEM",
@@ -105,7 +113,10 @@ def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
     table = np.zeros((rows, KIND_COUNT), dtype=np.int64)
     for piece in pieces(batches):
         known = (piece.line >= 0) & (piece.line < rows)
-        key = piece.line[known].astype(np.int64) * KIND_COUNT + same[np.minimum(piece.kind[known], KIND_COUNT - 1)]
+        key = (
+            piece.line[known].astype(np.int64) * KIND_COUNT
+            + same[np.minimum(piece.kind[known], KIND_COUNT - 1)]
+        )
         table += np.bincount(key, minlength=rows * KIND_COUNT).reshape(rows, KIND_COUNT)
     table[:, ~is_judged] = 0
     table[~is_judged[by_text]] = 0
@@ -113,5 +124,7 @@ def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
     wrong[np.arange(rows), by_text] = 0
     worst = np.argsort(-wrong, axis=None, kind="stable")[:EXAMPLES].tolist() if rows else []
     places = [divmod(at, KIND_COUNT) for at in worst]
-    examples = tuple((row, TokenKind(kind), int(wrong[row, kind])) for row, kind in places if wrong[row, kind])
+    examples = tuple(
+        (row, TokenKind(kind), int(wrong[row, kind])) for row, kind in places if wrong[row, kind]
+    )
     return CodeMatch(int(table.sum()), int(wrong.sum()), examples)

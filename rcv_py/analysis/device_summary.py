@@ -12,9 +12,11 @@ import numpy as np
 
 from rcv_py.analysis.activity import Activity, activity
 from rcv_py.analysis.counter_shares import CounterShares, counter_shares
+from rcv_py.analysis.median import median
 from rcv_py.analysis.occupancy import residencies, steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.pipe_use import PipeUse, pipe_use
+from rcv_py.analysis.simd_work import SimdWork, simd_work
 from rcv_py.analysis.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.state_shares import StateShares, state_shares
 from rcv_py.analysis.unit_table import UnitTable, unit_table
@@ -49,6 +51,7 @@ class DeviceSummary:
     reasons: StallReasons | None
     read: int  # waves that `states` and `pipes` are about
     waves: int  # traced waves
+    work: SimdWork | None = None  # there if `pipes` is
 
     @property
     def is_empty(self) -> bool:
@@ -68,13 +71,14 @@ def device_summary(trace: Trace, batches: Sequence[WaveBatch]) -> DeviceSummary:
     occupancy = None if curve is None or not curve.area else occupancy_numbers(curve)
     states = state_shares(batches) if batches else None
     pipes = pipe_use(batches) if batches else None
+    work = simd_work(trace, batches) if pipes is not None and len(pipes) else None
     reasons = stall_reasons(trace.code) if trace.has_pc_samples else None
     counted = counter_shares(trace)
     facts = (
         *_kernel(trace),
         *_waves(trace),
         *_occupancy(trace, occupancy),
-        *_pipes(pipes),
+        *_simds(trace, pipes, work),
         *_samples(reasons),
         *_code(trace),
     )
@@ -89,6 +93,7 @@ def device_summary(trace: Trace, batches: Sequence[WaveBatch]) -> DeviceSummary:
         reasons if reasons is not None and reasons.samples else None,
         sum(len(batch.waves) for batch in batches),
         len(trace.waves),
+        work,
     )
 
 
@@ -106,7 +111,7 @@ def _waves(trace: Trace) -> tuple[Fact, ...]:
     if not len(index):
         return ()
     life = np.sort(index.end - index.begin)
-    median = int(life[(len(life) - 1) // 2])
+    middle = median(life)
     seen = f"of {plural(lives, 'wave')} on the device" if lives else ""
     return (
         Fact(
@@ -120,8 +125,8 @@ def _waves(trace: Trace) -> tuple[Fact, ...]:
         Fact(
             "wave_life",
             "Wave life, median",
-            median,
-            f"{count(median)} cycles",
+            middle,
+            f"{count(round(middle))} cycles",
             f"from {count(int(life[0]))} to {count(int(life[-1]))} cycles",
             "Cycles from begin to end of a traced wave: the median, the shortest and the longest.",
         ),
@@ -178,28 +183,57 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> tuple[Fact, ..
     )
 
 
-def _pipes(pipes: PipeUse | None) -> tuple[Fact, ...]:
-    if pipes is None or not len(pipes):
+def _simds(trace: Trace, pipes: PipeUse | None, work: SimdWork | None) -> tuple[Fact, ...]:
+    """Issue, and what units do meanwhile, beside each other: neither alone says how busy a SIMD is."""
+    if pipes is None or work is None or not work.resident_cycles:
         return ()
-    resident = int(pipes.resident.sum())
-    return (
-        Fact(
+    whole = work.resident_cycles
+    of = f"of {count(whole)} SIMD-cycles"
+
+    def share(name: str, title: str, cycles: int, meaning: str) -> Fact:
+        return Fact(name, title, round(cycles / whole, 6), percent(cycles, whole), of, meaning)
+
+    issued = "issued" if trace.gfxip <= 9 else "issued or executed"
+    facts = [
+        share(
             "simd_busy",
-            "SIMD busy",
-            round(pipes.share(), 6),
-            percent(pipes.share(), 1),
-            f"of {count(resident)} SIMD-cycles",
-            "Cycles in which a traced wave issued or executed, of the cycles in which its SIMD had one.",
+            "SIMD issuing" if trace.gfxip <= 9 else "SIMD issuing or executing",
+            whole - work.no_issue_cycles,
+            f"Cycles in which a traced wave {issued}, of the cycles in which its SIMD had one. A wave that "
+            "only waits in s_endpgm for its stores does not count.",
         ),
-        Fact(
+        share(
             "simd_working",
             "of it working",
-            round(pipes.share_of(pipes.working), 6),
-            percent(pipes.share_of(pipes.working), 1),
-            f"of {count(resident)} SIMD-cycles",
+            int(pipes.working.sum()),
             "The same without waits, barriers, branches and the end of the program.",
         ),
-    )
+    ]
+    if work.matrix_cycles:
+        facts.append(
+            share(
+                "matrix_busy",
+                "Matrix unit busy",
+                work.matrix_cycles,
+                "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave "
+                f"issued. {work.assumption}",
+            )
+        )
+    facts += [
+        share(
+            "no_issue",
+            "No-issue cycles",
+            work.no_issue_cycles,
+            f"Cycles in which a SIMD had a traced wave and none {issued}.",
+        ),
+        share(
+            "nothing_happens",
+            "Nothing happens",
+            work.nothing_cycles,
+            "No-issue cycles in which the matrix unit does not work either: waiting less can win no more.",
+        ),
+    ]
+    return tuple(facts)
 
 
 def _samples(reasons: StallReasons | None) -> tuple[Fact, ...]:

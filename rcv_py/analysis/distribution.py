@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.median import median
 from rcv_py.model.waves import WaveBatch
 
 MEASURES = ("latency", "stall", "idle", "since")
@@ -63,11 +64,11 @@ class LineHits:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What a set of times has in common; each percentile is the time of some hit."""
+    """What a set of times has in common; p95 is the time of some hit."""
 
     count: int
     least: int
-    median: int
+    median: float  # an int if it is whole
     p95: int
     most: int
     mean: float
@@ -110,11 +111,9 @@ def spread(values: np.ndarray) -> Spread | None:
         return None
     order = np.sort(values)
     n = len(order)
-    rank = [max(0, -(-n * percent // 100) - 1) for percent in (50, 95)]  # nearest rank
+    rank = max(0, -(-n * 95 // 100) - 1)  # nearest rank
     total = int(order.sum())
-    return Spread(
-        n, int(order[0]), int(order[rank[0]]), int(order[rank[1]]), int(order[-1]), total / n, total
-    )
+    return Spread(n, int(order[0]), median(order), int(order[rank]), int(order[-1]), total / n, total)
 
 
 def histogram(

@@ -103,7 +103,7 @@ def _assumption(trace: Trace, passes: str) -> str:
         "importance busy (matrix, vector arithmetic, memory, scalar)."
     )
     if trace.gfxip <= 9:
-        text += " On gfx9 a unit is busy only while it issues, as the trace tells no more."
+        text += " On gfx9 units but the matrix unit are busy only while they issue, as the trace tells no more."
     if len(trace.other_simd):
         text += " Memory instructions of the sibling SIMD count as busy."
     return f"{text} {passes}".rstrip()

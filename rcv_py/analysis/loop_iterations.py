@@ -77,7 +77,7 @@ class LoopTable:
     cycles: np.ndarray  # int64, of all iterations
     between: np.ndarray  # int64, iterations that the statistics count
     least: np.ndarray  # float64, cycles
-    median: np.ndarray  # float64, the one at n // 2 of the sorted n
+    median: np.ndarray  # float64, the one at n // 2 of the sorted n, which the reference results demand
     p90: np.ndarray  # float64, the one at 9 n // 10
     most: np.ndarray  # float64
     limit: np.ndarray  # float64, cycles above which an iteration is an outlier; inf with fewer than FEW

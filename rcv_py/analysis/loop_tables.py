@@ -180,6 +180,7 @@ def barriers(asked: Asked) -> Rows:
         {
             "line": int(table.line[i]),
             "arrived": int(table.arrived[i]),
+            "workgroup": int(table.group[i]),
             "waves": int(table.waves[i]),
             "skew": int(table.skew[i]),
             "release_spread": int(table.spread[i]),
@@ -236,7 +237,17 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         *_PLACE,
         "last_source",
     ),
-    "barriers": ("line", "arrived", "waves", "skew", "release_spread", "stall", "last", "source"),
+    "barriers": (
+        "line",
+        "arrived",
+        "workgroup",
+        "waves",
+        "skew",
+        "release_spread",
+        "stall",
+        "last",
+        "source",
+    ),
 }
 
 
@@ -255,6 +266,7 @@ def loop_facts(asked: Asked) -> dict[str, Any]:
             "release_spread_max": int(found.spread.max()) if len(found) else None,
             "dropped": found.dropped,
             "groups_are_guessed": found.is_guess,
+            "groups_told_by": found.told.name.lower() if len(found) else None,
         },
     }
 

@@ -29,6 +29,7 @@ import numpy as np
 from rcv_py.analysis.blocks import Blocks, blocks
 from rcv_py.analysis.chosen import Piece, pieces
 from rcv_py.analysis.instruction_classes import InstructionClass, instruction_classes
+from rcv_py.analysis.median import median
 from rcv_py.analysis.program_ends import ends_of
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
@@ -239,7 +240,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
         kernel=tuple(way.kernel for way in ways),
         waves=column(len(way.waves) for way in ways),
         cut=column(int(np.count_nonzero(~waves.at_end[way.waves])) for way in ways),
-        instructions=column((float(np.median(waves.tokens[way.waves])) for way in ways), np.float64),
+        instructions=column((median(waves.tokens[way.waves]) for way in ways), np.float64),
         reached=column(program.reached(way.blocks) for way in ways),
         cycles=column(int(waves.life[way.waves].sum()) for way in ways),
         is_working=column((way.kind == WORKING for way in ways), bool),

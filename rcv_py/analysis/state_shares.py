@@ -25,7 +25,7 @@ class StateShares:
     """Cycles in each WaveState over some waves."""
 
     cycles: np.ndarray  # int64 [WaveState]
-    waves: int  # how many waves were counted
+    waves: int  # how many waves were counted: those with a timeline
 
     @property
     def whole(self) -> int:
@@ -41,7 +41,7 @@ def state_shares(batches: Iterable[WaveBatch]) -> StateShares:
     """Return the cycles of all waves in each state; numbers beyond the known states do not count."""
     cycles, waves = np.zeros(len(WaveState), dtype=np.int64), 0
     for piece in pieces(batches):
-        waves += len(piece.waves)
+        waves += sum(len(wave.states) > 0 for wave in piece.waves)
         cycles += _of_waves(piece.waves)
     return StateShares(cycles, waves)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.activity import Activity
 from rcv_py.analysis.device_summary import DeviceSummary
-from rcv_py.analysis.pipe_use import PIPES, PipeUse
+from rcv_py.analysis.pipe_use import PIPES
 from rcv_py.analysis.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.state_shares import SHOWN, StateShares
 from rcv_py.analysis.unit_table import UnitTable
@@ -25,7 +25,7 @@ def summary_rows(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
         whole = sum(value for _, value in rows)
         yield from ((title, name, value, whole) for name, value in rows)
     if found.pipes is not None:
-        for place, resident, columns in pipe_rows(found.pipes):
+        for place, resident, columns in pipe_rows(found):
             yield from ((place, f"{name} cycles", cycles, resident) for name, cycles in columns.items())
     if found.counters is not None:
         bars = found.counters.bars
@@ -68,11 +68,18 @@ def _reasons(reasons: StallReasons) -> list[tuple[str, int]]:
     return rows + ([("no reason given", reasons.unknown)] if reasons.unknown else [])
 
 
-def pipe_rows(pipes: PipeUse) -> Iterator[tuple[str, int, dict[str, int]]]:
-    """Yield the place of each SIMD, its resident cycles, and the busy ones of each pipe."""
+def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]:
+    """Yield the place of each SIMD, its resident cycles, and the cycles of other columns by name."""
+    pipes, work = found.pipes, found.work
+    if pipes is None or work is None:
+        return
+    of = np.searchsorted(work.axis.place, pipes.se * 256 + pipes.simd)
+    unions = {"matrix_busy": work.resident_matrix, "no_issue": work.no_issue, "nothing": work.nothing}
+    more = {name: work.axis.by_simd(covered)[of] for name, covered in unions.items()}
     for row in range(len(pipes)):
         place = f"SE{pipes.se[row]} CU{pipes.cu[row]} SIMD{pipes.simd[row]}"
         columns = {"busy": int(pipes.busy[row]), "working": int(pipes.working[row])}
+        columns |= {name: int(column[row]) for name, column in more.items()}
         columns |= {name: int(pipes.pipes[row, PIPES.index(name)]) for name in pipes.used}
         yield place, int(pipes.resident[row]), columns
 

@@ -56,7 +56,7 @@ class WaitLatency:
     exact: np.ndarray  # int64, samples
     censored: np.ndarray  # int64, upper bounds
     p10: np.ndarray  # float64, the sample at n // 10 of the sorted n
-    median: np.ndarray  # float64, the sample at n // 2
+    median: np.ndarray  # float64, the sample at n // 2, which the reference results demand
     p90: np.ndarray  # float64, the sample at 9 n // 10
     mean: np.ndarray  # float64
 

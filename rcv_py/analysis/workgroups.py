@@ -41,8 +41,8 @@ class Told(IntEnum):
 
 TOLD_TEXT = {
     Told.CAPTURE: "the capture numbers them",
-    Told.BARRIERS: "their waves leave barriers together",
-    Told.STARTS: "a guess: their waves started together",
+    Told.BARRIERS: "barriers always opened for all of their waves at once",
+    Told.STARTS: "a guess by the starts of their waves",
 }
 
 
@@ -175,11 +175,12 @@ def grouped(waves: list[Wave], at: Crossings) -> tuple[np.ndarray, np.ndarray]:
 def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Waves with the same number; the hardware uses a number again once all waves that had it are gone."""
     order = np.lexsort((begin, key))
-    low = int(begin.min(initial=0))
-    far = int(end.max(initial=low)) - low + 1
-    shift = key[order] * far - low
-    reach = np.maximum.accumulate(np.maximum(end, begin)[order] + shift)
-    is_new = np.append(True, begin[order][1:] + shift[1:] >= reach[:-1])[: len(order)]
+    # Ranks instead of times: so small that those of different keys can be kept apart by shifting them.
+    rank = _dense(np.concatenate([begin, np.maximum(begin, end)]))
+    start, stop = rank[: len(key)][order], rank[len(key) :][order]
+    shift = key[order] * (len(rank) + 1)
+    reach = np.maximum.accumulate(stop + shift)
+    is_new = np.append(True, start[1:] + shift[1:] >= reach[:-1])[: len(order)]
     group = np.empty(len(key), dtype=np.int64)
     group[order] = np.cumsum(is_new) - 1
     return group
@@ -222,10 +223,9 @@ def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
     if not len(free) or not len(order):
         return cluster
     # A wave that need not wait came after the opening and had signalled before it.
-    low = int(min(released.min(), at.arrived[turn].min()))
-    far = int(released.max()) - low + 4 * RELEASE
-    opened = released[order] - low + key[order] * far
-    found = np.searchsorted(opened, released[free] + RELEASE - low + key[free] * far, side="right") - 1
+    rank = _dense(np.concatenate([released[order], released[free] + RELEASE]))
+    opened = rank[: len(order)] + key[order] * len(rank)
+    found = np.searchsorted(opened, rank[len(order) :] + key[free] * len(rank), side="right") - 1
     near = order[np.maximum(found, 0)]
     fits = (found >= 0) & (key[near] == key[free]) & (released[near] >= at.arrived[turn][free] - RELEASE)
     is_alone = ~np.isin(key[free], key[order])

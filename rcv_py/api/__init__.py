@@ -10,6 +10,7 @@ Imports no Qt.  docs/api.md shows what can be done with it; errors are RcvError 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
@@ -45,13 +46,20 @@ __all__ = [
 PathOrEntry = str | PathLike[str] | CaptureEntry
 
 
-def open(path: PathOrEntry, *, memory_gb: float = DEFAULT_GB, workers: int | None = None) -> Capture:
+def open(
+    path: PathOrEntry,
+    *,
+    memory_gb: float = DEFAULT_GB,
+    workers: int | None = None,
+    run_files: str | PathLike[str] | Iterable[str | PathLike[str]] = (),
+) -> Capture:
     """Open a capture: its folder, a file inside it, or a folder with exactly one capture below.
 
     Waves are read later, when something needs them: those of large captures by `workers` processes (None: 2,
-    0: none), and `memory_gb` gigabytes of them are kept.  Raises TraceError with a sentence.
+    0: none), and `memory_gb` gigabytes of them are kept.  `run_files` are tables of the run, or folders with
+    them; none: those near the capture are used.  Raises TraceError with a sentence.
     """
-    return Capture(path, memory_gb=memory_gb, workers=workers)
+    return Capture(path, memory_gb=memory_gb, workers=workers, run_files=run_files)
 
 
 def find(path: str | PathLike[str], depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...]:

@@ -35,9 +35,13 @@ class Device(Stalls):
     @property
     def facts(self) -> RunFacts:
         """What the profiler's tables beside the capture tell: registers, sizes, the device."""
-        return self._once(
-            "facts", None, lambda: run_facts(self.path, self.trace.kernel_name, self.trace.target)
-        )
+        return self._once("facts", None, self._run_facts)
+
+    def _run_facts(self) -> RunFacts:
+        try:
+            return run_facts(self.path, self.trace.kernel_name, self.trace.target, self._run_files)
+        except UsageError as error:
+            raise noted(error) from None
 
     def occupancy_numbers(self, by: str = "se") -> Answer[list[OccupancyRow]]:
         """Return mean, peak, tail and ramp of resident waves: of all, then by `se`, `kernel` or `state`."""

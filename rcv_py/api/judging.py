@@ -57,12 +57,13 @@ class Judging(Device):
     def _triage(self, every_wave: bool) -> Answer[Findings]:
         rows = None if every_wave else chosen_rows(self.trace.waves)
         rows = None if rows is not None and len(rows) == len(self.trace.waves) else rows
-        found = triage(self.trace, self._all(rows), is_whole=True)
+        found = triage(self.trace, self._all(rows), is_whole=True, facts=self.facts)
         facts = {
             "headline": found.headline,
             "waves": found.waves,
             "resident": found.resident,
-            "silent": found.bubbles,
+            "silent": found.no_issue,
+            "bubbles": found.bubbles,
             "below_threshold": found.hidden,
             "numbers": {one.id: one.text for one in found.numbers},
             "assumption": found.assumption,

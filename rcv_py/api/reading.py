@@ -38,6 +38,7 @@ class Reading:
         *,
         memory_gb: float = DEFAULT_GB,
         workers: int | None = None,
+        run_files: str | PathLike[str] | Iterable[str | PathLike[str]] = (),
     ) -> None:
         place = path.path if isinstance(path, CaptureEntry) else Path(path)
         try:
@@ -47,6 +48,8 @@ class Reading:
             raise
         self.budget = memory_gb * 1e9  # bytes of waves that are kept, and of a table made of them
         self._workers = workers
+        given = [run_files] if isinstance(run_files, str | PathLike) else run_files
+        self._run_files = tuple(map(Path, given))
         self._held: list[WaveBatch] = []
         self._known: set[int] = set()  # rows of waves that are held or cannot be read
         self._bytes = 0

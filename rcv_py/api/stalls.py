@@ -148,7 +148,7 @@ class Stalls(Costs):
         return Answer(f"loops {show}", columns, asked.loops, loop_facts(asked))
 
     def bubbles(self, waves: Waves = None) -> Answer[Bubbles]:
-        """Return the lines that kept a SIMD from issuing while no other wave of it issued, worst first."""
+        """Return the instructions that waves waited in while nothing happened on their SIMD, worst first."""
         return self._once("bubbles", waves, lambda: self._bubbles(waves))
 
     def _bubbles(self, waves: Waves) -> Answer[Bubbles]:
@@ -162,7 +162,8 @@ class Stalls(Costs):
             **{way: getattr(found, way) for way in WAYS},
         }
         facts = {
-            name: getattr(found, name) for name in ("waves", "resident", "issuing", "bubble", "busy_share")
+            name: getattr(found, name)
+            for name in ("waves", "resident", "issuing", "no_issue", "matrix", "bubble", "busy_share")
         }
         facts |= {"matrix_busy": use.busy, "matrix_share": use.share, "assumption": use.assumption}
         return Answer("bubbles", columns, found, facts)

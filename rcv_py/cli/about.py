@@ -8,16 +8,21 @@ from typing import Any
 
 from rcv_py.model.trace import Trace
 
-_FORMS = frozenset(("command", "json", "csv", "markdown", "html", "yaml", "folded", "out"))
+_FORMS = frozenset(("command", "given", "json", "csv", "markdown", "html", "yaml", "folded", "out"))
 
 
 def about(
-    arguments: Namespace, *traces: Trace, names: Iterable[str] = (), problems: Iterable[str] = ()
+    arguments: Namespace,
+    *traces: Trace,
+    names: Iterable[str] = (),
+    problems: Iterable[str] = (),
+    files: Iterable[str] | None = None,
 ) -> dict[str, Any]:
     """Return the description of a run.
 
     The names and problems of open captures are taken from them; `names` and `problems` are those of captures
-    that are only listed.  Of several captures a problem begins with the name of its own.
+    that are only listed.  Of several captures a problem begins with the name of its own.  `files` are
+    the tables of the run that were used, None for a command that uses none.
     """
     captures = [trace.name for trace in traces]
     said = [
@@ -30,6 +35,7 @@ def about(
         "arguments": {name: _plain(value) for name, value in vars(arguments).items() if name not in _FORMS},
         "captures": [*captures, *names],
         "problems": list(dict.fromkeys([*said, *problems])),
+        **({} if files is None else {"run_files": list(files)}),
     }
 
 

@@ -6,7 +6,17 @@ import argparse
 from pathlib import Path
 
 from rcv_py.cli import view_options
-from rcv_py.cli.options import Command, count, folder, forms, percent, positive, top
+from rcv_py.cli.options import (
+    Command,
+    count,
+    folder,
+    forms,
+    percent,
+    positive,
+    positive_count,
+    run_files,
+    top,
+)
 
 RANKED_BY = ("line", "source", "kind", "class", "tree")
 KNOWN_WRONG = (
@@ -44,6 +54,7 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
         help="largest first (default latency; what only --charge knows: its own, default cost)",
     )
     view_options.hotspot(parser)
+    run_files(parser)
     forms(parser, "rcv.hotspot")
     like = parser.add_argument_group("as hotspot_analyzer.py", KNOWN_WRONG)
     like.add_argument(
@@ -115,7 +126,8 @@ def _bubbles(parser: argparse.ArgumentParser) -> None:
         "--rule",
         choices=RULES,
         default="ours",
-        help="whether time under s_endpgm is drain (ours, default) or issue, as the reference counts it",
+        help="ours (default): time under s_endpgm is drain, and cycles in which the matrix unit works are no "
+        "bubbles; reference: time under s_endpgm is issue, and matrix passes do not count as work",
     )
     view_options.bubbles(parser)
     forms(parser, "rcv.bubbles")
@@ -212,7 +224,7 @@ def _pmc(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--channels",
-        type=count,
+        type=positive_count,
         metavar="N",
         help="factor on bytes, for counters that see a part of the channels (default 1, of --like 2)",
     )
@@ -324,7 +336,7 @@ ANALYSIS_COMMANDS = (
     ),
     Command(
         "bubbles",
-        "rank instructions by the cycles in which they kept a SIMD from issuing",
+        "rank instructions by the cycles in which nothing happened on a SIMD while waves waited in them",
         _bubbles,
         "rcv bubbles FOLDER --top 10",
     ),

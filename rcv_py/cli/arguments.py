@@ -15,6 +15,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.cli.analysis_commands import ANALYSIS_COMMANDS
 from rcv_py.cli.capture_commands import CAPTURE_COMMANDS
 from rcv_py.cli.exit_codes import codes_text
+from rcv_py.cli.needs import check_needs, given
 from rcv_py.cli.options import Command
 from rcv_py.cli.wave_commands import WAVE_COMMANDS
 
@@ -40,7 +41,16 @@ def parse(words: list[str]) -> argparse.Namespace:
         words = ["view", *words]
     # The options of the other commands need not be made to read those of one.
     asked = (_ALL[words[0]],) if words[0] in _ALL else COMMANDS
-    return parser(asked).parse_args(words)
+    arguments = parser(asked).parse_args(words)
+    arguments.given = _given(arguments.command, words)
+    check_needs(arguments, arguments.given)
+    return arguments
+
+
+def _given(command: str, words: Sequence[str]) -> frozenset[str]:
+    own = argparse.ArgumentParser(command)
+    _ALL[command].add(own)
+    return given(own, words)
 
 
 def parser(of: Sequence[Command] = COMMANDS) -> argparse.ArgumentParser:

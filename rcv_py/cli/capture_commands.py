@@ -6,7 +6,19 @@ import argparse
 from pathlib import Path
 
 from rcv_py.cli import view_options
-from rcv_py.cli.options import ENTRY_KINDS, Command, count, cycles, folder, forms, kinds, size, top
+from rcv_py.cli.options import (
+    ENTRY_KINDS,
+    Command,
+    count,
+    cycles,
+    folder,
+    forms,
+    kinds,
+    positive_count,
+    run_files,
+    size,
+    top,
+)
 
 OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
 REPORTED_AS = ("html", "md")
@@ -50,6 +62,7 @@ def _triage(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="look at every wave, also of a capture with more than 48 MB of them",
     )
+    run_files(parser)
     form = forms(parser, "rcv.triage, or rcv.triage.folder")
     form.add_argument("--markdown", action="store_true", help="to paste into a ticket")
 
@@ -85,7 +98,11 @@ def _index(parser: argparse.ArgumentParser) -> None:
         "--sort", choices=INDEX_ORDERS, default="latency", help="what ranks captures (default latency)"
     )
     parser.add_argument(
-        "--depth", type=count, default=6, metavar="N", help="folders looked into below DIR (default 6)"
+        "--depth",
+        type=positive_count,
+        default=6,
+        metavar="N",
+        help="folders looked into below DIR (default 6)",
     )
     parser.add_argument(
         "--limit", type=count, default=1000, metavar="N", help="captures at most; 0 for all (default 1000)"
@@ -125,6 +142,7 @@ def _occupancy(parser: argparse.ArgumentParser) -> None:
         "--limits", action="store_true", help="what limits the waves of a SIMD instead, and the next step"
     )
     view_options.occupancy(parser)
+    run_files(parser, "with --limits: ")
     forms(parser, "rcv.occupancy", "the curves: a row for every change")
 
 
@@ -183,6 +201,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="captures at a time (default: as many as processors)",
     )
+    run_files(parser)
     forms(parser, "rcv.report")
 
 

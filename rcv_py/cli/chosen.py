@@ -20,6 +20,11 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.model.window import TimeWindow
 
+_RANGES = ("clock", "within", "loop")
+_FILTERS = (
+    "match", "line", "wave", "clock", "within", "se", "cu", "simd", "unit_of", "without_kernel", "without_se",
+    "loop", "rounds_of", "outliers", "kind", "only", "file", "beyond_noise", "kernel",
+)  # fmt: skip
 OF_ALL_WAVES = (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL)
 MODES = {
     "sum": LatencyMode.SUM_ALL,
@@ -34,6 +39,15 @@ MODES = {
 def window_of(asked: tuple[int, int] | None) -> TimeWindow | None:
     """Return the window of `A:B`, None if none was given."""
     return None if asked is None else TimeWindow(*asked)
+
+
+def check_engine(trace: Trace, se: int | None, which: str) -> None:
+    """Raise UsageError if no traced, or no resident, wave is of a shader engine."""
+    column = trace.waves.se if which == "traced" else trace.occupancy.se
+    there = np.unique(column).tolist()
+    if se is not None and there and se not in there:
+        names = ", ".join(map(str, there))
+        raise UsageError(f"No {which} wave is on shader engine {se}.", hint=f"There are: {names}.")
 
 
 def counted(trace: Trace, clock: tuple[int, int] | None, se: int | None = None) -> set[int] | None:
@@ -81,6 +95,28 @@ def matched(texts: Sequence[str], arguments: Namespace) -> set[int] | None:
     if not arguments.match:
         return None
     return set(find(texts, arguments.match, arguments.case, arguments.regex).tolist())
+
+
+def filters(arguments: Namespace) -> str:
+    """Return the filters that were given as they are written, `--match foo --se 1`; "" if there are none."""
+    asked = getattr(arguments, "given", frozenset())
+    words = [_written(name, getattr(arguments, name)) for name in _FILTERS if name in asked]
+    return " ".join(words)
+
+
+def _written(name: str, value: object) -> str:
+    option = f"--{name.replace('_', '-')}"
+    if isinstance(value, list):
+        return " ".join(f"{option} {one}" for one in value)
+    if isinstance(value, tuple):
+        return f"{option} {':'.join(map(str, value)) if name in _RANGES else ','.join(map(str, value))}"
+    return option if value is True else f"{option} {value}"
+
+
+def nothing(what: str, arguments: Namespace, without: str) -> str:
+    """Return why a table is empty: `No branch matches --match foo.`, or `without` if nothing was filtered."""
+    asked = filters(arguments)
+    return f"No {what} matches {asked}." if asked else without
 
 
 def in_order(rows: list[dict[str, Any]], arguments: Namespace) -> list[dict[str, Any]]:

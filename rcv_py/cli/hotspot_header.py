@@ -7,24 +7,17 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns
-from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
+from rcv_py.analysis.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import count, percent, plural, short_kernel
-from rcv_py.formats.run_files import run_facts
 from rcv_py.model.trace import Trace
 
 
-def limits_of(trace: Trace) -> OccupancyLimits:
-    """Return what limits the waves of a SIMD, by the tables beside the capture as far as there are any."""
-    return occupancy_limits(trace, run_facts(trace.path, trace.kernel_name, trace.target))
-
-
-def header_facts(trace: Trace, costs: CostColumns) -> list[tuple[str, str]]:
+def header_facts(trace: Trace, costs: CostColumns, found: OccupancyLimits) -> list[tuple[str, str]]:
     """Return names and values; each number of registers says where it comes from."""
     code = trace.code
     instructions = int(np.count_nonzero(~code.is_label))
     executed = int(np.count_nonzero(costs.hits[~code.is_label] > 0))
     verb = "sampled" if costs.label == SAMPLES else "executed"
-    found = limits_of(trace)
     facts = [
         ("kernel", short_kernel(trace.kernel_name) or "unknown"),
         ("instructions", f"{count(instructions)}, {count(executed)} of them {verb}"),
@@ -39,9 +32,8 @@ def header_facts(trace: Trace, costs: CostColumns) -> list[tuple[str, str]]:
     ]
 
 
-def header_document(trace: Trace) -> dict[str, Any]:
+def header_document(found: OccupancyLimits) -> dict[str, Any]:
     """Return the same for programs."""
-    found = limits_of(trace)
     return {
         "waves_per_simd": found.waves,
         "most_waves_per_simd": found.cap,

@@ -17,7 +17,16 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import asked_costs, charged, counted, counted_batches, in_order, window_of
+from rcv_py.cli.chosen import (
+    asked_costs,
+    charged,
+    check_engine,
+    counted,
+    counted_batches,
+    filters,
+    in_order,
+    window_of,
+)
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.model.kinds import TokenKind
@@ -57,8 +66,14 @@ def show_bins(trace: Trace, arguments: Namespace) -> int:
 def _bins(trace: Trace, arguments: Namespace) -> Bins:
     if not arguments.bins:
         raise UsageError("A histogram needs a range of the program.", hint="Use --bins 32, or any number.")
+    asked = filters(arguments)
+    if not len(trace.waves) and asked:
+        raise UsageError(
+            f"{trace.name} has no traced waves.", hint=f"Leave out {asked}: PC samples tell no wave."
+        )
     if not len(trace.waves):
         return static_bins(trace.code, arguments.bins)
+    check_engine(trace, arguments.se, "traced")
     rows = counted(trace, arguments.clock, arguments.se)
     read = counted_batches(trace, rows)
     return hotspot(read, len(trace.code), rows, arguments.bins, window=window_of(arguments.clock))

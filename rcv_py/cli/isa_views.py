@@ -20,7 +20,7 @@ from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import matched, tuples_in_order
+from rcv_py.cli.chosen import matched, nothing, tuples_in_order
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.model.trace import Trace
@@ -73,6 +73,10 @@ def show_labels(trace: Trace, costs: CostColumns, arguments: Namespace) -> int:
     """Print the labels with what the code behind each costs."""
     found = labels(trace.code, costs.latency)
     rows = [(one.row, one.cost, round(one.share, 6), one.codeobj, one.address, one.name) for one in found]
+    kept = matched([one.name for one in found], arguments)
+    rows = [row for at, row in enumerate(rows) if kept is None or at in kept]
+    if arguments.top and not arguments.sort:
+        rows.sort(key=lambda row: -row[1])
     shown = tuples_in_order(_LABEL_HEAD, rows, arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(_LABEL_HEAD, shown))
@@ -85,6 +89,8 @@ def show_labels(trace: Trace, costs: CostColumns, arguments: Namespace) -> int:
             "rows": [dict(zip(_LABEL_HEAD, row, strict=True)) for row in shown],
         }
         print(json_text("rcv.isa/1", document, about(arguments, trace)))
+    elif not rows:
+        print(nothing("label", arguments, "The program has no labels."))
     else:
         columns = (*(Column(name, True) for name in _LABEL_HEAD[:-1]), Column("name", elastic="right"))
         cells = [

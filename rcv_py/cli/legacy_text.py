@@ -43,7 +43,9 @@ def show_legacy(trace: Trace, arguments: Namespace) -> int:
     generation = Generation(arguments.like)
     launch = Launch()
     if generation is Generation.NEW:
-        launch = choose_launch(launches(trace.path), trace.path.name, arguments.kernel or "")
+        launch = choose_launch(
+            launches(trace.path, arguments.run_files or ()), trace.path.name, arguments.kernel or ""
+        )
     report = legacy_report(trace.code, trace.sources, generation, launch)
     top = TOP if arguments.top is None else arguments.top or len(report.ranked)
     if arguments.csv:

@@ -10,8 +10,9 @@ from typing import Any
 from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.opening import facts_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
-from rcv_py.formats.run_files import run_facts
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
 SCHEMA = "rcv.occupancy_limits/1"
@@ -25,9 +26,10 @@ _HEAD = ("name", "used", "given", "of", "unit", "waves", "source", "most", "exce
 
 def show_limits(trace: Trace, arguments: Namespace) -> int:
     """Print the limits of the kernel with most traced cycles."""
-    found = occupancy_limits(trace, run_facts(trace.path, trace.kernel_name, trace.target))
+    facts = facts_of(trace, arguments)
+    found = occupancy_limits(trace, facts)
     if arguments.json:
-        print(json_text(SCHEMA, _document(trace, found), about(arguments, trace)))
+        print(json_text(SCHEMA, _document(trace, found), about(arguments, trace, files=facts.files)))
     elif arguments.csv:
         rows = [tuple(_limit(one).values()) for one in found.limits]
         sys.stdout.write(csv_text(_HEAD, rows))
@@ -35,9 +37,14 @@ def show_limits(trace: Trace, arguments: Namespace) -> int:
         if code_is_known(trace):
             print_table(_COLUMNS, [_cells(found, i) for i in range(len(found.limits))])
             print()
-        for sentence in _sentences(trace, found):
+        for sentence in [*_sentences(trace, found), *files_text(facts)]:
             print_wrapped(sentence)
     return 0
+
+
+def files_text(facts: RunFacts) -> list[str]:
+    """Return a sentence that names the tables that were used, none if there are none."""
+    return [f"Tables of the run: {', '.join(facts.files)}."] if facts.files else []
 
 
 def code_is_known(trace: Trace) -> bool:

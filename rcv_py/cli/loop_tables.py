@@ -96,9 +96,10 @@ SHOWN = {
         "Each link waits for the one before. Whether it must, or DPP could do it, is not looked at.",
     ),
     "barriers": Shown(
-        ("line", "arrived", "waves", "skew", "release_spread", "stall", "last", "source"),
+        ("line", "arrived", "workgroup", "waves", "skew", "release_spread", "stall", "last", "source"),
         barriers,
         "No barrier was run by two traced waves of a workgroup.",
-        "Skew: cycles from the first to the last arrival of a workgroup's traced waves.",
+        "Skew: cycles from the first to the last arrival of a workgroup's traced waves. Waves are of one "
+        "workgroup if the capture says so; if it does not, those whose barriers always opened together.",
     ),
 }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
 from rcv_py.formats.open import find_captures, is_capture
+from rcv_py.formats.run_files import run_facts
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -19,6 +22,11 @@ def captures(path: Path) -> tuple[CaptureEntry, ...] | None:
     except OSError:  # opening it says why
         return None
     return find_captures(path) or None if is_parent else None
+
+
+def facts_of(trace: Trace, arguments: Namespace) -> RunFacts:
+    """Return what the tables of the run tell, those of `--run-files` if it is given; raise UsageError."""
+    return run_facts(trace.path, trace.kernel_name, trace.target, arguments.run_files or ())
 
 
 def batches(trace: Trace) -> Iterator[WaveBatch]:

@@ -38,6 +38,14 @@ def count(text: str) -> int:
     return int(text)
 
 
+def positive_count(text: str) -> int:
+    """Return a whole number, 1 or more."""
+    value = count(text)
+    if not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return value
+
+
 def kinds(text: str) -> tuple[str, ...]:
     """Return the kinds of `dispatch,marker`."""
     kinds = tuple(text.split(","))
@@ -82,6 +90,18 @@ def cycles(text: str) -> tuple[int, int]:
     if match is None or int(match[1]) >= int(match[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1000:2000")
     return int(match[1]), int(match[2])
+
+
+def run_files(parser: argparse.ArgumentParser, with_what: str = "") -> None:
+    """Add `--run-files PATH`: where the tables of the run are."""
+    parser.add_argument(
+        "--run-files",
+        type=Path,
+        action="append",
+        metavar="PATH",
+        help=f"{with_what}tables of the run (*_kernel_trace.csv, *_agent_info.csv), or a folder with them; "
+        "may be repeated (default: what lies near the capture)",
+    )
 
 
 def top(parser: argparse.ArgumentParser, default: int, what: str = "rows") -> None:

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from rcv_py.base.errors import RcvError
+from rcv_py.base.lifeline import end_with_parent
 from rcv_py.base.progress import Report, silent
 from rcv_py.export.report_files import write_report
 from rcv_py.export.report_index import Entry, entry
@@ -31,6 +32,7 @@ class Job:
 
     folder: Path
     target: Path
+    run_files: tuple[Path, ...] = ()  # where the tables of the run are; none: near the capture
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def _result(future: Future[Answer]) -> Answer:
 @contextmanager
 def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
     """Processes that go when the block is left by an error or Ctrl+C: nobody waits for the rest."""
-    pool = ProcessPoolExecutor(count, get_context("spawn"))
+    pool = ProcessPoolExecutor(count, get_context("spawn"), end_with_parent)
     try:
         yield pool
     finally:
@@ -92,6 +94,7 @@ def _answer(job: Job, report: Report, workers: int | None) -> Answer:
 def _written(job: Job, report: Report, workers: int | None) -> Entry:
     trace = open_trace(job.folder)
     batches = load_all(trace, report=report, workers=workers)
-    inputs = report_inputs(trace, batches, run_facts(trace.path, trace.kernel_name, trace.target))
+    facts = run_facts(trace.path, trace.kernel_name, trace.target, job.run_files)
+    inputs = report_inputs(trace, batches, facts)
     write_report(inputs, job.target, report=report)
     return entry(inputs, job.target.name)

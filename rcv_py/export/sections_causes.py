@@ -199,7 +199,7 @@ def waits(inputs: ReportInputs) -> Section | None:
 
 
 def idle_simds(inputs: ReportInputs) -> Section | None:
-    """Cycles in which a SIMD held waves and none of them issued, by the lines they waited in."""
+    """Cycles in which a SIMD held waves and nothing happened, by the instructions they waited in."""
     if not inputs.waves:
         return None
     found = bubbles(inputs.trace, inputs.batches)
@@ -215,15 +215,20 @@ def idle_simds(inputs: ReportInputs) -> Section | None:
         )
         for row in range(min(TOP, len(found)))
     )
-    shares = (Share("a wave issued", found.issuing, "issue"), Share("none did", found.bubble, "stall"))
+    computed = found.no_issue - found.bubble
+    shares = (
+        Share("a wave issued", found.resident - found.no_issue, "issue"),
+        *((Share("only the matrix unit worked", computed, "hidden"),) if computed else ()),
+        Share("nothing happened", found.bubble, "stall"),
+    )
     names = ("stall", "idle", "drain", "share")
     heads = (Heading("line", True), Heading("instruction"), *(Heading(name, True) for name in names))
     intro = (
-        "Each cycle is split among the waves that were there. Only recorded waves count, and an issue is no "
-        "proof of useful work."
+        "In these cycles no wave of the SIMD issued, and its matrix unit did not work. Each is split among "
+        "the waves that were there. Only recorded waves count, and an issue is no proof of useful work."
     )
     parts = (Stacked("Cycles of SIMDs that held a recorded wave", shares), Table(heads, rows))
-    return Section("bubbles", "When no wave of a SIMD issued", parts, intro)
+    return Section("bubbles", "When nothing happened on a SIMD", parts, intro)
 
 
 def hidden(inputs: ReportInputs) -> Section | None:

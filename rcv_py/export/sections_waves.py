@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.distribution import histogram
+from rcv_py.analysis.median import nearest_to_median
 from rcv_py.analysis.occupancy_curves import occupancy_curves, occupancy_numbers
 from rcv_py.base.text import count, percent
 from rcv_py.export.places import cycle_anchor, wave_anchor
@@ -101,7 +102,7 @@ def waves(inputs: ReportInputs) -> Section | None:
         return None
     life = np.array([wave.end - wave.begin for wave in every], dtype=np.int64)
     order = np.argsort(life, kind="stable")
-    named = {"shortest": order[0], "median": order[(len(order) - 1) // 2], "longest": order[-1]}
+    named = {"shortest": order[0], "median": nearest_to_median(life), "longest": order[-1]}
     told = Table(
         _HEADS, tuple(_row(inputs, every[at], name) for name, at in named.items()), "Three that stand for all"
     )

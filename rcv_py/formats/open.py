@@ -12,6 +12,7 @@ from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.progress import Report, silent
 from rcv_py.formats import summary
 from rcv_py.formats.kept import KEPT
+from rcv_py.formats.run_places import may_look
 from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import CaptureEntry, Trace
@@ -97,31 +98,57 @@ def _folder(path: Path) -> Path:
 
 
 def _below(folder: Path, depth: int) -> Iterator[Path]:
-    """Capture folders below, in order; links to folders are not followed."""
+    """Capture folders below, in order, each once.
+
+    A link to a folder is followed, but no link behind it, and none to where the search is already: so it ends,
+    and it stays where somebody pointed.  A capture that is reached directly goes before a link to it.
+    """
     looked = 0
-    todo = [(folder, 1)]
-    found = []
+    todo = [_Place(folder, 1, is_linked=False)]
+    found: dict[str, _Place] = {}
     while todo and looked < MAX_FOLDERS:
-        place, level = todo.pop()
+        place = todo.pop()
         for child in _folders(place):
             looked += 1
-            if is_capture(child):
-                found.append(child)
-            elif level < depth:
-                todo.append((child, level + 1))
-    yield from sorted(found)
+            if is_capture(child.path):
+                real = os.path.realpath(child.path)
+                found[real] = min(found.get(real, child), child, key=lambda one: (one.is_linked, one.path))
+            elif place.level < depth:
+                todo.append(child)
+    yield from sorted(place.path for place in found.values())
 
 
-def _folders(place: Path) -> list[Path]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A folder that is looked into: how far below the first one, and whether a link led here."""
+
+    path: Path
+    level: int
+    is_linked: bool
+
+
+def _folders(place: _Place) -> list[_Place]:
     try:
-        with os.scandir(place) as entries:
+        with os.scandir(place.path) as entries:
             return [
-                Path(entry.path)
+                _Place(Path(entry.path), place.level + 1, place.is_linked or entry.is_symlink())
                 for entry in entries
-                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+                if not entry.name.startswith(".") and _is_followed(entry, place)
             ]
     except OSError:
         return []
+
+
+def _is_followed(entry: os.DirEntry[str], place: _Place) -> bool:
+    try:
+        if not entry.is_symlink():
+            return entry.is_dir(follow_symlinks=False)
+        if place.is_linked or not entry.is_dir():
+            return False
+    except OSError:
+        return False
+    real = Path(os.path.realpath(entry.path))
+    return not Path(os.path.realpath(place.path)).is_relative_to(real) and may_look(real)
 
 
 def _why_nothing(folder: Path) -> str:

@@ -1,7 +1,8 @@
 """What the profiler leaves beside a capture: `*_kernel_trace.csv`, `*_agent_info.csv`, `*_results.json`.
 
-They may lie in the capture's folder or in the one above, often of another run of the same program: dispatch
-ids need not match, so a launch is found by the name of its kernel, and the id only chooses among those.
+They may lie in the capture's folder, above it or in a folder beside (`run_places`), often of another run of
+the same program: dispatch ids need not match, so a launch is found by the name of its kernel, and the id only
+chooses among those.  The nearest table that knows the kernel counts.
 """
 
 from __future__ import annotations
@@ -10,19 +11,19 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
-from rcv_py.base.errors import TraceError
+from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.formats.files import parse_json, read_bytes, read_start
+from rcv_py.formats.run_places import names_in, nearby
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
 
 LIMIT = 32 << 20  # bytes of a table: about 100,000 launches
-MOST_NAMES = 5_000  # files of a folder that are looked at
-MOST_TABLES = 8
+MOST_TABLES = 8  # of one kind in a folder
+MOST_TABLES_IN_ALL = 24  # of one kind
 
 _KERNEL_TRACE = re.compile(r"(?:.*_)?kernel_trace\.csv")
 _AGENTS = re.compile(r"(?:.*_)?agent_info\.csv")
@@ -33,35 +34,100 @@ _RESULTS_START = 64 << 10  # bytes of a results file: its metadata come first
 _COMMAND = re.compile(rb'"command"\s*:\s*(\[(?:[^\]"\\]|"(?:[^"\\]|\\.)*")*\])')
 
 
-def run_facts(folder: Path, kernel: str, target: str = "") -> RunFacts:
-    """Return what the tables in the folder or above it tell about a kernel and the device.
+def run_facts(folder: Path, kernel: str, target: str = "", given: Sequence[Path] = ()) -> RunFacts:
+    """Return what the tables of the run tell about a kernel and the device.
 
-    `kernel` is its symbol or demangled name, `target` such as `gfx950`.  Never raises: what cannot be read or
-    does not fit is told in `notes`.
+    `kernel` is its symbol or demangled name, `target` such as `gfx950`.  `given` are files, or folders with
+    such files, that are looked into instead of the places near the capture; raise UsageError if one holds no
+    table.  Else never raises: what cannot be read or does not fit is told in `notes`.
     """
     notes: list[str] = []
-    rows = [row for place, name in _tables(folder, _KERNEL_TRACE) for row in _rows(place, name, notes)]
-    agents = [
-        _agent_of(row)
-        for place, name in _tables(folder, _AGENTS)
-        for row in _rows(place, name, notes)
-        if row["agent_type"] == "GPU"
-    ]
-    launch = _chosen(rows, folder.name, kernel, notes)
-    return RunFacts(launch, _agent(agents, target), tuple(notes), *_command(folder))
+    near = _Near([*_given(given)] if given else [(place, "") for place in nearby(folder)])
+    launch, table = _nearest_launch(near, folder.name, kernel, notes)
+    agent, agents = _nearest_agent(near, target, notes)
+    files = tuple(dict.fromkeys(str(path) for path in (table, agents) if path is not None))
+    return RunFacts(launch, agent, tuple(notes), *_command(near), files)
 
 
-def launches(folder: Path) -> list[KernelResources]:
-    """Return every launch of the kernel traces in and above the folder; leave out what cannot be read."""
+def launches(folder: Path, given: Sequence[Path] = ()) -> list[KernelResources]:
+    """Return every launch of the nearest kernel trace of a capture; leave out what cannot be read.
+
+    Raise UsageError if something `given` holds no table.
+    """
     notes: list[str] = []
-    return [
-        _launch(row) for place, name in _tables(folder, _KERNEL_TRACE) for row in _rows(place, name, notes)
-    ]
+    near = _Near([*_given(given)] if given else [(place, "") for place in nearby(folder)])
+    for place, names in near.tables(_KERNEL_TRACE):
+        found = [_launch(row) for name in names for row in _rows(place, name, notes)]
+        if found:
+            return found
+    return []
 
 
-def _command(folder: Path) -> tuple[tuple[str, ...], str]:
+class _Near:
+    """The places that are looked into, each with a name if only one file of it counts; read once."""
+
+    def __init__(self, places: Sequence[tuple[Path, str]]) -> None:
+        self.places = places
+        self.names: dict[Path, list[str]] = {}
+        self.left = MOST_TABLES_IN_ALL
+
+    def tables(self, pattern: re.Pattern[str]) -> Iterator[tuple[Path, list[str]]]:
+        """Yield places with the names of their tables of one kind; not more tables than are allowed."""
+        self.left = MOST_TABLES_IN_ALL
+        for place, only in self.places:
+            if place not in self.names:
+                self.names[place] = names_in(place)
+            found = [name for name in self.names[place] if pattern.fullmatch(name) and only in ("", name)]
+            found = found[: min(MOST_TABLES, self.left)]
+            self.left -= len(found)
+            if found:
+                yield place, found
+
+
+def _given(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """The folders, and the folder and name of the files; UsageError for one without tables."""
+    for path in paths:
+        places = [(path.parent, path.name)] if path.is_file() else [(path, ""), (path / "compute_viewer", "")]
+        kinds = (_KERNEL_TRACE, _AGENTS, _RESULTS)
+        near = _Near(places)
+        if not any(True for kind in kinds for _ in near.tables(kind)):
+            raise UsageError(
+                f"{path} has no table of a run.",
+                hint="Name a *_kernel_trace.csv or *_agent_info.csv, or the folder that holds them.",
+            )
+        yield from places
+
+
+def _nearest_launch(
+    near: _Near, folder: str, kernel: str, notes: list[str]
+) -> tuple[KernelResources | None, Path | None]:
+    """The launch of the nearest place that knows the kernel, and its table; of none the nearest says so."""
+    missing: list[str] = []
+    for place, names in near.tables(_KERNEL_TRACE):
+        said: list[str] = []
+        rows = [row for name in names for row in _rows(place, name, said)]
+        launch = _chosen(rows, folder, kernel, said)
+        if launch is not None:
+            notes += said
+            return launch, place / launch.file
+        missing = missing or said
+    notes += missing
+    return None, None
+
+
+def _nearest_agent(near: _Near, target: str, notes: list[str]) -> tuple[AgentFacts | None, Path | None]:
+    """The device by the nearest table that has one of this target, and that table."""
+    for place, names in near.tables(_AGENTS):
+        rows = [row for name in names for row in _rows(place, name, notes) if row["agent_type"] == "GPU"]
+        agent = _agent([_agent_of(row) for row in rows], target)
+        if agent is not None:
+            return agent, place / agent.file
+    return None, None
+
+
+def _command(near: _Near) -> tuple[tuple[str, ...], str]:
     """The program that was profiled, and the file that tells it; nothing where none does."""
-    for place, name in _tables(folder, _RESULTS):
+    for place, name in ((place, name) for place, names in near.tables(_RESULTS) for name in names):
         try:
             found = _COMMAND.search(read_start(place, name, _RESULTS_START))
             words = parse_json(found[1], name) if found else None
@@ -92,16 +158,6 @@ class _Row:
     def three(self, name: str) -> tuple[int, int, int]:
         x, y, z = (self.number(f"{name}_{axis}") for axis in "xyz")
         return x, y, z
-
-
-def _tables(folder: Path, pattern: re.Pattern[str]) -> Iterator[tuple[Path, str]]:
-    for place in (folder, folder.parent):
-        try:
-            names = sorted(path.name for path in islice(place.iterdir(), MOST_NAMES))
-        except OSError:
-            continue
-        for name in [name for name in names if pattern.fullmatch(name)][:MOST_TABLES]:
-            yield place, name
 
 
 def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:

@@ -50,3 +50,4 @@ class RunFacts:
     notes: tuple[str, ...] = ()  # why something is missing, as sentences
     command: tuple[str, ...] = ()  # the program and its arguments, as the profiler ran it
     command_file: str = ""  # name of the file that tells it
+    files: tuple[str, ...] = ()  # paths of the tables that kernel and device are from

@@ -64,6 +64,7 @@ class Trace:
     marker_payloads: tuple[tuple[int, int, int], ...] = ()  # code object, marker, words
     state_curves: tuple[StateCurve, ...] = ()
     extra: dict[str, object] = field(default_factory=dict)
+    target_from: str = ""  # what told the target, for people; "" if it is only the generation
 
     @property
     def isa(self) -> str:

@@ -54,6 +54,7 @@ class Hardware:
     launch: int = 28  # wave begin to first instruction
     untold: float = 0.0  # how often an instruction is held back for a reason that no file tells
     untold_turns: int = 16  # how long at most
+    barrier_spread: int = 0  # turns after its first release at which a barrier lets the last wave go, at most
     fetch_stalls: bool = False  # whether a missing instruction counts as stall; else it is a gap
 
     def up(self, cycles: float) -> int:

@@ -9,6 +9,7 @@ from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4
 from rcv_py.synth.kernel_matmul import matmul_tiled
 from rcv_py.synth.kernels import reduce, scale_rows, vector_add
 from rcv_py.synth.kernels_adverse import ceiling, combined, crowded, rivals, straggler
+from rcv_py.synth.kernels_groups import leaving, ping_pong, tiles
 from rcv_py.synth.kernels_rdna import matmul_gfx11, matmul_gfx12
 from rcv_py.synth.wave_state import Launch
 
@@ -113,3 +114,45 @@ def crowded_plan(seed: int) -> Plan:
     hardware = replace(CDNA, slots=4)
     launch = Launch(crowded(), 6, _BEGIN, {"n": (5, 6)})
     return Plan(hardware, (launch,), _FOUR_ENGINES[:2], seed=seed)
+
+
+# As seen on gfx9: 4 or 8 cycles from the last arrival to the first release, releases 0 or 4 cycles apart.
+_MEETING = replace(CDNA, slots=4, barrier_spread=1)
+
+
+def groups_256_plan(seed: int) -> Plan:
+    """Workgroups of 256 threads: four waves, two workgroups on the compute unit at a time."""
+    launch = Launch(tiles(), 6, _BEGIN, {"n": (8,)}, resident=2)
+    return Plan(_MEETING, (launch,), _FOUR_ENGINES[:2], seed=seed)
+
+
+def groups_512_plan(seed: int) -> Plan:
+    """Workgroups of 512 threads: eight waves, two a SIMD in different slots."""
+    launch = Launch(tiles(), 4, _BEGIN, {"n": (8, 6)}, waves_per_group=8, resident=2)
+    return Plan(_MEETING, (launch,), _FOUR_ENGINES[:2], seed=seed)
+
+
+def groups_1024_plan(seed: int) -> Plan:
+    """Workgroups of 1024 threads: sixteen waves, four a SIMD."""
+    launch = Launch(tiles(), 3, _BEGIN, {"n": (6,)}, waves_per_group=16, resident=4)
+    return Plan(_MEETING, (launch,), _FOUR_ENGINES[:2], seed=seed)
+
+
+def ping_pong_plan(seed: int) -> Plan:
+    """Eight waves in two halves that meet at different barriers; two workgroups at a time."""
+    launch = Launch(ping_pong(), 4, _BEGIN, {"n": (8,)}, waves_per_group=8, resident=4)
+    return Plan(_MEETING, (launch,), _FOUR_ENGINES[:2], seed=seed)
+
+
+def several_groups_plan(seed: int) -> Plan:
+    """Five workgroups of three waves on a compute unit at a time, in whatever slots are free; then of six."""
+    small = Launch(tiles(), 10, _BEGIN, {"n": (5, 8, 6)}, waves_per_group=3)
+    kernel = ping_pong(-(-small.kernel.stop // 256) * 256)
+    large = Launch(kernel, 4, _BEGIN, {"n": (5,)}, waves_per_group=6, index=1)
+    return Plan(_MEETING, (small, large), _FOUR_ENGINES[:2], seed=seed)
+
+
+def mixed_populations_plan(seed: int) -> Plan:
+    """Workgroups of eight waves of which some leave through a branch, at once or after some rounds."""
+    launch = Launch(leaving(), 6, _BEGIN, {"n": (8,)}, waves_per_group=8, resident=4)
+    return Plan(_MEETING, (launch,), _FOUR_ENGINES[:2], seed=seed)

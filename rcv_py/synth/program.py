@@ -7,6 +7,7 @@ and the first text line of it that contains the fragment.  `name:` is a label.  
     s_cbranch_scc1 loop  // rounds=K       taken K - 1 times, then not
     s_cbranch_scc1 skip  // last=K         taken only the K-th time
     s_cbranch_vccz out   // chance=0.2     taken now and then
+    s_cbranch_scc1 half  // waves=0-3      taken by these waves of a workgroup
     global_load_dword …  // near=1         served by a cache
     ds_read_b128 …       // conflict=4     bank conflicts: four times the cycles
     global_load_dword …  // slow=1.2       takes so many times as long to answer

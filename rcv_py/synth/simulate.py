@@ -89,13 +89,15 @@ class ComputeUnit:
             simd, slot = (number + turn) % self._hw.simds, turn // self._hw.simds
             if (simd, slot) not in self._slots:
                 self._slots.add((simd, slot))
-                return LiveWave(launch, group, simd, slot, begin)
+                return LiveWave(launch, group, simd, slot, begin, number=number)
         raise ValueError("a workgroup needs more slots than the compute unit has")
 
     def _leave(self, wave: LiveWave) -> None:
         self._slots.discard((wave.simd, wave.slot))
         self._done.append(wave)
         wave.group.alive -= 1
+        if wave.group.left is None or wave.last_end > wave.group.left.last_end:
+            wave.group.left = wave
         self._open_barrier(wave.group)
         if wave.group.alive == 0 and self._waiting_groups and self._has_room(wave.launch):
             latest = max(member.end for member in wave.group.waves)
@@ -277,16 +279,25 @@ class ComputeUnit:
         self._open_barrier(wave.group)
 
     def _open_barrier(self, group: Group) -> None:
+        """Let all pass when as many have arrived as are left: the last one came, or another one ended."""
         if not group.arrived or len(group.arrived) < group.alive:
             return
-        opened = max(wave.attempt for wave in group.arrived) + self._hw.step
         latest = max(group.arrived, key=lambda wave: wave.attempt)
+        last, left = latest.attempt, group.left
+        if left is not None and self._hw.up(left.last_end) > last:
+            latest, last = left, self._hw.up(left.last_end)
         arrived, group.arrived = group.arrived, []
         for wave in arrived:
+            opened = last + self._hw.step * (1 + self._late())
             cause = Cause.SLEEP if wave is latest else Cause.BARRIER
             wave.block(opened - wave.attempt, cause, -1, -1, latest)
             wave.hold(cause, opened - wave.attempt)
             self._immediate(wave, opened)
+
+    def _late(self) -> int:
+        """Turns after which a wave leaves an open barrier: some SIMDs see it later."""
+        spread = self._hw.barrier_spread
+        return spread and int((spread + 1) * self._rng.random())
 
     def _branch(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         ready = self._ready(wave, instruction, now)

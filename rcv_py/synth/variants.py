@@ -178,6 +178,12 @@ _plain("straggler", "Barriers whose last wave was often not traced.", plans.stra
 _plain("combined", "Waits on two counters, and scalar loads in any order.", plans.combined_plan)
 _plain("ceiling", "Matrix products that keep the matrix unit busy.", plans.ceiling_plan)
 _plain("crowded", "Memory, LDS and scalar queues that are full.", plans.crowded_plan)
+_plain("groups_256", "Workgroups of four waves, two at a time.", plans.groups_256_plan)
+_plain("groups_512", "Workgroups of eight waves, two a SIMD.", plans.groups_512_plan)
+_plain("groups_1024", "Workgroups of sixteen waves, four a SIMD.", plans.groups_1024_plan)
+_plain("ping_pong", "Halves of a workgroup that meet at different barriers.", plans.ping_pong_plan)
+_plain("several_groups", "Small workgroups in whatever slots are free.", plans.several_groups_plan)
+_plain("mixed_populations", "Waves that leave their workgroup early.", plans.mixed_populations_plan)
 _variant("counters", "Streamed counters of both banks.", plans.small_plan, _with_counters)
 _variant("spm", "Streamed performance monitors.", plans.small_plan, _with_monitors)
 _variant(

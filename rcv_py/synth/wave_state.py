@@ -44,6 +44,7 @@ class Group:
     waves: list[LiveWave] = field(default_factory=list)
     arrived: list[LiveWave] = field(default_factory=list)
     alive: int = 0
+    left: LiveWave | None = None  # the wave that ended last
 
 
 @dataclass(slots=True)
@@ -78,6 +79,7 @@ class LiveWave:
         default_factory=list
     )  # closed scopes and points: begin, end, depth, marker, 1 for a point
     open_scopes: list[tuple[int, int]] = field(default_factory=list)  # (begin, marker)
+    number: int = 0  # in its workgroup
 
     @property
     def instruction(self) -> Instruction:
@@ -119,6 +121,9 @@ class LiveWave:
         notes = instruction.notes
         if "chance" in notes:
             return rng.random() < float(notes["chance"])
+        if "waves" in notes:
+            first, last = map(int, notes["waves"].split("-"))
+            return first <= self.number <= last
         name = notes.get("rounds") or notes.get("last")
         if name is None:
             return True

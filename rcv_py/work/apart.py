@@ -25,7 +25,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.work.jobs import hold_memory
 from rcv_py.work.load import batches as read_batches
 from rcv_py.work.triage import triage
-from rcv_py.work.worker import step_back, without_main
+from rcv_py.work.worker import settle, without_main
 
 SMALL_BYTES = 4 << 20  # of wave files: up to here no step takes long
 STOPPED = "The process that looks for findings stopped; rcv triage in a terminal tells more."
@@ -75,8 +75,8 @@ def _from_process(trace: Trace) -> Findings:
 
 def serve(connection: Connection, folder: str) -> None:
     """Open a capture, look at it, and send what was found."""
+    settle()
     hold_memory()
-    step_back()
     trace = open_trace(Path(folder))
     read = tuple(read_batches(trace, chosen_rows(trace.waves), workers=0))
     with suppress(OSError):  # the window may have gone

@@ -11,7 +11,7 @@ from pathlib import Path
 from rcv_py.analysis.library import LibraryRow, library_row
 from rcv_py.base.errors import RcvError
 from rcv_py.formats.open import open_trace
-from rcv_py.work.worker import step_back, without_main
+from rcv_py.work.worker import settle, without_main
 
 DEFAULT_JOBS = 2
 FEW = 24  # captures: opening so many takes less time than starting a process
@@ -30,7 +30,7 @@ def library_rows(paths: Sequence[Path], jobs: int | None = None) -> Iterator[Lib
         return
     done = 0
     try:
-        with without_main(), ProcessPoolExecutor(jobs, get_context("spawn"), step_back) as pool:
+        with without_main(), ProcessPoolExecutor(jobs, get_context("spawn"), settle) as pool:
             for row in pool.map(row_of, paths, chunksize=AT_ONCE):
                 done += 1
                 yield row

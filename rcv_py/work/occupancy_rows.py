@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 from rcv_py.analysis.dispatch_curves import dispatch_curves
 from rcv_py.analysis.occupancy import Steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
 from rcv_py.analysis.wave_states import LIVING, wave_states
 from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -31,10 +32,12 @@ class OccupancyRow:
 def occupancy_rows(trace: Trace, by: str, read: Read, se: int | None = None) -> list[OccupancyRow]:
     """Return the curve of all and those `by` se, cu, simd, kernel or state, or (`all`) nothing else.
 
-    `read` is called if waves are needed; states are those of a shader engine if one is named.
+    `read` is called if waves are needed; `se` names a shader engine of which the waves are.
     """
     if by == "state":
         return _of_states(read, se)
+    if se is not None:
+        trace = replace(trace, occupancy=_of_engine(trace.occupancy, se))
     return _of_kernels(trace) if by == "kernel" else _of_places(trace, by)
 
 
@@ -42,6 +45,12 @@ def shares(rows: list[OccupancyRow]) -> list[float]:
     """Return what part of the wave-cycles of all each row has, 0 to 1."""
     whole = rows[0].numbers.area if rows else 0
     return [row.numbers.area / whole if whole else 0.0 for row in rows]
+
+
+def _of_engine(events: WaveEvents, se: int) -> WaveEvents:
+    kept = events.se == se
+    columns = {one.name: getattr(events, one.name)[kept] for one in fields(events) if one.name != "names"}
+    return WaveEvents(**columns, names=events.names)
 
 
 def _of_places(trace: Trace, by: str) -> list[OccupancyRow]:

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from rcv_py.base.errors import RcvError
+from rcv_py.base.lifeline import end_with_parent
 from rcv_py.model.trace import WaveReader
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.jobs import hold_memory, prepare
@@ -88,6 +89,7 @@ def without_main() -> Iterator[None]:
 
 def serve(connection: Connection, reader: bytes, lod: bool) -> None:
     """Answer jobs until the other end is closed, by intent or because its process died."""
+    end_with_parent()
     hold_memory()
     step_back()
     files: Any = pickle.loads(reader)
@@ -96,6 +98,12 @@ def serve(connection: Connection, reader: bytes, lod: bool) -> None:
             connection.send_bytes(_answer(files, connection.recv(), lod))
     except (EOFError, OSError, KeyboardInterrupt):
         return
+
+
+def settle() -> None:
+    """What a process of a pool does first."""
+    end_with_parent()
+    step_back()
 
 
 def step_back() -> None:

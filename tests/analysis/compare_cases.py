@@ -52,7 +52,7 @@ def costs(
     seed: int = 1,
     has_launch: bool = False,
 ) -> CaptureCosts:
-    """A capture of one wave a workgroup, which runs all lines but the label `rounds` times.
+    """A capture of one wave a workgroup, each started on its own, with all lines but the label `rounds` times.
 
     A line's stall is that of `stalls`, longer or shorter by `spread` from one wave to the other.  Unless
     `has_launch` the capture does not say when waves of the device began and ended.
@@ -63,9 +63,10 @@ def costs(
         lines = [line for _ in range(turns) for line in range(1, len(code) - 1)] + [len(code) - 1]
         factor = 1 + spread * rng.standard_normal()
         each = [max(0, round(stalls[line] * factor)) for line in lines]
-        one = tokens(lines, each, 100)
+        begin = 100 + 128 * row
+        one = tokens(lines, each, begin)
         end = int(one.end.max())
-        waves.append(build.of_tokens(one, row=row, begin=100, end=end, place=(row % 2, 0, row, 0)))
+        waves.append(build.of_tokens(one, row=row, begin=begin, end=end, place=(row % 2, 0, row, 0)))
     trace = build.trace(code, waves)
     found = capture_costs(trace, [build.batch(*waves)] if waves else [])
     return found if has_launch else replace(found, launch=None)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.analysis.barrier_skew import barrier_skew
+from rcv_py.analysis.workgroups import Told
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.variants import SAMPLES
 from tests.analysis import build
@@ -30,18 +31,35 @@ def test_skew_is_the_reference_number(name: str) -> None:
 def test_the_last_to_arrive_is_named() -> None:
     one = build.wave("VV|iiiiiiI|V", [0, 1, 2], row=0, place=(0, 0, 0, 0))
     two = build.wave("VVVVV|iiiI|V", [0, 1, 2], row=1, place=(0, 1, 0, 0))
-    other = build.wave("VV|I|V", [0, 1, 2], row=2, place=(0, 0, 1, 0))
+    other = build.wave("VV" + "V" * 40 + "|I|V", [0, 1, 2], row=2, place=(0, 0, 1, 0))
     found = barrier_skew(build.trace(build.code(TEXTS), [one, two, other]), [build.batch(one, two, other)])
     assert (found.skew.tolist(), found.last.tolist(), found.waves.tolist()) == ([3], [1], [2])
     assert found.arrived.tolist() == [2]
-    assert found.is_guess
+    assert (found.told, found.is_guess) == (Told.BARRIERS, False)
 
 
 def test_waves_that_leave_at_other_times_are_no_group() -> None:
     one = build.wave("VV|iiI|V", [0, 1, 2], row=0, place=(0, 0, 0, 0))
     far = build.wave("VV|iiI|V", [0, 1, 2], row=1, begin=500, place=(0, 1, 0, 0))
     found = barrier_skew(build.trace(build.code(TEXTS), [one, far]), [build.batch(one, far)])
-    assert (len(found), found.dropped) == (0, 1)
+    assert (len(found), found.dropped) == (0, 0)
+
+
+def test_a_numbered_group_whose_waves_leave_apart_is_dropped() -> None:
+    one = replace(build.wave("VV|iiI|" + "V" * 600, [0, 1, 2], row=0, place=(0, 0, 0, 0)), workgroup=3)
+    far = replace(build.wave("VV|iiI|V", [0, 1, 2], row=1, begin=500, place=(0, 1, 0, 0)), workgroup=3)
+    found = barrier_skew(build.trace(build.code(TEXTS), [one, far]), [build.batch(one, far)])
+    assert (len(found), found.dropped, found.told) == (0, 1, Told.CAPTURE)
+
+
+def test_waves_that_are_not_asked_for_still_arrive_but_cost_nothing() -> None:
+    one = build.wave("VV|iiiiiiI|V", [0, 1, 2], row=0, place=(0, 0, 0, 0))
+    two = build.wave("VVVVV|iiiI|V", [0, 1, 2], row=1, place=(0, 1, 0, 0))
+    trace = build.trace(build.code(TEXTS), [one, two])
+    found = barrier_skew(trace, [build.batch(one, two)], {0})
+    assert (found.skew.tolist(), found.last.tolist(), found.stall.tolist()) == ([3], [1], [7])
+    assert barrier_skew(trace, [build.batch(one, two)]).stall.tolist() == [11]
+    assert len(barrier_skew(trace, [build.batch(one, two)], set())) == 0
 
 
 def test_workgroup_numbers_are_believed_if_there_are_any() -> None:

@@ -15,6 +15,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import Wave
 from tests.analysis import build
 from tests.support import captures
+from tests.support.simd_cycles import passes_of
 
 TEXTS = [f"v_mov_b32 v{i}, 0" for i in range(4)]
 
@@ -77,6 +78,7 @@ def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(nam
     batch = trace.reader.read(rows)
     found = bubbles(trace, [batch])
     issued: dict[tuple[int, int], set[int]] = {}
+    passes: dict[tuple[int, int], list[tuple[int, int]]] = {}
     alive: dict[tuple[int, int], set[int]] = {}
     for wave in batch.waves:
         place = (wave.id.se, wave.id.simd)
@@ -92,9 +94,18 @@ def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(nam
             is_end = line >= 0 and trace.code.text[line].startswith("s_endpgm")
             end = start + stall + (min(busy, 4) if is_end else busy)
             issued.setdefault(place, set()).update(range(start + stall, end))
-    silent = sum(len(cycles - issued.get(place, set())) for place, cycles in alive.items())
-    assert found.bubble == silent
-    assert found.total.sum() == pytest.approx(silent, abs=1e-6)
+            if line >= 0 and trace.code.text[line].startswith("v_mfma"):
+                passes.setdefault(place, []).append((start + stall, passes_of(trace.code.text[line])))
+    no_issue = {place: cycles - issued.get(place, set()) for place, cycles in alive.items()}
+    assert found.no_issue == sum(map(len, no_issue.values()))
+    for place, work in passes.items():
+        free = 0
+        for issue, cycles in sorted(work):
+            free = max(free, issue) + cycles
+            no_issue[place] -= set(range(free - cycles, free))
+    nothing = sum(map(len, no_issue.values()))
+    assert found.bubble == nothing
+    assert found.total.sum() == pytest.approx(nothing, abs=1e-6)
 
 
 def test_only_the_rest_of_an_end_drains() -> None:
@@ -105,6 +116,27 @@ def test_only_the_rest_of_an_end_drains() -> None:
     theirs = bubbles(trace, [build.batch(wave)], rule=ReferenceRule.REFERENCE)
     assert charges(ours) == {1: (0, 0, 4.0)}, "the end lasts 8 cycles, of which it issues in 4"
     assert (theirs.bubble, theirs.issuing) == (0, 10)
+
+
+def test_cycles_under_matrix_passes_are_no_bubbles() -> None:
+    texts = ["v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]", "v_mov_b32 v9, 0"]
+    wave = build.wave("MMMMvvvvvvvvvvvvvvvvVVVV", [0, 1])
+    trace = build.trace(build.code(texts, kinds=[13, 6]), [wave])
+    ours = bubbles(trace, [build.batch(wave)])
+    theirs = bubbles(trace, [build.batch(wave)], rule=ReferenceRule.REFERENCE)
+    assert (ours.no_issue, ours.matrix, ours.bubble) == (16, 16, 4)
+    assert charges(ours) == {1: (0, 4.0, 0)}, "the matrix unit works in cycles 0 to 15"
+    assert (theirs.no_issue, theirs.matrix, theirs.bubble) == (16, 0, 16)
+
+
+def test_waves_that_do_not_count_cover_and_are_charged_nothing() -> None:
+    first = build.wave("V|vvvvvvV", [0, 1], row=0)
+    other = build.wave("..VV|vvvvVV", [2, 3], row=1, place=(0, 0, 1, 0))
+    trace = build.trace(build.code(TEXTS), [first, other])
+    found = bubbles(trace, [build.batch(first, other)], rows={0})
+    assert (found.resident, found.waves) == (8, 1)
+    assert charges(found) == {1: (0, 4.0, 0)}, "the other issues in cycles 2 and 3"
+    assert found.bubble == 4
 
 
 def test_waves_on_other_simds_do_not_cover() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Event, Thread
+
 import pytest
 
 from rcv_py.analysis.search import find
@@ -34,3 +36,48 @@ def test_a_bad_expression_says_where(text: str, place: str) -> None:
         find(TEXTS, text, is_regex=True)
     assert caught.value.hint
     assert find(TEXTS, text).tolist() == []
+
+
+SLOW = ("(a|aa)+$", r"(\w+)\1+$")
+
+
+@pytest.mark.parametrize("text", SLOW)
+def test_an_expression_that_takes_too_long_is_stopped_with_a_sentence(text: str) -> None:
+    with pytest.raises(UsageError, match="stopped after 2 seconds") as caught:
+        find(("a" * 3000 + "b",) * 50, text, is_regex=True)
+    assert "plain text" in caught.value.hint
+
+
+TOO_MUCH = ("a" * 5000, "(a{1000}){1000}", "((((a{100}){100}){100}){100}){100}", "(" * 900)
+
+
+@pytest.mark.parametrize("text", TOO_MUCH)
+def test_an_expression_that_its_compiler_cannot_bear_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        find(TEXTS, text, is_regex=True)
+
+
+def test_a_long_text_is_found_as_it_is() -> None:
+    assert find(("x" * 9000, "y"), "x" * 5000).tolist() == [0]
+
+
+def test_other_threads_go_on_while_an_expression_is_matched() -> None:
+    found: list[object] = []
+    started = Event()
+
+    def search() -> None:
+        started.set()
+        try:
+            find(("a" * 3000 + "b",), SLOW[0], is_regex=True)
+        except UsageError as error:
+            found.append(error)
+
+    thread = Thread(target=search)
+    thread.start()
+    started.wait()
+    steps = 0
+    while thread.is_alive():  # with `re` this loop would get a turn only at the end
+        steps += 1
+    thread.join()
+    assert len(found) == 1
+    assert steps > 1000

@@ -15,6 +15,7 @@ import pytest
 from tests.support import captures
 from tests.support.command_runs import run
 from tests.support.plain_capture import LABEL, Plain, plain
+from tests.support.simd_cycles import passes_of
 
 NAMES = ("pa_mqa_small", "flash_attn_small_before", "pa_mqa_big", "vec_add")
 SMALLER = NAMES[:2]  # for sums cycle by cycle
@@ -274,15 +275,27 @@ def length(spans: list[tuple[int, int]]) -> int:
     return total
 
 
+def passing(found: Plain, waves: list[Any]) -> set[int]:
+    """Every fourth cycle in which a SIMD's matrix unit works: each instruction behind the one before."""
+    issued = [(token.issue, found.text(token.line)) for wave in waves for token in wave.tokens]
+    free, cycles = 0, set()
+    for issue, text in sorted(one for one in issued if one[1].startswith("v_mfma")):
+        begin = max(free, issue)
+        free = begin + passes_of(text)
+        cycles |= set(range(begin, free, 4))
+    return cycles
+
+
 @pytest.mark.parametrize("name", SMALLER)
-def test_bubbles_charge_silent_cycles_one_by_one(name: str) -> None:
+def test_bubbles_charge_cycles_in_which_nothing_happens_one_by_one(name: str) -> None:
     """Times are multiples of 4 cycles here, so a step of 4 looks at every cycle.
 
     What is spent under s_endpgm beyond one issue turn is no issue: the wave waits for its last operations.
+    A matrix instruction works for its passes, behind those in front of it on its SIMD.
     """
     found = files(name)
     charged: dict[int, float] = defaultdict(float)
-    resident = issuing = 0
+    resident = issuing = matrix = 0
     for waves in found.simds().values():
         times = [t for wave in waves for token in wave.tokens for t in (token.time, token.issue, token.end)]
         assert not [time for time in times if (time - times[0]) % 4]
@@ -294,6 +307,7 @@ def test_bubbles_charge_silent_cycles_one_by_one(name: str) -> None:
                 token.issue, token.issue + 4 if found.text(token.line) == "s_endpgm" else token.end, 4
             )
         }
+        computing = passing(found, waves)
         place: dict[int, list[int]] = defaultdict(list)  # of a cycle, the lines that are waited in
         for wave in waves:
             lines = {}
@@ -305,13 +319,14 @@ def test_bubbles_charge_silent_cycles_one_by_one(name: str) -> None:
                 place[time].append(lines.get(time, wave.tokens[-1].line))
         resident += 4 * len(place)
         issuing += 4 * len(busy)
+        matrix += 4 * len(computing & place.keys())
         for time, lines_there in place.items():
-            if time not in busy:
+            if time not in busy | computing:
                 for line in lines_there:
                     charged[line] += 4 / len(lines_there)
     document = told(name, "bubbles", "--top", "0")
     totals = document["totals"]
-    assert (totals["resident"], totals["issuing"]) == (resident, issuing)
+    assert (totals["resident"], totals["issuing"], totals["matrix"]) == (resident, issuing, matrix)
     assert totals["bubble"] == pytest.approx(sum(charged.values()))
     assert {row["line"]: row["cycles"] for row in document["rows"]} == pytest.approx(charged, abs=0.01)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.formats import open as formats_open
-from rcv_py.formats.open import find_captures, is_capture
+from rcv_py.formats.open import find_captures, is_capture, open_trace
 from rcv_py.formats.uiout import folder
 from tests.support.captures import trace_path
 
@@ -37,3 +37,42 @@ def test_the_search_gives_up_in_a_huge_tree(tmp_path: Path, monkeypatch: pytest.
     for number in range(20):
         (tmp_path / f"{number}" / "inner").mkdir(parents=True)
     assert find_captures(tmp_path) == ()
+
+
+def test_a_link_to_a_capture_is_one(tmp_path: Path) -> None:
+    real = trace_path("pa_mqa_small")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "mine").symlink_to(real, target_is_directory=True)
+    assert [entry.path for entry in find_captures(tmp_path)] == [tmp_path / "runs" / "mine"]
+    assert open_trace(tmp_path / "runs" / "mine").name == "mine"
+
+
+def test_a_link_to_a_folder_of_captures_is_followed_once(tmp_path: Path) -> None:
+    store, work = tmp_path / "store", tmp_path / "work"
+    work.mkdir()
+    for name in ("one", "two"):
+        shutil.copytree(trace_path("pa_mqa_small"), store / name)
+    (work / "all").symlink_to(store, target_is_directory=True)
+    assert [entry.path for entry in find_captures(work)] == [work / "all" / "one", work / "all" / "two"]
+    # Reached directly as well, each is listed once, by its own path.
+    assert [entry.path for entry in find_captures(tmp_path)] == [store / "one", store / "two"]
+
+
+def test_loops_of_links_end(tmp_path: Path) -> None:
+    shutil.copytree(trace_path("pa_mqa_small"), tmp_path / "a" / "capture")
+    (tmp_path / "a" / "up").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "a" / "self").symlink_to(tmp_path / "a" / "self")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "to_c").symlink_to(tmp_path / "c", target_is_directory=True)
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "to_b").symlink_to(tmp_path / "b", target_is_directory=True)
+    assert [entry.path for entry in find_captures(tmp_path)] == [tmp_path / "a" / "capture"]
+
+
+def test_a_server_follows_no_link_out_of_its_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "mine").symlink_to(trace_path("pa_mqa_small"), target_is_directory=True)
+    assert len(find_captures(root)) == 1
+    monkeypatch.setenv("RCV_ROOT", str(root))
+    assert find_captures(root) == ()

@@ -23,7 +23,11 @@ def test_the_target_is_told_by_agents_and_by_instructions(tmp_path):
     (tmp_path / "x_agent_info.csv").write_text('"Agent_Type","Name"\n"CPU","EPYC, 9"\n"GPU","gfx90a"\n')
     assert opened(tmp_path).target == "gfx90a"
     (tmp_path / "x_agent_info.csv").write_text("\0\n")
-    assert opened(tmp_path).target == "gfx9"
+    plain = opened(tmp_path, {"code.json": code(row("s_nop 0", 1))})
+    assert (plain.target, plain.target_from) == ("gfx9", "")
+    # The program of the folder has a matrix instruction as it is spelled since gfx940, and nothing newer.
+    inferred = opened(tmp_path)
+    assert (inferred.target, inferred.target_from) == ("gfx942", "inferred from the instructions")
     rows = [row("v_permlane32_swap_b32 v0, v1", 1)]
     assert opened(tmp_path, {"code.json": code(*rows)}).target == "gfx950"
 

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rcv_py.base.errors import UsageError
 from rcv_py.formats import run_files
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.run_places import MOST_PLACES, nearby
 from tests.support import captures
 
 HEAD = (
@@ -75,11 +77,99 @@ def test_older_columns_are_read(tmp_path: Path) -> None:
     assert (found.lds, found.scratch, found.vgprs, found.threads) == (512, 16, -1, 0)
 
 
-def test_the_folder_above_a_capture_and_no_further(tmp_path: Path) -> None:
+def library(root: Path, kind: str = "small", dispatch: int = 7) -> Path:
+    """The capture of `examples/K/att_viewer/KIND`, with tables in `examples/K/compute_viewer`."""
+    folder = root / "examples" / "K" / "att_viewer" / kind / f"ui_output_agent_1_dispatch_{dispatch}"
+    folder.mkdir(parents=True)
+    (folder / "filenames.json").write_text("{}")
+    tables = root / "examples" / "K" / "compute_viewer"
+    tables.mkdir(exist_ok=True)
+    return folder
+
+
+def test_tables_lie_in_the_layout_of_a_library(tmp_path: Path) -> None:
+    folder = library(tmp_path)
+    tables = tmp_path / "examples" / "K" / "compute_viewer"
+    (tables / "small_kernel_trace.csv").write_text(HEAD + row("other") + row("mine", 2, 64, 1024))
+    (tables / "small_agent_info.csv").write_text("Agent_Type,Name,Cu_Count\nGPU,gfx950,256\n")
+    found = run_facts(folder, "mine", "gfx950")
+    assert found.kernel is not None
+    assert found.agent is not None
+    assert (found.kernel.lds, found.agent.cus) == (1024, 256)
+    assert found.files == tuple(str(tables / f"small_{name}.csv") for name in ("kernel_trace", "agent_info"))
+
+
+def test_the_nearest_table_that_knows_the_kernel_counts(tmp_path: Path) -> None:
+    folder = library(tmp_path)
+    tables = tmp_path / "examples" / "K" / "compute_viewer"
+    (tables / "far_kernel_trace.csv").write_text(HEAD + row("mine", 2, 64))
+    (folder.parent / "near_kernel_trace.csv").write_text(HEAD + row("other", 2, 96))
+    assert run_facts(folder, "mine").kernel.vgprs == 64  # type: ignore[union-attr]
+    (folder.parent / "near_kernel_trace.csv").write_text(HEAD + row("mine", 2, 96))
+    assert run_facts(folder, "mine").kernel.vgprs == 96  # type: ignore[union-attr]
+
+
+def test_tables_of_other_captures_are_left_alone(tmp_path: Path) -> None:
+    folder, other = library(tmp_path), library(tmp_path, "big", 8)
+    (other.parent / "x_kernel_trace.csv").write_text(HEAD + row("mine"))  # beside another capture
+    strange = tmp_path / "examples" / "downloads"
+    strange.mkdir()
+    (strange / "x_kernel_trace.csv").write_text(HEAD + row("mine"))  # in no library entry
+    assert run_facts(folder, "mine").kernel is None
+    assert run_facts(other, "mine").kernel is not None
+
+
+def test_not_more_than_five_levels_up(tmp_path: Path) -> None:
+    (tmp_path / "x_kernel_trace.csv").write_text(HEAD + row("mine"))
+    folder = tmp_path.joinpath(*"abcd", "ui_output_agent_1_dispatch_7")
+    folder.mkdir(parents=True)
+    assert run_facts(folder, "mine").kernel is not None
+    deeper = folder / "ui_output_agent_1_dispatch_8"
+    deeper.mkdir()
+    assert run_facts(deeper, "mine").kernel is None
+
+
+def test_few_folders_are_looked_into_and_loops_of_links_end(tmp_path: Path) -> None:
+    folder = library(tmp_path)
+    entry = tmp_path / "examples" / "K"
+    for number in range(300):
+        (entry / f"folder_{number}").mkdir()
+    (entry / "loop").symlink_to(entry, target_is_directory=True)
+    (folder / "self").symlink_to(folder, target_is_directory=True)
+    assert len(list(nearby(folder))) <= MOST_PLACES
+    assert run_facts(folder, "mine").kernel is None
+
+
+def test_a_linked_capture_has_the_tables_of_both_ends(tmp_path: Path) -> None:
+    folder = library(tmp_path / "real")
+    tables = tmp_path / "real" / "examples" / "K" / "compute_viewer"
+    (tables / "x_kernel_trace.csv").write_text(HEAD + row("mine", 2, 64))
+    link = tmp_path / "links" / folder.name
+    link.parent.mkdir()
+    link.symlink_to(folder, target_is_directory=True)
+    assert run_facts(link, "mine").kernel.vgprs == 64  # type: ignore[union-attr]
+
+
+def test_a_server_looks_below_its_root_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = capture(tmp_path, row("mine"))
-    deep = folder / "ui_output_agent_1_dispatch_8"
-    deep.mkdir()
-    assert run_facts(deep, "mine").kernel is None
+    monkeypatch.setenv("RCV_ROOT", str(folder))
+    assert run_facts(folder, "mine").kernel is None
+    monkeypatch.setenv("RCV_ROOT", str(tmp_path))
+    assert run_facts(folder, "mine").kernel is not None
+
+
+def test_given_files_and_folders_count_alone(tmp_path: Path) -> None:
+    folder = capture(tmp_path, row("mine", 1, 64))
+    given = tmp_path / "given"
+    given.mkdir()
+    table = given / "x_kernel_trace.csv"
+    table.write_text(HEAD + row("mine", 1, 128))
+    for path in (table, given):
+        assert run_facts(folder, "mine", given=[path]).kernel.vgprs == 128  # type: ignore[union-attr]
+    with pytest.raises(UsageError, match="no table of a run"):
+        run_facts(folder, "mine", given=[tmp_path / "nowhere"])
+    with pytest.raises(UsageError, match="no table of a run"):
+        run_facts(folder, "mine", given=[folder])
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:

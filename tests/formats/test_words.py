@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import orjson
@@ -13,6 +14,7 @@ from rcv_py.formats.uiout.chains import chains, places
 from rcv_py.formats.uiout.mnemonics import guessed_generation, guessed_target, kind_of
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.kinds import TokenKind
+from tests.support import captures
 from tests.support.captures import SHARED, need_shared
 
 
@@ -70,8 +72,22 @@ def test_generations_by_mnemonic(words, gfxip):
 
 def test_targets_by_mnemonic():
     assert guessed_target({"v_mfma_scale_f32_16x16x128_f8f6f4"}, 9) == "gfx950"
-    assert guessed_target({"s_nop"}, 9) == "gfx9"
-    assert guessed_target({"v_bitop3_b32"}, 12) == "gfx12"
+    assert guessed_target({"s_nop"}, 9) == ""
+    # Real kernels of gfx942 have these; gfx90a spells them without the sign in front of the type.
+    for name in ("v_mfma_f32_16x16x16_bf16", "v_mfma_f32_32x32x8_f16", "v_mfma_f32_16x16x8_xf32"):
+        assert guessed_target({name, "s_nop", "v_lshl_add_u64"}, 9) == "gfx942"
+    for name in ("v_mfma_f32_16x16x32_fp8_bf8", "v_smfmac_f32_16x16x64_bf8_fp8", "v_mfma_i32_16x16x32_i8"):
+        assert guessed_target({name}, 9) == "gfx942"
+    for name in ("v_mfma_f32_32x32x8f16", "v_mfma_f32_16x16x16bf16_1k", "v_mfma_f64_16x16x4f64"):
+        assert guessed_target({name}, 9) == ""
+    # What came with gfx950 decides, whatever else there is.
+    for name in (
+        "v_mfma_f32_16x16x32_f16", "v_mfma_f32_32x32x16_bf16", "v_mfma_i32_16x16x64_i8",
+        "v_smfmac_f32_16x16x64_f16", "v_smfmac_f32_16x16x128_fp8_bf8", "ds_read_b64_tr_b16",
+        "v_permlane16_swap_b32", "v_mfma_f32_16x16x128_f8f6f4",
+    ):  # fmt: skip
+        assert guessed_target({name, "v_mfma_f32_16x16x32_fp8_fp8"}, 9) == "gfx950"
+    assert guessed_target({"v_bitop3_b32"}, 12) == ""
 
 
 @pytest.mark.parametrize(
@@ -113,3 +129,9 @@ def test_columns_of_chains_hold_every_place(sources):
         part = slice(found.first[row], found.first[row + 1])
         pairs = zip(found.file[part].tolist(), found.line[part].tolist(), strict=True)
         assert [(found.paths[file], line) for file, line in pairs] == places(source)
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_no_capture_of_gfx950_is_taken_for_another_target(name: str) -> None:
+    rows = json.loads((captures.trace_path(name) / "code.json").read_text())["code"]
+    assert guessed_target({row[0].split(" ", 1)[0] for row in rows}, 9) in ("gfx950", "")

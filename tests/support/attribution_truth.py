@@ -37,6 +37,7 @@ from rcv_py.synth.isa import meaning
 from rcv_py.synth.truth import Cause as True_
 from rcv_py.synth.truth import Truth
 from rcv_py.synth.variants import SAMPLES
+from tests.support import workgroup_truth
 
 PLAIN = ("matmul_small", "reduction", "vector_add", "gfx11", "gfx12")
 ADVERSE = ("rivals", "untold", "straggler", "combined", "ceiling", "crowded")
@@ -334,6 +335,10 @@ def main(words: list[str]) -> None:
     if whole.nobody:
         share = whole.nobody[True] / sum(whole.nobody.values())
         print(f"Of barriers without a producer {_percent(share)} had a last wave that was not traced.")
+    if names == NAMES:
+        with tempfile.TemporaryDirectory() as folder:
+            rows = workgroup_truth.table(workgroup_truth.by_size(Path(folder)))
+        print("", markdown(rows) if "--markdown" in words else _text(rows), sep="\n")
 
 
 def _text(rows: list[tuple[str, ...]]) -> str:

@@ -147,7 +147,7 @@ def test_a_card_can_be_reached_and_copied(sample: SummaryPanel) -> None:
 
 def test_the_mouse_explains_bars(sample: SummaryPanel) -> None:
     for widget, place, word in (
-        (sample.pipes, QPoint(20, 4), "SIMD busy"),
+        (sample.pipes, QPoint(20, 4), "SIMD issuing"),
         (sample.states, QPoint(4, 4), "Exec"),
         (sample.activity, QPoint(120, 20), "issue"),
     ):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from rcv_py.analysis.attribution.barriers import claim_barriers
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.fetch import claim_fetch, claim_shared_fetch
 from rcv_py.analysis.attribution.gaps import gaps
-from rcv_py.analysis.attribution.ledger import Claims, Ledger
+from rcv_py.analysis.attribution.ledger import Claims, ClaimSpans, Ledger
 from rcv_py.analysis.attribution.lines import lines
 from rcv_py.analysis.attribution.stream import Stream, stream
 from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
@@ -107,14 +108,83 @@ def attribution(
     Waves that are not in `rows` still count as competitors for units.  Sums of stall and idle are exactly
     those of the tokens.
     """
-    parts, count = [], 0
+    return summed(claims_of(trace, batches, rows), trace)
+
+
+class EngineClaims(NamedTuple):
+    """The claims of a shader engine's stalls, or of its gaps, by those waves that count."""
+
+    stream: Stream
+    ledger: Ledger
+    claims: Claims
+    is_idle: bool
+    counts: np.ndarray  # int64, rows of the claims that count
+    waves: int  # that count
+
+
+def claims_of(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> Iterator[EngineClaims]:
+    """Yield the claims of each shader engine: first those of its stalls, then those of its gaps."""
     for waves in by_engine(batches):
         one = engine_stream(trace, waves)
-        chosen = None if rows is None else np.array([wave.row in rows for wave in waves], dtype=bool)
-        count += len(waves) if chosen is None else int(chosen.sum())
-        for claims, is_idle in ((stalls(one, trace.gfxip).claims(), False), (gaps(one).claims(), True)):
-            parts.append(_summed(one, claims, is_idle, len(trace.code), chosen))
+        chosen = np.array([rows is None or wave.row in rows for wave in waves], dtype=bool)
+        for ledger, is_idle in ((stalls(one, trace.gfxip), False), (gaps(one), True)):
+            claims = ledger.claims()
+            counts = np.flatnonzero(chosen[one.owner[claims.token]])
+            yield EngineClaims(one, ledger, claims, is_idle, counts, int(chosen.sum()))
+
+
+def summed(found: Iterable[EngineClaims], trace: Trace) -> Attribution:
+    """Return the table that claims make."""
+    parts, count = [], 0
+    for each in found:
+        count += 0 if each.is_idle else each.waves
+        parts.append(_sums_of(each, len(trace.code)))
     return _table(parts, trace, count)
+
+
+@dataclass(frozen=True, eq=False)
+class TimedClaims:
+    """When claimed cycles were spent, one row a span; no two spans of a wave overlap."""
+
+    key: np.ndarray  # int64, for `rows_of`
+    se: np.ndarray  # int64
+    simd: np.ndarray  # int64
+    begin: np.ndarray  # int64, aligned cycles
+    end: np.ndarray  # int64, aligned cycles
+
+
+def timed(each: EngineClaims, code_rows: int) -> TimedClaims:
+    """Return when the cycles of claims that count were spent.
+
+    Where several causes share the stall of a token, a cause has the cycles that its rule looked at, and of
+    those that no earlier rule has taken the first.
+    """
+    one, spans = each.stream, each.ledger.spans()
+    counts = np.zeros(len(each.claims), dtype=bool)
+    counts[each.counts] = True
+    spans = ClaimSpans(*(column[counts[spans.claim]] for column in (spans.claim, spans.begin, spans.end)))
+    owner = one.owner[each.claims.token[spans.claim]]
+    se, simd = (
+        np.array([getattr(wave.id, name) for wave in one.piece.waves], dtype=np.int64)[owner]
+        for name in ("se", "simd")
+    )
+    key = _keys(one, each.claims, spans.claim, code_rows)
+    return TimedClaims(key, se, simd, spans.begin + one.base, spans.end + one.base)
+
+
+def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
+    """Return the row of a table that each key of a TimedClaims belongs to, int64, -1 if it has none."""
+    line, producer = (
+        np.where(column < 0, code_rows, column).astype(np.int64) for column in (table.line, table.producer)
+    )
+    known = _packed(line, table.cause, producer, code_rows)
+    if not len(known):
+        return np.full(len(key), -1, dtype=np.int64)
+    order = np.argsort(known, kind="stable")
+    at = order[np.minimum(np.searchsorted(known, key, sorter=order), len(known) - 1)]
+    return np.where(known[at] == key, at, -1)
 
 
 def stalls(one: Stream, gfxip: int) -> Ledger:
@@ -167,20 +237,27 @@ def engine_stream(trace: Trace, waves: list[Wave]) -> Stream:
 Sums = tuple[np.ndarray, ...]  # key, stall, idle, count, guessed
 
 
-def _summed(one: Stream, claims: Claims, is_idle: bool, count: int, chosen: np.ndarray | None) -> Sums:
-    """Sums of claims by line, cause and producer, which are packed into a key."""
-    keep = slice(None) if chosen is None else np.flatnonzero(chosen[one.owner[claims.token]])
-    columns = (claims.token, claims.cause, claims.producer, claims.cycles, claims.is_guess)
-    token, cause, blamed, cycles, is_guess = (column[keep] for column in columns)
-    wide = count + 1
-    producer = np.where(blamed >= 0, one.line[np.maximum(blamed, 0)], count)
-    key = (one.line[token] * _CAUSES + cause) * wide + producer
+def _packed(line: np.ndarray, cause: np.ndarray, producer: np.ndarray, code_rows: int) -> np.ndarray:
+    """One number for a line, a cause and a producer; `code_rows` stands for no line."""
+    return (line * _CAUSES + cause) * (code_rows + 1) + producer
+
+
+def _keys(one: Stream, claims: Claims, rows: np.ndarray, code_rows: int) -> np.ndarray:
+    blamed = claims.producer[rows]
+    producer = np.where(blamed >= 0, one.line[np.maximum(blamed, 0)], code_rows)
+    return _packed(one.line[claims.token[rows]], claims.cause[rows], producer, code_rows)
+
+
+def _sums_of(each: EngineClaims, code_rows: int) -> Sums:
+    """Sums of claims by line, cause and producer."""
+    key = _keys(each.stream, each.claims, each.counts, code_rows)
     distinct, place = np.unique(key, return_inverse=True)
+    cycles, is_guess = each.claims.cycles[each.counts], each.claims.is_guess[each.counts]
     whole = sums(place, cycles, len(distinct))
-    times = np.bincount(place, minlength=len(distinct))
+    times = np.bincount(place.reshape(-1), minlength=len(distinct))
     guessed = sums(place, np.where(is_guess, cycles, 0), len(distinct))
     none = np.zeros_like(whole)
-    return (distinct, *((none, whole) if is_idle else (whole, none)), times, guessed)
+    return (distinct, *((none, whole) if each.is_idle else (whole, none)), times, guessed)
 
 
 def _table(parts: list[Sums], trace: Trace, count: int) -> Attribution:
@@ -211,13 +288,13 @@ def _without_none(row: np.ndarray, wide: int) -> np.ndarray:
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
     """Sums by a key; other columns from the row with most cycles, which is the first."""
     distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
-    numbers = [
-        sums(place, column, len(distinct)) for column in (table.stall, table.idle, table.count, table.guessed)
-    ]
+    columns = (table.stall, table.idle, table.count, table.guessed)
+    numbers = [sums(place, column, len(distinct)) for column in columns]
     order = np.lexsort((distinct, -later(numbers[0], numbers[1])))
     names = (table.line[first], table.cause[first], table.producer[first])
-    columns = (column[order] for column in (*names, *numbers))
-    return Attribution(*columns, table.assumption, table.waves, table.of)
+    return Attribution(
+        *(column[order] for column in (*names, *numbers)), table.assumption, table.waves, table.of
+    )
 
 
 def _share(cycles: np.ndarray, cause: np.ndarray) -> float | None:

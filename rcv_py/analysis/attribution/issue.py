@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.def_use import overwritten, uses
-from rcv_py.analysis.attribution.ledger import Ledger
+from rcv_py.analysis.attribution.ledger import Ledger, Within
 from rcv_py.analysis.attribution.lines import (
     LDS,
     MATRIX,
@@ -75,7 +75,8 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         busy = merged(begin, begin + lines.passes[line[work]] + tail)
         first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
         blamed = _in_front(stream, stream.simd, work, token, ledger.end[rows])
-        ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed)
+        where = Within(busy, first - ledger.at[rows])
+        ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed, where)
 
 
 def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
@@ -108,9 +109,8 @@ def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -
         token = ledger.token[rows]
         lane, own = stream.simd[stream.owner[token]], stream.owner[token]
         cycles = busy.by_others(ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride)
-        ledger.take(
-            rows, cycles, Cause.ARBITRATION, _held_longest(stream, stream.simd, (work, end), ledger, rows)
-        )
+        blamed = _held_longest(stream, stream.simd, (work, end), ledger, rows)
+        ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, lane * stream.stride))
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
@@ -129,7 +129,8 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         flight = crowded(begin, stream.at_cu(stream.released[work], work), CROWD[one])
         first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
         blamed = _held_longest(stream, stream.cu, (work, _next_taken(stream, work)), ledger, rows)
-        ledger.take(rows, inside(flight, first, last), cause, blamed)
+        where = Within(flight, first - ledger.at[rows])
+        ledger.take(rows, inside(flight, first, last), cause, blamed, where)
 
 
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import Lines
-from rcv_py.analysis.barrier_meetings import Meetings, last_ends, meetings
+from rcv_py.analysis.barrier_meetings import GFX9_DELAY, SLOWEST, Meetings, last_ends, meetings
 from rcv_py.analysis.chosen import Piece
 from rcv_py.analysis.saturated import later, since
 from rcv_py.analysis.waitcnt.links import WaitLinks
@@ -105,7 +105,8 @@ def stream(piece: Piece, lines: Lines, links: WaitLinks, code: CodeTable) -> Str
     stride = int(max(end.max(initial=0), start.max(initial=0))) + _MARGIN
     owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
     crossed = crossings(piece, code)
-    met = meetings(crossed, grouped(list(piece.waves), crossed)[0], last_ends(piece))
+    slowest = GFX9_DELAY if lines.step == 4 else SLOWEST
+    met = meetings(crossed, grouped(list(piece.waves), crossed)[0], last_ends(piece), slowest)
     times = (start, issue, end)
     return Stream(piece, lines, links, base, line, owner, *times, simd, cu, stride, crossed, met)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.capture_health.note import HealthNote, Measured
+from rcv_py.analysis.median import median
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent
 from rcv_py.model.trace import Trace
@@ -46,7 +47,7 @@ def _lost(trace: Trace) -> HealthNote | None:
             step = np.diff(np.unique(time))
             there += len(time)
             if len(step) >= FEWEST:
-                usual = float(np.median(step))
+                usual = float(median(step))
                 wide = step[step > GAP * usual]
                 lost += int(np.round(wide / usual - 1).sum())
     if lost <= NOTABLE * (lost + there):

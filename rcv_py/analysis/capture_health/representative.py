@@ -11,6 +11,7 @@ import numpy as np
 
 from rcv_py.analysis.capture_health.note import HealthNote, Measured
 from rcv_py.analysis.capture_health.places import CU_BITS, LARGEST_TARGET, main_kernel, traced_lives
+from rcv_py.analysis.median import median
 from rcv_py.analysis.occupancy import Residencies, residencies
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent
@@ -75,8 +76,8 @@ def representation(trace: Trace) -> Representation | None:
         len(others),
         float(own.mean()),
         float(others.mean()),
-        float(np.median(own)),
-        float(np.median(others)),
+        float(median(own)),
+        float(median(others)),
         int(both.min()),
         int(both.max()),
         float(low),

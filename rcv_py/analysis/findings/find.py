@@ -75,7 +75,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         key=lambda one: (_ORDER.index(one.rank), one.name in _LAST, -one.share, -one.exposed, one.name)
     )
     is_sampled = inputs.waves == 0
-    whole = (0, 0) if is_sampled else (inputs.exposure.resident, inputs.exposure.silent)
+    whole = (0, 0) if is_sampled else (inputs.exposure.resident, inputs.exposure.nothing)
     return Findings(
         key_numbers(inputs),
         tuple(_clean(one) for one in shown),
@@ -85,6 +85,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         *whole,
         samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         "" if shown else CALM,
+        0 if is_sampled else inputs.exposure.no_issue,
     )
 
 

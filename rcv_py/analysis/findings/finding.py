@@ -80,7 +80,7 @@ class Finding:
     remedy: str  # what to do
     evidence: tuple[Evidence, ...] = ()
     assumption: str = ""  # what is taken for granted, and how sure it is
-    exposed: int = 0  # cycles that no other wave covered, summed over waves; `cycles` is at most this
+    exposed: int = 0  # cycles in which nothing happened, summed over waves; `cycles` is at most this
     attributed: int = 0  # stalled and idle cycles of all waves, whether covered by others or not
     unit: str = SIMD_CYCLES  # what `share` is a share of
     rank: str = RANKED
@@ -134,9 +134,10 @@ class Findings:
     waves: int  # looked at
     of: int  # traced waves
     resident: int  # cycles in which a SIMD held a wave, summed over SIMDs
-    bubbles: int  # of these, cycles in which none of them issued
+    bubbles: int  # of these, cycles in which none of them issued and no unit of the SIMD worked
     assumption: str
     why: str = ""  # why there is nothing, or what is missing
+    no_issue: int = 0  # of the resident cycles those in which no wave of the SIMD issued
 
     @property
     def headline(self) -> str:

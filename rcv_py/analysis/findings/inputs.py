@@ -9,9 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution, attribution
+from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.barrier_skew import BarrierSkew, barrier_skew
 from rcv_py.analysis.cross_lane import CrossLaneChains, cross_lane
+from rcv_py.analysis.findings.bounds import Bound, Bounds, attributed, bounds
 from rcv_py.analysis.findings.exposure import Exposure, exposure
 from rcv_py.analysis.findings.patterns import Pattern, patterns
 from rcv_py.analysis.load_to_use import LoadToUse, load_to_use
@@ -20,6 +21,7 @@ from rcv_py.analysis.matrix_passes import MatrixUse, matrix_use
 from rcv_py.analysis.occupancy import Steps, steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
+from rcv_py.analysis.simd_work import SimdWork, simd_work
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -29,12 +31,13 @@ SAMPLED_WAVES = 32  # that distances from loads to their waits are taken from
 
 @dataclass(frozen=True, eq=False)
 class Claimed:
-    """Cycles of one pattern by code line, most exposed first."""
+    """Cycles of one pattern by code line, the largest bound first."""
 
     line: np.ndarray  # int64, code rows
-    stake: np.ndarray  # int64, exposed cycles, at most
+    stake: np.ndarray  # int64, bound of each line alone: they may add up to more than `bound`
     attributed: np.ndarray  # int64, cycles, covered or not
     count: int  # executions
+    bound: Bound  # of all of them
 
     def __len__(self) -> int:
         return len(self.line)
@@ -56,15 +59,31 @@ class FindingInputs:
         self.facts = facts
         self._table = table
 
-    @cached_property
+    @property
     def attribution(self) -> Attribution:
         """Why waves stalled and idled."""
-        return self._table if self._table is not None else attribution(self.trace, self.batches)
+        return self._attributed[0]
+
+    @property
+    def bounds(self) -> Bounds:
+        """What each of these waits can cost at most, by rows of the attribution."""
+        return self._attributed[1]
+
+    @cached_property
+    def _attributed(self) -> tuple[Attribution, Bounds]:
+        if self._table is None:
+            return attributed(self.trace, self.batches, self.work)
+        return self._table, bounds(self.trace, self.batches, self._table, self.work)
+
+    @cached_property
+    def work(self) -> SimdWork:
+        """When SIMDs issue and their units work."""
+        return simd_work(self.trace, self.batches)
 
     @cached_property
     def exposure(self) -> Exposure:
-        """Which of it no other wave covered."""
-        return exposure(self.trace, self.batches)
+        """What there is to win at all."""
+        return exposure(self.trace, self.batches, self.work)
 
     @cached_property
     def patterns(self) -> np.ndarray:
@@ -123,18 +142,21 @@ class FindingInputs:
         """Rows of the attribution of these patterns, most cycles first."""
         return np.flatnonzero(np.isin(self.patterns, wanted))
 
+    def bound(self, rows: np.ndarray) -> Bound:
+        """What the waits in some rows of the attribution can cost at most."""
+        return self.bounds.of(rows)
+
     def claimed(self, rows: np.ndarray) -> Claimed:
-        """Sum some rows of the attribution by line; what a line has at stake is what is exposed of it."""
-        table, exposed, size = self.attribution, self.exposure, len(self.trace.code)
+        """Sum some rows of the attribution by line, with the bound of each and that of all of them."""
+        table, size = self.attribution, len(self.trace.code)
         rows = rows[table.line[rows] >= 0]
         line = table.line[rows]
-        stall, idle = (
-            np.bincount(line, column[rows], size).astype(np.int64) for column in (table.stall, table.idle)
-        )
-        stake = np.minimum(stall, exposed.stall) + np.minimum(idle, exposed.idle)
-        lines = np.flatnonzero(stall + idle)
-        lines = lines[np.lexsort((lines, -(stall + idle)[lines], -stake[lines]))]
-        return Claimed(lines, stake[lines], (stall + idle)[lines], int(table.count[rows].sum()))
+        cycles = np.bincount(line, table.cycles[rows], size).astype(np.int64)
+        stake = self.bounds.by_group(rows, line, size)
+        lines = np.flatnonzero(cycles)
+        lines = lines[np.lexsort((lines, -cycles[lines], -stake[lines]))]
+        count = int(table.count[rows].sum())
+        return Claimed(lines, stake[lines], cycles[lines], count, self.bound(rows))
 
     def producers(self, rows: np.ndarray, most: int = 3) -> list[tuple[int, int]]:
         """(code row, attributed cycles) of those to blame, most first."""

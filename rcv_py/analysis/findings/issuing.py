@@ -9,11 +9,12 @@ import numpy as np
 
 from rcv_py.analysis.findings.evidence import line_of, of_pattern
 from rcv_py.analysis.findings.finding import CONTEXT, Finding
-from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
 from rcv_py.analysis.findings.waiting import BOUND, LIKELY, bounded
 from rcv_py.base.text import count, percent, plural
 
+WORTH_SAYING = 0.01  # of the waves' lives: below it nothing is said about waits for a unit that works
 CONFLICT = 100  # cycles one LDS access stalls in the mean: beyond it bank conflicts are likely
 LDS_BANKS = {"gfx950": 64}
 
@@ -27,6 +28,7 @@ class Text(NamedTuple):
     what: str  # completes "… cycles of all waves"
     remedy: str
     confidence: str = LIKELY
+    is_work: bool = False  # the SIMD works in these cycles: there is nothing to win by waiting less
 
 
 TEXTS = (
@@ -64,6 +66,7 @@ TEXTS = (
         "with fewer passes, sparsity), or moving vector work elsewhere so that it does not queue behind "
         "them.",
         "By the passes of each form the unit was occupied in these cycles.",
+        is_work=True,
     ),
     Text(
         Pattern.MATRIX_RESULT,
@@ -120,7 +123,9 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
             continue
         attributed = int(claimed.attributed.sum())
         lived = max(1, inputs.exposure.lives)
-        yield bounded(
+        if text.is_work and attributed < WORTH_SAYING * lived:
+            continue
+        yield (working if text.is_work else bounded)(
             inputs,
             claimed,
             name=text.name,
@@ -129,8 +134,21 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
             f"{text.what}, in {plural(len(claimed), 'line')}.",
             remedy=text.remedy,
             evidence=of_pattern(inputs, rows, claimed),
-            assumption=f"{text.confidence} {BOUND}",
+            assumption=text.confidence if text.is_work else f"{text.confidence} {BOUND}",
         )
+
+
+def working(inputs: FindingInputs, claimed: Claimed, **words: object) -> Finding:
+    """Return a finding of waits for the matrix unit: its cycles are those in which the unit worked."""
+    whole = inputs.exposure
+    return Finding(
+        cycles=whole.matrix,
+        is_upper_bound=False,
+        share=whole.matrix / whole.resident if whole.resident else 0.0,
+        attributed=int(claimed.attributed.sum()),
+        rank=CONTEXT,
+        **words,  # type: ignore[arg-type]
+    )
 
 
 def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
@@ -151,7 +169,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     lines = lines[np.argsort(-stall[lines], kind="stable")]
     worst = int(lines[0])
     banks = LDS_BANKS.get(inputs.trace.target, 32)
-    cycles = int(np.minimum(stall, inputs.exposure.stall)[lines].sum())
+    cycles = inputs.bound(rows[np.isin(table.line[rows], lines)]).cycles
     yield Finding(
         name="lds-bank-conflicts",
         title="LDS accesses that may conflict",
@@ -159,8 +177,8 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=False,
         share=0.0,
         sentence=f"{plural(len(lines), 'LDS instruction')} stall more than {CONFLICT} cycles an execution, "
-        f"line {worst} {count(round(float(per_hit[worst])))}; {count(cycles)} of these cycles are not "
-        "covered.",
+        f"line {worst} {count(round(float(per_hit[worst])))}; in at most {count(cycles)} cycles of SIMDs "
+        "nothing else happens.",
         remedy=f"Check the addresses of the lanes modulo {banks} banks of 4 bytes: pad rows by one bank or "
         "XOR the column with the row (swizzle).",
         evidence=tuple(line_of(inputs, int(line)) for line in lines[:3]),

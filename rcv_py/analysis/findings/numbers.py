@@ -8,6 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.findings.finding import KeyNumber
 from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.median import median
 from rcv_py.analysis.stall_reasons import stall_reasons
 from rcv_py.base.text import count, known_percent, nanoseconds, percent, plural, short_kernel
 
@@ -25,14 +26,13 @@ def _numbers(inputs: FindingInputs) -> Iterator[KeyNumber]:
         yield from _samples(inputs)
         return
     if len(trace.waves):
-        life = np.sort(trace.waves.end - trace.waves.begin)
-        median = count(int(life[len(life) // 2]))
+        middle = count(round(median(trace.waves.end - trace.waves.begin)))
         engines = plural(len(np.unique(trace.waves.se)), "shader engine")
         yield KeyNumber(
             "waves",
             "Waves",
             count(len(trace.waves)),
-            f"traced, on {engines}; median life {median} cycles",
+            f"traced, on {engines}; median life {middle} cycles",
             "Waves with instructions in the trace.",
         )
     if inputs.occupancy is not None:
@@ -76,12 +76,28 @@ def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
         "Cycles in which a wave had an instruction that did not issue, of the lives of all waves that were "
         "read.",
     )
+    of = f"of {count(whole.resident)} SIMD cycles"
     yield KeyNumber(
         "silent",
-        "Silent",
-        percent(whole.silent, whole.resident),
-        f"of {count(whole.resident)} SIMD cycles",
-        "Cycles in which a SIMD held a traced wave and none issued: no finding can win more than these.",
+        "No-issue cycles",
+        percent(whole.no_issue, whole.resident),
+        of,
+        "Cycles in which a SIMD held a traced wave and none of its traced waves issued an instruction.",
+    )
+    if whole.matrix:
+        yield KeyNumber(
+            "matrix",
+            "Matrix unit busy",
+            percent(whole.matrix, whole.resident),
+            f"{of}, from the passes of each form",
+            "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued.",
+        )
+    yield KeyNumber(
+        "nothing",
+        "Nothing happens",
+        percent(whole.nothing, whole.resident),
+        of,
+        "No-issue cycles in which the matrix unit does not work either: no finding about waits can win more.",
     )
 
 

@@ -28,7 +28,7 @@ _DECLARES = re.compile(r"\s*(@|def |class |__global__|extern )")
 def drain(inputs: FindingInputs) -> Iterator[Finding]:
     """Waves that end while stores are on their way."""
     exposure, rows = inputs.exposure, inputs.rows_of(Pattern.DRAIN)
-    cycles = min(exposure.exposed_ending, exposure.silent)
+    cycles = exposure.nothing_ending
     if not cycles:
         return
     ends = np.flatnonzero(ends_of(inputs.trace.code)).tolist()
@@ -68,15 +68,13 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
     if not len(claimed):
         return
     first_wait, newest, olds = found[0]
-    exposed = int(claimed.stake.sum())
-    cycles = min(exposed, inputs.exposure.silent)  # several waves wait in the same silent cycle
     yield Finding(
         name="redundant-wait",
         title="Waits for everything where a part would do",
-        cycles=cycles,
+        cycles=claimed.bound.cycles,
         is_upper_bound=True,
-        share=cycles / max(1, inputs.exposure.resident),
-        exposed=exposed,
+        share=claimed.bound.share,
+        exposed=claimed.bound.exposed,
         sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result "
         f"none of the next {AHEAD} instructions reads: line {first_wait} waits for line {newest}, but what "
         f"follows reads only {_named(olds)}.",

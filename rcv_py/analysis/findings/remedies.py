@@ -535,7 +535,12 @@ def _filled(text: str, one: Situation) -> str:
 def rows() -> list[tuple[str, str, str, str]]:
     """The table of the docs: finding, remedy, what it needs, effort."""
     return [
-        (name, remedy.id, "; ".join(PRECONDITIONS[need].text for need in remedy.needs) or "always", remedy.effort)
+        (
+            name,
+            remedy.id,
+            "; ".join(PRECONDITIONS[need].text for need in remedy.needs) or "always",
+            remedy.effort,
+        )
         for name, found in REMEDIES.items()
         for remedy in found
     ]

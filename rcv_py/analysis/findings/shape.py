@@ -17,6 +17,7 @@ from rcv_py.analysis.findings.finding import (
     Finding,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.median import median, nearest_to_median
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
@@ -26,18 +27,18 @@ OCCUPIED = 0.75  # of what fits: below it the grid, not a resource, is short of 
 
 
 def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
-    """More waves a SIMD would cover some of the silent cycles."""
+    """More waves a SIMD would cover some of the cycles in which nothing happens."""
     limits, whole = inputs.limits, inputs.exposure
     mean = limits.resident.mean
-    if not whole.silent or not mean or (limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap):
+    if not whole.nothing or not mean or (limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap):
         return
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     goal = limits.waves if is_short else limits.goal
     extra = goal - mean
     if extra <= 0.25:
         return
-    # A wave more brings at most as many issuing cycles as the others have each.
-    cycles = min(whole.silent, round(whole.issuing / mean * extra))
+    # A wave more brings at most as many working cycles as the others have each.
+    cycles = min(whole.nothing, round(whole.working / mean * extra))
     binding = limits.binding
     if is_short:
         title = "Few waves: the launch does not fill the SIMDs"
@@ -62,11 +63,12 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         share=cycles / max(1, whole.resident),
         sentence=f"A SIMD holds {mean:.1f} waves in the mean, {count(limits.resident.peak)} at most; "
         f"{held}, of {count(limits.cap)} that the device can hold. In "
-        f"{percent(whole.silent, whole.resident)} of the cycles with a wave none issues.",
+        f"{percent(whole.nothing, whole.resident)} of the cycles with a wave nothing happens: none issues, "
+        "and the matrix unit does not work.",
         remedy=remedy,
         evidence=_binding_evidence(inputs),
-        assumption="An estimate: each further wave is taken to issue as much as those that were there, into "
-        "cycles that are silent now. It may need the same unit, and fewer registers may cost "
+        assumption="An estimate: each further wave is taken to work as much as those that were there, in "
+        "cycles in which nothing happens now. It may need the same unit, and fewer registers may cost "
         "instructions. " + " ".join(limits.notes),
         unit=SIMD_CYCLES,
         rank=CONTEXT,
@@ -124,11 +126,10 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
     if len(life) < 4:
         return
     order = np.argsort(life, kind="stable")
-    middle, slowest = int(order[len(order) // 2]), int(order[-1])
-    if life[slowest] < UNEVEN * max(1, int(life[middle])):
+    middle, slowest, typical = nearest_to_median(life), int(order[-1]), round(median(life))
+    if life[slowest] < UNEVEN * max(1, typical):
         return
     last = int(np.argmax(index.end))
-    typical = int(life[middle])
     cycles = min(int(life[last]) - typical, inputs.trace.span.width)
     if cycles <= 0:
         return  # long ones came early: others filled the time behind them
@@ -145,7 +146,7 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
         "long ones first, or hand tiles out from a counter.",
         evidence=(
             wave_of(inputs, slowest, "the slowest"),
-            wave_of(inputs, middle, "the median"),
+            wave_of(inputs, middle, "nearest to the median"),
             wave_of(inputs, int(order[0]), "the fastest"),
         ),
         assumption="At most: how much earlier the last wave would end if it lived as long as the median "

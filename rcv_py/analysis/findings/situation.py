@@ -288,7 +288,9 @@ class Situation:
     def is_unread(self) -> bool:
         """Whether no instruction reads what the operation to blame returns."""
         wanted = registers(self.text(self.producer)).writes
-        return bool(wanted) and not any(registers(text).reads & wanted for text in self.inputs.trace.code.text)
+        return bool(wanted) and not any(
+            registers(text).reads & wanted for text in self.inputs.trace.code.text
+        )
 
     @property
     def language(self) -> Language:

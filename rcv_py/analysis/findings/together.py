@@ -18,6 +18,7 @@ from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
 from rcv_py.analysis.findings.waiting import BOUND, CERTAIN, bounded
+from rcv_py.analysis.workgroups import TOLD_TEXT
 from rcv_py.base.text import count, percent, plural
 
 ALWAYS_LAST = 0.5  # of the instances that one wave is last in: beyond it the work is not shared evenly
@@ -85,7 +86,7 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         if times > ALWAYS_LAST * len(skew) and len(skew) >= 8:
             words.append(f"{inputs.trace.waves.id(often)} was last in {count(times)} of them.")
             remedy = "One wave does more than the others: share its work, or let it start first. " + remedy
-    guess = " Which waves form a workgroup is a guess by their slots." if len(skew) and skew.is_guess else ""
+    told = f" How workgroups are told: {TOLD_TEXT[skew.told]}." if len(skew) else ""
     yield bounded(
         inputs,
         claimed,
@@ -94,7 +95,7 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=" ".join(words),
         remedy=remedy,
         evidence=tuple(evidence),
-        assumption=f"The wait is certain; only recorded waves can be seen to arrive.{guess} {BOUND}",
+        assumption=f"The wait is certain; only recorded waves can be seen to arrive.{told} {BOUND}",
     )
 
 

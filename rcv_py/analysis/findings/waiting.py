@@ -23,8 +23,8 @@ LIKELY = (
     "The cause is likely, not certain: such operations of the compute unit were in flight in these cycles."
 )
 BOUND = (
-    "At stake are only cycles in which no traced wave of the SIMD issued; what other waves covered is "
-    "left out. Another wait may take the place of one that is removed."
+    "At stake are only cycles in which no traced wave of the SIMD issued and its matrix unit did not work; "
+    "waves that waited at once count once. Another wait may take the place of one that is removed."
 )
 
 
@@ -167,16 +167,12 @@ def _finding(inputs: FindingInputs, text: Text, rows: np.ndarray) -> Iterator[Fi
 
 
 def bounded(inputs: FindingInputs, claimed: Claimed, **words: object) -> Finding:
-    """Return a finding whose cycles are the exposed ones of some lines: no more than there are silent
-    ones."""
-    whole = inputs.exposure
-    exposed = int(claimed.stake.sum())
-    cycles = min(exposed, whole.silent)
+    """Return a finding whose cycles are the bound of what is claimed."""
     return Finding(
-        cycles=cycles,
+        cycles=claimed.bound.cycles,
         is_upper_bound=True,
-        share=cycles / whole.resident if whole.resident else 0.0,
-        exposed=exposed,
+        share=claimed.bound.share,
+        exposed=claimed.bound.exposed,
         attributed=int(claimed.attributed.sum()),
         **words,  # type: ignore[arg-type]
     )

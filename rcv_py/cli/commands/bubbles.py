@@ -1,4 +1,4 @@
-"""`rcv bubbles`: which instructions kept a SIMD from issuing while no other wave of it issued."""
+"""`rcv bubbles`: which instructions waves waited in while nothing happened on their SIMD."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(arguments: Namespace) -> int:
     else:
         short = short_sources(trace)
         print_table(_COLUMNS, [_cells(row, short) for row in rows])
-        print(_footer(trace, found, rows, read))
+        print(_footer(trace, found, rows, rule))
     return 0
 
 
@@ -79,6 +79,8 @@ def _document(trace: Trace, found: Bubbles, read: list[Any], rule: ReferenceRule
         "totals": {
             "resident": found.resident,
             "issuing": found.issuing,
+            "no_issue": found.no_issue,
+            "matrix": found.matrix,
             "bubble": found.bubble,
             "busy_share": round(found.busy_share, 6),
             **{way: round(float(getattr(found, way).sum()), 3) for way in WAYS},
@@ -90,12 +92,16 @@ def _document(trace: Trace, found: Bubbles, read: list[Any], rule: ReferenceRule
                 "simd": place & 255,
                 "resident": resident,
                 "issuing": issuing,
+                "no_issue": no_issue,
+                "matrix": matrix,
                 "bubble": bubble,
             }
-            for place, resident, issuing, bubble in zip(
+            for place, resident, issuing, no_issue, matrix, bubble in zip(
                 found.place.tolist(),
                 found.resident_of.tolist(),
                 found.issuing_of.tolist(),
+                found.no_issue_of.tolist(),
+                found.matrix_of.tolist(),
                 found.bubble_of.tolist(),
                 strict=True,
             )
@@ -103,21 +109,23 @@ def _document(trace: Trace, found: Bubbles, read: list[Any], rule: ReferenceRule
     }
 
 
-def _footer(trace: Trace, found: Bubbles, rows: list[dict[str, Any]], read: list[Any]) -> str:
-    part = sum(row["cycles"] for row in rows)
-    use, whole = matrix_use(trace, read), count(found.resident)
+def _footer(trace: Trace, found: Bubbles, rows: list[dict[str, Any]], rule: ReferenceRule) -> str:
+    part, whole = sum(row["cycles"] for row in rows), found.resident
+    is_ours = rule is ReferenceRule.OURS
+    empty = "nothing happened" if is_ours else "no wave issued"
     lines = [
-        f"\n{len(rows):,} of {plural(len(found), 'line')}: {percent(round(part), found.bubble)} of "
-        f"{count(found.bubble)} cycles in which a SIMD held a traced wave and issued nothing.",
-        f"SIMDs issued in {percent(found.issuing, found.resident)} of {whole} resident cycles.",
-        f"Removing every bubble would save at most {percent(found.bubble, found.resident)} of these.",
-        "A bubble is split equally among the waves that were there; cycles that another wave covered do not "
-        "count.",
+        f"\n{len(rows):,} of {plural(len(found), 'instruction')}: {percent(round(part), found.bubble)} of "
+        f"{count(found.bubble)} cycles in which a SIMD held a traced wave and {empty}.",
+        f"Of {count(whole)} SIMD cycles with a traced wave {percent(found.issuing, whole)} issued"
+        + (f", in {percent(found.matrix, whole)} the matrix unit worked" if found.matrix else "")
+        + f", {percent(found.no_issue, whole)} are no-issue cycles"
+        + (f", and in {percent(found.bubble, whole)} nothing happened." if is_ours else "."),
+        f"Removing every bubble would save at most {percent(found.bubble, whole)} of these.",
+        "A bubble is split equally among the waves that were there; cycles in which another wave issued"
+        + (" or the matrix unit worked do not count." if is_ours else " do not count."),
     ]
-    if use.executions:
-        lines.append(
-            f"The matrix pipes were busy for {percent(use.busy, use.resident)} of these. {use.assumption}"
-        )
+    if found.assumption:
+        lines.append(found.assumption)
     if found.waves < len(trace.waves):
         lines.append(f"Only {found.waves:,} of {plural(len(trace.waves), 'wave')} could be read.")
     return "\n".join(lines)
@@ -128,4 +136,4 @@ def _why_none(trace: Trace, found: Bubbles) -> str:
         return "The capture has no traced waves, so nothing is known about bubbles."
     if not found.waves:
         return "No wave could be read; `rcv info --check` says why."
-    return "Some wave issued in every cycle in which a SIMD held one: there are no bubbles."
+    return "Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles."

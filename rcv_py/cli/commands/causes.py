@@ -15,7 +15,7 @@ from rcv_py.analysis.place_text import beside
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, known_percent, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import in_order
+from rcv_py.cli.chosen import in_order, nothing
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -62,7 +62,7 @@ def run(arguments: Namespace) -> int:
         shown = list(printer.rows(arguments.top or None))
         print(json_text(SCHEMA, printer.document() | {"rows": shown}, about(arguments, trace)))
     else:
-        printer.print(arguments.top or None)
+        printer.print(arguments.top or None, arguments)
     return 0
 
 
@@ -166,11 +166,11 @@ class _Printer:
                 names = [line["line"], line["text"], part["cause"], blamed["line"], blamed["text"]]
                 yield [*names, *numbers, line["source"], blamed["source"], part["guessed"]]
 
-    def print(self, top: int | None) -> None:
+    def print(self, top: int | None, arguments: Namespace) -> None:
         """Print a table, the largest parts below each row."""
         table = self.table
         if not len(table):
-            print(self._why_none())
+            print(self._why_none(arguments))
             return
         columns = _CAUSES if self.by == "cause" else _LINES
         shown = self.keys[:top].tolist()
@@ -222,12 +222,12 @@ class _Printer:
             return [*numbers, one, other]
         return [str(key) if is_head and key >= 0 else "", *numbers, one, other]
 
-    def _why_none(self) -> str:
+    def _why_none(self, arguments: Namespace) -> str:
         if not len(self.trace.waves):
             return "The capture has no traced waves, so nothing is known about stalls."
         if not self.table.waves:
             return "No wave could be read; `rcv info --check` says why."
-        return "No wave ever stalled or idled."
+        return nothing("stall and no idle time", arguments, "No wave ever stalled or idled.")
 
 
 def _rounded(share: float | None) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +61,12 @@ def run(arguments: Namespace) -> int:
     if not arguments.raw:
         derived = _derived(arguments, trace, found, files)
         rows += derived_rows(derived)
-    rows = _only(rows, arguments)
     errors = [] if derived is None else list(derived.mistakes)
+    try:
+        rows = _only(rows, arguments)
+    except UsageError:
+        _print_errors(errors, texts)  # a formula that cannot be read is why its name is not there
+        raise
     if arguments.csv:
         sys.stdout.write(csv_text(("name", "time", "value", "unit"), _points(rows)))
     elif arguments.json:
@@ -70,10 +74,15 @@ def run(arguments: Namespace) -> int:
     else:
         print_table(_COLUMNS, [_cells(row) for row in rows])
         _print_notes(found, derived)
+    _print_errors(errors, texts)
+    return ExitCode.USAGE if errors else ExitCode.DONE
+
+
+def _print_errors(errors: Sequence[tuple[str, FormulaError]], texts: Mapping[str, str]) -> None:
+    """Print what is wrong with formulas, with the place in their text."""
     for name, error in errors:
         text = texts.get(name, "")
         print(f"{name}:\n{error.picture(text)}" if text else f"{name}: {error}", file=sys.stderr)
-    return ExitCode.USAGE if errors else ExitCode.DONE
 
 
 def _only(rows: tuple[CounterRow, ...], arguments: Namespace) -> tuple[CounterRow, ...]:

@@ -14,7 +14,7 @@ from rcv_py.analysis.event_table import ENTRY_TEXT, EntryKind, EventTable, event
 from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import matched, tuples_in_order
+from rcv_py.cli.chosen import matched, nothing, tuples_in_order
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -57,7 +57,7 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         print(json_text("rcv.events/1", _document(trace, spans, kinds, cells), about(arguments, trace)))
     else:
-        _print(trace, spans, table, cells)
+        _print(arguments, spans, table, cells)
     return 0
 
 
@@ -85,9 +85,12 @@ def _document(
     }
 
 
-def _print(trace: Trace, spans: MarkerSpans, table: EventTable, cells: list[tuple[Any, ...]]) -> None:
+def _print(arguments: Namespace, spans: MarkerSpans, table: EventTable, cells: list[tuple[Any, ...]]) -> None:
     if not len(table):
         print(_NOTHING)
+        return
+    if not cells:
+        print(nothing("event", arguments, "No event of these kinds is there."))
         return
     shown = [(count(time), "" if length is None else count(length), *words) for time, length, *words in cells]
     print_table(_COLUMNS, shown)

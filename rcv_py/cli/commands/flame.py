@@ -88,5 +88,16 @@ def _document(trace: Trace, tree: FlameTree, arguments: Namespace) -> dict[str, 
         "order": arguments.order,
         "unit": "executions" if metric is Metric.HITS else tree.unit,
         "total": tree.whole(metric),
-        "frames": frame_rows(trace, tree, metric, Order(arguments.order)),
+        "frames": _large(
+            frame_rows(trace, tree, metric, Order(arguments.order)), tree.whole(metric), arguments
+        ),
     }
+
+
+def _large(frames: list[dict[str, Any]], whole: int, arguments: Namespace) -> list[dict[str, Any]]:
+    """Leave out frames below `--least` if it is given; the frames around one that stays, stay too."""
+    if "least" not in arguments.given:
+        return frames
+    kept = [at for at, frame in enumerate(frames) if frame["total"] >= whole * arguments.least / 100]
+    place = {old: new for new, old in enumerate(kept)}
+    return [frames[at] | {"parent": place.get(frames[at]["parent"])} for at in kept]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns
+from rcv_py.analysis.occupancy_limits import occupancy_limits
 from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
@@ -17,6 +18,7 @@ from rcv_py.cli.chosen import asked_costs
 from rcv_py.cli.hotspot_header import header_document, header_facts
 from rcv_py.cli.hotspot_views import show_bins, show_places
 from rcv_py.cli.legacy_text import show_legacy
+from rcv_py.cli.opening import facts_of
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
@@ -40,7 +42,6 @@ _COLUMNS = {
     "class": (Column("class"), *_NUMBERS, Column("lines", True), Column("meaning", elastic="right")),
 }
 TOP = 20
-_LIKE_ONLY = ("mode", "detail", "context", "kernel")
 _SAMPLES = tuple(Column(name, True) for name in ("samples", "issued", "stalled", "share"))
 _SUMS = ("hits", "latency", "stall", "idle")
 _HEAD = ("name", "text", "line", "rows", *_SUMS, "share", "source")
@@ -55,9 +56,6 @@ _OF = {
 
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
-    given = [name for name in _LIKE_ONLY if getattr(arguments, name) not in (None, False)]
-    if given and not arguments.like:
-        raise UsageError(f"--{given[0]} belongs to --like.", hint="Add --like new or --like old.")
     trace = open_trace(arguments.folder)
     if arguments.like:
         return show_legacy(trace, arguments)
@@ -71,19 +69,20 @@ def run(arguments: Namespace) -> int:
     rows = rows[::-1] if arguments.ascending else rows
     top = TOP if arguments.top is None else arguments.top
     shown = rows[:top] if top else rows
+    facts = facts_of(trace, arguments)
+    limits = occupancy_limits(trace, facts)
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_values(row) for row in shown]))
     elif arguments.json:
-        print(
-            json_text(
-                "rcv.hotspot/1", _document(arguments, trace, costs, rows, shown), about(arguments, trace)
-            )
-        )
+        described = about(arguments, trace, files=facts.files)
+        document = _document(arguments, trace, costs, rows, shown)
+        document |= {"occupancy": header_document(limits)}
+        print(json_text("rcv.hotspot/1", document, described))
     else:
         is_sampled = costs.label == SAMPLES
         columns = _COLUMNS[arguments.by]
         columns = (columns[0], *_SAMPLES, *columns[1 + len(_NUMBERS) :]) if is_sampled else columns
-        print_facts(header_facts(trace, costs))
+        print_facts(header_facts(trace, costs, limits))
         print()
         short = short_sources(trace)
         print_table(columns, [_cells(arguments.by, row, is_sampled, short) for row in shown])
@@ -92,10 +91,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _check_unlike_panels(arguments: Namespace) -> None:
-    """Raise UsageError for what only places with a charge have."""
-    given = [name for name in ("file", "no_idle") if getattr(arguments, name)]
-    words = [f"--{name.replace('_', '-')}" for name in given]
-    words += [f"--by {arguments.by}"] if arguments.by == "tree" else []
+    """Raise UsageError for values that only places with a charge have."""
+    words = [f"--by {arguments.by}"] if arguments.by == "tree" else []
     words += [f"--sort {arguments.sort}"] if arguments.sort not in _SUMS else []
     if words:
         raise UsageError(f"{words[0]} belongs to --charge.", hint="Add --charge self or --charge inclusive.")
@@ -121,7 +118,6 @@ def _document(
 ) -> dict[str, Any]:
     return {
         "capture": trace.name,
-        "occupancy": header_document(trace),
         "by": arguments.by,
         "sort": arguments.sort,
         "measure": costs.label,

@@ -12,6 +12,7 @@ from typing import Any
 from rcv_py.analysis.check import check_waves
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.summary import info
+from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.about import about
@@ -41,6 +42,12 @@ def run(arguments: Namespace) -> int:
     if entries is not None:
         if len(entries) == 1:
             return _one(entries[0].path, arguments)
+        asked = [name for name in ("check", "read") if getattr(arguments, name)]
+        if asked:
+            raise UsageError(
+                f"--{asked[0]} is about one capture, and there are {len(entries):,}.",
+                hint="Name one of them.",
+            )
         if arguments.json:
             print(
                 json_text(

@@ -12,17 +12,22 @@ from rcv_py.analysis.listing import listing
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import MODES, asked_costs, tuples_in_order
+from rcv_py.cli.chosen import MODES, asked_costs, nothing, tuples_in_order
 from rcv_py.cli.isa_views import show_labels, with_bars, with_matches
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all
 
 _UNSAMPLED = {True: ("hits", "idle"), False: ()}  # columns that say nothing where costs are samples
 _NAMES = ("row", "block", "first", "last", "target")  # numbers that name something are not grouped
 _WORDS = {"block", "instruction", "name", "source"}
-_UNITS = {"lines": ("row", "rows"), "blocks": ("block", "blocks"), "branches": ("branch", "branches")}
+_UNITS = {
+    "lines": ("instruction", "instructions"),
+    "blocks": ("block", "blocks"),
+    "branches": ("branch", "branches"),
+}
 
 
 def run(arguments: Namespace) -> int:
@@ -34,7 +39,9 @@ def run(arguments: Namespace) -> int:
         return show_labels(trace, costs, arguments)
     found = listing(trace, kind, lambda: load_all(trace), costs, show_idle=not arguments.no_idle)
     found = with_matches(with_bars(trace, found, costs, arguments), arguments)
-    shown = tuples_in_order(found.names, found.top(arguments.top), arguments)
+    # A column that is asked for decides which rows are the first; else it is what they cost.
+    rows = found.rows if arguments.sort else found.top(arguments.top)
+    shown = tuples_in_order(found.names, rows, arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(found.names, shown))
     elif arguments.json:
@@ -47,7 +54,7 @@ def run(arguments: Namespace) -> int:
         }
         print(json_text("rcv.isa/1", document, about(arguments, trace)))
     elif not found.rows:
-        print("The program has no branches." if len(trace.code) else "The capture has no instructions.")
+        print(_why_none(trace, kind, arguments))
     else:
         is_sampled, columns = found.measure == SAMPLES, _columns(kind, found.names)
         kept = [i for i, column in enumerate(columns) if column.title not in _UNSAMPLED[is_sampled]]
@@ -57,6 +64,12 @@ def run(arguments: Namespace) -> int:
         print_table(shown_columns, [[row[i] for i in kept] for row in rows])
         print(f"\n{count(len(shown))} of {plural(len(found.rows), *_UNITS[kind])}.")
     return 0
+
+
+def _why_none(trace: Trace, kind: str, arguments: Namespace) -> str:
+    if not len(trace.code):
+        return "The capture has no instructions."
+    return nothing(_UNITS[kind][0], arguments, f"The program has no {_UNITS[kind][1]}.")
 
 
 def _columns(kind: str, names: tuple[str, ...]) -> tuple[Column, ...]:

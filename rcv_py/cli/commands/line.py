@@ -134,6 +134,11 @@ def _print_bars(view: DistributionView) -> None:
 
 def _samples(arguments: Namespace, trace: Trace) -> int:
     """Say what PC samples tell of a line: how often, and why it stalled; they have no times."""
+    asked = [name for name in ("by", "top", "log", "bars", "bar") if name in arguments.given]
+    if asked:
+        raise UsageError(
+            f"--{asked[0]} is about times, and PC samples have none.", hint=f"Leave --{asked[0]} out."
+        )
     found = stall_reasons(trace.code, slice(arguments.line, arguments.line + 1))
     named = {reason_name(reason): samples for reason, samples in found.ranked()}
     if arguments.csv:

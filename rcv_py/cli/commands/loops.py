@@ -13,7 +13,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import in_order
+from rcv_py.cli.chosen import in_order, nothing
 from rcv_py.cli.loop_rounds import Rounds, rounds
 from rcv_py.cli.loop_tables import SHOWN, Asked, Rows, Shown, names
 from rcv_py.cli.opening import batches
@@ -25,6 +25,8 @@ from rcv_py.model.trace import Trace
 SCHEMA = "rcv.loops/1"
 PARTS = 4  # kinds that a split names
 _PLACES = ("source", "branch_source", "wait_source", "last_source")
+_ROWS = {"loops": "loop", "iterations": "iteration", "phases": "wave", "first": "instruction"}
+_ROWS |= {"distance": "operation", "chains": "chain", "barriers": "barrier"}
 _WORDS = ("wave", "last", "text", *_PLACES, "split", "outlier")
 _ELASTIC = {**dict.fromkeys(_PLACES, "left"), "text": "right", "split": "right"}
 
@@ -45,7 +47,7 @@ def run(arguments: Namespace) -> int:
         document = _document(asked, arguments) | {"of": len(found), "rows": part}
         print(json_text(SCHEMA, document, about(arguments, trace)))
     else:
-        _print(asked, shown, found, part)
+        _print(asked, shown, found, part, arguments)
     return 0
 
 
@@ -62,13 +64,13 @@ def _document(asked: Asked, arguments: Namespace) -> dict[str, Any]:
     return head | loop_facts(asked)
 
 
-def _print(asked: Asked, shown: Shown, found: Rows, part: Rows) -> None:
+def _print(asked: Asked, shown: Shown, found: Rows, part: Rows, arguments: Namespace) -> None:
     trace, loops = asked.trace, asked.loops
     if not loops.waves:
         print(_why_none(trace))
         return
     if not found:
-        print(shown.nothing)
+        print(nothing(_ROWS.get(arguments.show, "row"), arguments, shown.nothing))
     else:
         columns = [Column(_title(name), name not in _WORDS, _ELASTIC.get(name, "")) for name in shown.columns]
         short = short_sources(trace)

@@ -9,6 +9,7 @@ from typing import Any
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.chosen import check_engine
 from rcv_py.cli.limits import show_limits
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -37,6 +38,7 @@ def run(arguments: Namespace) -> int:
     trace = open_trace(arguments.folder)
     if arguments.limits:
         return show_limits(trace, arguments)
+    check_engine(trace, arguments.se, "traced" if arguments.by == "state" else "resident")
     rows = _only(occupancy_rows(trace, arguments.by, lambda: batches(trace), arguments.se), arguments.only)
     if arguments.csv:
         sys.stdout.write(csv_text((arguments.by, "cycle", "waves"), _changes(rows)))

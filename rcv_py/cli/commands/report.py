@@ -107,10 +107,11 @@ def _jobs(arguments: Namespace) -> list[Job]:
     """Which captures, and which files; raise UsageError where that cannot be told."""
     folders = [folder for path in arguments.folders for folder in _folders(path)]
     folders = list(dict.fromkeys(folders))
+    given = tuple(arguments.run_files or ())
     if arguments.out is None:
         names = _names(folders)
         place = arguments.out_dir or Path()
-        return [Job(folder, place / f"{names[folder]}.{arguments.format}") for folder in folders]
+        return [Job(folder, place / f"{names[folder]}.{arguments.format}", given) for folder in folders]
     if len(folders) != 1:
         raise UsageError(
             f"There are {len(folders):,} captures, but --out names one file.", hint="Use --out-dir."
@@ -118,7 +119,7 @@ def _jobs(arguments: Namespace) -> list[Job]:
     check_form(arguments.out)
     if arguments.out.is_dir():
         raise UsageError(f"{arguments.out} is a folder.", hint="Use --out-dir, or name a file.")
-    return [Job(folders[0], arguments.out)]
+    return [Job(folders[0], arguments.out, given)]
 
 
 def _folders(path: Path) -> list[Path]:

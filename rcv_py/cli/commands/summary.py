@@ -10,6 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.pipe_use import PipeUse
+from rcv_py.analysis.place_text import NO_PLACE
 from rcv_py.analysis.summary_rows import NAMES, parts, pipe_rows, plain_number, summary_rows
 from rcv_py.analysis.unit_table import UnitTable
 from rcv_py.base.text import count, percent
@@ -19,6 +20,13 @@ from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_ta
 from rcv_py.formats.open import open_trace
 
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
+
+_TITLES = {
+    "matrix_busy": "matrix unit busy",
+    "no_issue": "no-issue",
+    "nothing": "nothing happens",
+    "Matrix": "Matrix issue",
+}
 
 
 def run(arguments: Namespace) -> int:
@@ -45,8 +53,7 @@ def _document(found: DeviceSummary) -> dict[str, Any]:
     document |= {title.replace(" ", "_"): dict(rows) for title, rows in parts(found)}
     if found.pipes is not None:
         document["simds"] = [
-            {"place": place, "resident": resident, **columns}
-            for place, resident, columns in pipe_rows(found.pipes)
+            {"place": place, "resident": resident, **columns} for place, resident, columns in pipe_rows(found)
         ]
     if found.counters is not None:
         document["counters"] = {bar.name: round(bar.value, 4) for bar in found.counters.bars}
@@ -69,8 +76,10 @@ def _print(name: str, found: DeviceSummary) -> None:
         print(f"\n{title[:1].upper()}{title[1:]}, of {count(whole)} {unit}")
         cells = [(row, count(value), percent(value, whole)) for row, value in rows]
         print_table((Column(""), Column("count", True), Column("share", True)), cells)
+    if found.states is None and found.read:
+        print(f"\nStates: {NO_PLACE} the waves have no timelines.")
     if found.pipes is not None:
-        _print_pipes(found.pipes)
+        _print_pipes(found, found.pipes)
     if found.counters is not None and found.counters.bars:
         print("\nHardware counters, share of the busy time; peaks: at the moment of the largest value")
         print_facts([(bar.name, f"{bar.value:.1f} %") for bar in found.counters.bars])
@@ -78,17 +87,20 @@ def _print(name: str, found: DeviceSummary) -> None:
         _print_units(found.units)
 
 
-def _print_pipes(pipes: PipeUse) -> None:
-    print("\nBusy share of the cycles in which a SIMD had a traced wave")
-    names = ("busy", "working", *pipes.used)
-    rows = [
-        (place, count(resident), *(percent(columns[name], resident) for name in names))
-        for place, resident, columns in pipe_rows(pipes)
+def _print_pipes(found: DeviceSummary, pipes: PipeUse) -> None:
+    print("\nShare of the cycles in which a SIMD had a traced wave; of kinds of instruction: cycles of issue")
+    names = ("issuing", "working", "matrix_busy", "no_issue", "nothing", *pipes.used)
+    rows = []
+    for place, resident, columns in pipe_rows(found):
+        columns["issuing"] = resident - columns["no_issue"]
+        rows.append((place, resident, *(columns[name] for name in names)))
+    rows.append(("all", *(sum(row[i] for row in rows) for i in range(1, len(names) + 2))))
+    cells = [
+        (place, count(resident), *(percent(cycles, resident) for cycles in columns))
+        for place, resident, *columns in rows
     ]
-    whole = pipes.resident.sum()
-    totals = [pipes.share(), pipes.share_of(pipes.working), *(pipes.share(name) for name in pipes.used)]
-    rows.append(("all", count(int(whole)), *(percent(share, 1) for share in totals)))
-    print_table((Column("SIMD"), *(Column(name, True) for name in ("cycles", *names))), rows)
+    titles = ("SIMD", "cycles", *(_TITLES.get(name, name) for name in names))
+    print_table([Column(title, title != "SIMD") for title in titles], cells)
 
 
 def _print_units(units: UnitTable) -> None:

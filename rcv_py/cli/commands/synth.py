@@ -20,7 +20,7 @@ def run(arguments: Namespace) -> int:
     names = SAMPLES.ids() if arguments.all else tuple(arguments.names)
     is_table = arguments.json or arguments.csv
     if not names:
-        rows = [(sample.name, sample.text, None, 0) for sample in SAMPLES]
+        rows = [(sample.name, sample.text, None, None) for sample in SAMPLES]
         if not is_table:
             print_table(_COLUMNS, [row[:2] for row in rows])
     else:

@@ -11,10 +11,10 @@ from typing import Any
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.text import markdown
-from rcv_py.base.errors import RcvError
+from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.opening import captures
+from rcv_py.cli.opening import captures, facts_of
 from rcv_py.cli.report import (
     Column,
     bold,
@@ -25,6 +25,7 @@ from rcv_py.cli.report import (
     print_wrapped,
 )
 from rcv_py.formats.open import open_trace
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.work.load import batches
 from rcv_py.work.triage import triage
@@ -64,12 +65,13 @@ def run(arguments: Namespace) -> int:
         _print_many(arguments, entries)
         return 0
     trace = open_trace(arguments.folder)
-    found = look(trace, is_whole=arguments.all)
+    facts = facts_of(trace, arguments)
+    found = look(trace, is_whole=arguments.all, facts=facts)
     shown = found.findings[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_cells(one) for one in shown]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, found, shown), about(arguments, trace)))
+        print(json_text(SCHEMA, _document(trace, found, shown), about(arguments, trace, files=facts.files)))
     elif arguments.markdown:
         sys.stdout.write(markdown(trace.name, found, shown))
     else:
@@ -77,10 +79,13 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def look(trace: Trace, *, is_whole: bool = False) -> Findings:
-    """Read the waves of a capture, of a large one some shader engines, and return its findings."""
+def look(trace: Trace, *, is_whole: bool = False, facts: RunFacts | None = None) -> Findings:
+    """Read the waves of a capture, of a large one some shader engines, and return its findings.
+
+    `facts` are what the tables of the run tell; None: those near the capture.
+    """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows)), is_whole=True)
+    return triage(trace, tuple(batches(trace, rows)), is_whole=True, facts=facts)
 
 
 def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict[str, Any]:
@@ -88,7 +93,7 @@ def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict
         "capture": trace.name,
         "kernel": trace.kernel_name,
         "waves": {"read": found.waves, "of": found.of},
-        "totals": {"resident": found.resident, "silent": found.bubbles},
+        "totals": {"resident": found.resident, "silent": found.no_issue, "bubbles": found.bubbles},
         "numbers": [
             {"id": one.id, "name": one.name, "text": one.text, "of": one.of} for one in found.numbers
         ],
@@ -144,6 +149,10 @@ def _print_one(number: int, one: Finding) -> None:
 
 
 def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None:
+    if "top" in arguments.given:
+        raise UsageError(
+            "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
+        )
     rows = [(entry, *_headline(arguments, entry)) for entry in entries]
     if arguments.json:
         content = {
@@ -164,7 +173,9 @@ def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None
 def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | None, str]:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
     try:
-        found = look(open_trace(entry.path), is_whole=arguments.all)
+        trace = open_trace(entry.path)
+        facts = facts_of(trace, arguments) if arguments.run_files else None
+        found = look(trace, is_whole=arguments.all, facts=facts)
     except RcvError as error:
         return None, str(error)
     return found, "" if found.findings else entry.note or found.headline

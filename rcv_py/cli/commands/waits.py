@@ -13,7 +13,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import counted, counted_batches, in_order
+from rcv_py.cli.chosen import counted, counted_batches, in_order, nothing
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
@@ -60,7 +60,10 @@ _STATISTICS = ("p10", "median", "p90", "mean")
 def run(arguments: Namespace) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    rows = counted(trace, arguments.clock) if arguments.wave is None else {_row(trace, arguments.wave)}
+    rows = counted(trace, arguments.clock)
+    if arguments.wave is not None:
+        one = {_row(trace, arguments.wave)}
+        rows = one if rows is None else one & rows
     summary = wait_summary(trace, counted_batches(trace, rows), rows)
     make = _Latencies if arguments.latency else _Waits
     printer = make(trace, summary, len(trace.waves) if rows is None else len(rows))
@@ -72,7 +75,7 @@ def run(arguments: Namespace) -> int:
         document = _document(trace, summary, arguments) | {printer.name: shown}
         print(json_text(SCHEMA, document, about(arguments, trace)))
     else:
-        printer.print(shown)
+        printer.print(shown, arguments)
     return 0
 
 
@@ -179,10 +182,10 @@ class _Waits(_Printer):
             if not wait["producers"]:
                 yield [*head, "", "", 0, 0, None, "", wait["source"]]
 
-    def print(self, shown: list[dict[str, Any]]) -> None:
+    def print(self, shown: list[dict[str, Any]], arguments: Namespace) -> None:
         """Print a table, producers below their wait."""
         if not shown:
-            print(_why_none(self.trace, self.summary, self.asked))
+            print(_why_none(self.trace, self.summary, self.asked, arguments))
             return
         print_table(_WAITS, [cells for wait in shown for cells in self._cells(wait)])
         table = self.summary.blocking
@@ -244,10 +247,10 @@ class _Latencies(_Printer):
         for row in shown:
             yield [row[name] for name in _LATENCY_HEAD]
 
-    def print(self, shown: list[dict[str, Any]]) -> None:
+    def print(self, shown: list[dict[str, Any]], arguments: Namespace) -> None:
         """Print a table."""
         if not shown:
-            print(_why_none(self.trace, self.summary, self.asked))
+            print(_why_none(self.trace, self.summary, self.asked, arguments))
             return
         rows = []
         for row in shown:
@@ -260,11 +263,11 @@ class _Latencies(_Printer):
         print("Exact: a wait stalled until the result was there.  Bounds: it had come back before.")
 
 
-def _why_none(trace: Trace, summary: WaitSummary, asked: int) -> str:
+def _why_none(trace: Trace, summary: WaitSummary, asked: int, arguments: Namespace) -> str:
     if not len(trace.waves):
         return "The capture has no traced waves, so nothing is known about waits."
     if not asked:
-        return "No wave touches this range."
+        return nothing("wave", arguments, "No wave touches this range.")
     if not summary.waves:
         return "No wave could be read; `rcv info --check` says why."
-    return "No wave waited for an operation of memory, LDS or messages."
+    return nothing("wait", arguments, "No wave waited for an operation of memory, LDS or messages.")

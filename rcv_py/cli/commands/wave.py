@@ -12,6 +12,7 @@ import numpy as np
 from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.hotspot import counted_rows
 from rcv_py.analysis.line_stats import wave_lines
+from rcv_py.analysis.place_text import NO_PLACE
 from rcv_py.analysis.token_details import state_cycles
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, nanoseconds, percent, plural
@@ -59,7 +60,7 @@ def _document(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) 
         "end": wave.end,
         "cycles": wave.end - wave.begin,
         "within": [part.begin, part.end],
-        "states": {state.name.lower(): cycles[state] for state in STATES},
+        "states": {state.name.lower(): cycles[state] if len(wave.states) else None for state in STATES},
         "tokens": len(wave.tokens),
         "latency": int(whole.latency.sum()),
         "stall": int(whole.stall.sum()),
@@ -93,14 +94,16 @@ def _print(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) -> 
     found = _document(trace, wave, part, arguments)
     real = trace.clock.ns(found["cycles"])
     lasted = f"{count(found['cycles'])} cycles" + ("" if real is None else f", {nanoseconds(real)}")
-    whole = max(1, sum(found["states"].values()))
-    states = ", ".join(f"{name.upper()} {percent(value, whole)}" for name, value in found["states"].items())
+    known = {name: value for name, value in found["states"].items() if value is not None}
+    whole = max(1, sum(known.values()))
+    shares = ", ".join(f"{name.upper()} {percent(value, whole)}" for name, value in known.items())
+    states = f"{shares}, of {count(part.width)} cycles" if known else f"{NO_PLACE} the wave has no timeline"
     print(f"{wave.id}")
     facts = [
         ("life", f"{count(wave.begin)} to {count(wave.end)}, {lasted}"),
         ("place", f"compute unit {wave.cu}" if wave.cu >= 0 else ""),
         ("instructions", count(found["tokens"])),
-        ("states", f"{states}, of {count(part.width)} cycles"),
+        ("states", states),
         ("counted", f"{found['counted']:,} of {plural(found['of'], 'wave')}" if arguments.clock else ""),
     ]
     print_facts([(name, value) for name, value in facts if value])

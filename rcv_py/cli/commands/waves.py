@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.occupancy import Residencies, residencies
+from rcv_py.analysis.place_text import NO_PLACE
 from rcv_py.analysis.token_details import state_cycles
 from rcv_py.analysis.wave_places import traced_waves, waves_of_kernels, waves_of_unit
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import counted_batches, in_order, window_of
+from rcv_py.cli.chosen import counted_batches, in_order, nothing, window_of
 from rcv_py.cli.places import wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
@@ -48,7 +49,9 @@ def run(arguments: Namespace) -> int:
         document = {"capture": trace.name, "within": arguments.within, "of": len(rows), "rows": shown}
         print(json_text(schema, document, about(arguments, trace)))
     elif not rows:
-        print("There is no such wave." if len(trace.waves) else "The capture has no traced waves.")
+        there = len(trace.occupancy) if arguments.resident else len(trace.waves)
+        none = "resident waves" if arguments.resident else "traced waves"
+        print(nothing("wave", arguments, "") if there else f"The capture has no {none}.")
     else:
         columns = [Column(name, name not in ("wave", "kernel"), _ELASTIC.get(name, "")) for name in head]
         print_table(columns, [[_cell(name, row[name]) for name in head] for row in shown])
@@ -57,7 +60,9 @@ def run(arguments: Namespace) -> int:
 
 
 def _cell(name: str, value: Any) -> str:
-    if value is None or value == -1:
+    if value is None:
+        return NO_PLACE
+    if value == -1:
         return ""
     return str(value) if name in _NAMES or isinstance(value, str) else count(value)
 
@@ -88,7 +93,8 @@ def _traced(trace: Trace, arguments: Namespace) -> Iterator[dict[str, Any]]:
         begin, end = int(index.begin[row]), int(index.end[row])
         part = _window(trace, arguments.within, begin, end)
         wave = read.get(row)
-        cycles = None if wave is None else state_cycles(wave, part.begin, part.end)
+        has_states = wave is not None and len(wave.states) > 0
+        cycles = state_cycles(wave, part.begin, part.end) if has_states else None
         yield {
             "wave": str(index.id(row)),
             "cu": int(index.cu[row]),

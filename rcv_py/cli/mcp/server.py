@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ from rcv_py.cli.mcp.desk import Desk
 from rcv_py.cli.mcp.fence import Fence
 from rcv_py.cli.mcp.prompts import INSTRUCTIONS, PROMPTS, Prompt, prompt_text
 from rcv_py.cli.mcp.tools import Tool
+from rcv_py.formats.run_places import ROOT
 
 JSON = "application/json"
 T = TypeVar("T")
@@ -28,6 +30,7 @@ T = TypeVar("T")
 
 def run_server(fence: Fence) -> None:
     """Serve until standard input closes."""
+    os.environ[ROOT] = str(fence.root)  # the processes of the crew inherit it
     crew = Crew()
     try:
         anyio.run(_serve, Desk(fence, crew))

@@ -16,7 +16,7 @@ from typing import Any
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import COMMANDS
 from rcv_py.cli.mcp.fence import Fence
-from rcv_py.cli.options import Command, count, cycles, percent, size
+from rcv_py.cli.options import Command, count, cycles, percent, positive_count, size
 
 NO_TOOLS = frozenset(("view", "synth", "mcp"))  # a window, made-up captures, and this
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
@@ -37,6 +37,7 @@ _TYPES: Mapping[Any, dict[str, Any]] = {
     int: {"type": "integer"},
     float: {"type": "number"},
     count: {"type": "integer", "minimum": 0},
+    positive_count: {"type": "integer", "minimum": 1},
     percent: {"type": "number", "minimum": 0, "maximum": 100},
     size: {"type": "string", "pattern": r"^\d{2,5}x\d{2,5}$"},
     cycles: {"type": "string", "pattern": r"^-?\d{1,18}:-?\d{1,18}$"},

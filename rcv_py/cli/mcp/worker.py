@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from rcv_py.base.errors import RcvError
+from rcv_py.base.lifeline import end_with_parent
 from rcv_py.cli.arguments import parse
 from rcv_py.formats.kept import KEPT
 
@@ -40,6 +41,7 @@ class Answer:
 
 def serve(connection: Connection) -> None:
     """Answer command lines from the other end until it closes."""
+    end_with_parent()
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the server, which stops us
     if hasattr(os, "setpgrp"):

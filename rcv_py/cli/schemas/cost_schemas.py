@@ -162,6 +162,7 @@ ISA = Schema(
                             number("Length of the bar that --bars asks for, in cycles; reasons: in samples.")
                         ),
                         "instruction": INSTRUCTION,
+                        "source": SOURCE,
                     },
                     optional=("bar",),
                 ),
@@ -184,6 +185,7 @@ ISA = Schema(
                         "share": COST_SHARE,
                         "loops": times("Loops around it"),
                         "name": text("Name of the block."),
+                        "source": text("Source place of its first instruction as file:line; empty if none."),
                     },
                 ),
             },
@@ -202,6 +204,7 @@ ISA = Schema(
                         "not_taken": times("Executions that went on"),
                         "taken_share": share("Part of the executions that jumped"),
                         "instruction": INSTRUCTION,
+                        "source": SOURCE,
                     },
                 ),
             },
@@ -231,7 +234,7 @@ ISA = Schema(
 SPREAD: Fields = {
     "count": times("Hits"),
     "least": cycles("Smallest value", least=None),
-    "median": cycles("Value that half of the hits do not exceed", least=None),
+    "median": parts_of_cycles("Median: of an even count the mean of the two in the middle"),
     "p95": cycles("Value that 95 percent of the hits do not exceed", least=None),
     "most": cycles("Largest value", least=None),
     "mean": parts_of_cycles("Mean"),
@@ -243,7 +246,7 @@ _MEASURED: Fields = {
     "idle": maybe(cycles("Gap in front of it")),
     "since": maybe(cycles("Time since the wave ran it before; null the first time")),
 }
-_LINE: Fields = {**CAPTURE, "line": LINE, "instruction": INSTRUCTION}
+_LINE: Fields = {**CAPTURE, "line": LINE, "instruction": INSTRUCTION, "source": SOURCE}
 LINE_HITS = Schema(
     "rcv.line",
     1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import CAPTURE, INSTRUCTION, LINE, OF
+from rcv_py.cli.schemas.common import CAPTURE, INSTRUCTION, LINE, OF, SOURCE
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
 from rcv_py.cli.schemas.shape import (
     Fields,
@@ -20,6 +20,7 @@ from rcv_py.cli.schemas.shape import (
     whole,
 )
 
+_TEXT: Fields = {"text": INSTRUCTION, "source": SOURCE}
 _LATENCY: Fields = {
     **CAPTURE,
     "rule": choice("Our estimate, or the one of the reference viewer.", "ours", "reference"),
@@ -76,7 +77,7 @@ LATENCY = Schema(
                 ),
                 "rows": rows(
                     "Instructions by what is not hidden, the largest first.",
-                    {"line": LINE, **_HIDDEN, "share": share("Hidden part"), "text": INSTRUCTION},
+                    {"line": LINE, **_HIDDEN, "share": share("Hidden part"), **_TEXT},
                 ),
             },
             words="What other waves hide.",
@@ -92,7 +93,7 @@ LATENCY = Schema(
                         "line": LINE,
                         "counter": text("Counter that told it."),
                         **_MEMORY,
-                        "text": INSTRUCTION,
+                        **_TEXT,
                     },
                 ),
             },
@@ -110,7 +111,7 @@ LATENCY = Schema(
                         "counter": text("Counter that told it; empty if only waits did."),
                         **{name: maybe(shape) for name, shape in _MEMORY.items()},
                         **_BY_WAITS,
-                        "text": INSTRUCTION,
+                        **_TEXT,
                     },
                 ),
             },
@@ -129,6 +130,7 @@ _FRAME: Fields = {
     "name": text("What is written on it."),
     "full_name": text("The same in full."),
     "line": maybe(LINE),
+    "source": text("Place of an instruction or a source line as file:line; empty for other frames."),
 }
 _BEGIN = whole("Left edge, in the unit.", least=None)
 FLAME = schema(

@@ -24,7 +24,12 @@ ABOUT = record(
             "What is wrong with the files of these captures, and so with numbers below.",
             text("A sentence; of several captures it begins with the name of the capture."),
         ),
+        "run_files": listed(
+            "Tables of the run that were used, where the command uses them; empty if none was found.",
+            text("Path of a file."),
+        ),
     },
+    optional=("run_files",),
 )
 
 

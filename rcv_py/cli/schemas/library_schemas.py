@@ -144,6 +144,8 @@ COMPARE = schema(
                 "delta": parts_of_cycles("B less A, a wave"),
                 "noise": maybe(parts_of_cycles("How far the difference may be off")),
                 "beyond_noise": flag("Whether it is more than noise."),
+                "source_a": text("Source place of line_a as file:line; empty if there is none."),
+                "source_b": text("Source place of line_b as file:line; empty if there is none."),
             },
         ),
     },
@@ -186,7 +188,7 @@ SYNTH = schema(
                 "name": text("Its name."),
                 "text": text("What is in it."),
                 "folder": maybe(text("The folder that was written; null if it was only listed.")),
-                "files": times("Files that were written"),
+                "files": maybe(times("Files that were written; null if it was only listed")),
             },
         )
     },

@@ -27,6 +27,7 @@ from rcv_py.cli.schemas.shape import (
     record,
     rows,
     share,
+    text,
     times,
     waves,
     whole,
@@ -60,7 +61,14 @@ _LOOPS: Fields = {
             "max": maybe(cycles("Largest skew")),
             "release_spread_max": maybe(cycles("Largest time between the releases of one meeting")),
             "dropped": times("Executions that fit no meeting"),
-            "groups_are_guessed": flag("Whether workgroups are told from places instead of ids."),
+            "groups_are_guessed": flag("Whether a workgroup is only told by the starts of its waves."),
+            "groups_told_by": maybe(
+                choice(
+                    "How workgroups are known: numbered in the capture, or their barriers open together.",
+                    "capture",
+                    "barriers",
+                )
+            ),
         },
     ),
     "of": OF,
@@ -87,7 +95,8 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
             **_SPENT,
             "kinds": KINDS,
             "text": INSTRUCTION,
-            "source": SOURCE,
+            "source": text("Source place of the head as file:line; empty if there is none."),
+            "branch_source": SOURCE,
         },
     ),
     "iterations": (
@@ -105,6 +114,7 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
             **_SPENT,
             "token": whole("Its first row among the wave's instructions, counted from 0."),
             "kinds": KINDS,
+            "branch_source": SOURCE,
             "note": choice("With --loop: what the round is; empty for an ordinary one.", *_NOTES),
         },
     ),
@@ -150,6 +160,7 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
             "is_short": flag("Whether the wait mostly comes sooner than the latency."),
             "text": INSTRUCTION,
             "source": SOURCE,
+            "wait_source": SOURCE,
         },
     ),
     "chains": (
@@ -164,6 +175,7 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
             "stall": cycles("Stall"),
             "text": INSTRUCTION,
             "source": SOURCE,
+            "last_source": SOURCE,
         },
     ),
     "barriers": (
@@ -171,6 +183,9 @@ _SHOWN: dict[str, tuple[str, Fields]] = {
         {
             "line": LINE,
             "arrived": cycles("When the first wave arrived", least=None),
+            "workgroup": whole(
+                "Number of the workgroup, counted from 0 by shader engine and start.", least=0
+            ),
             "waves": waves("Traced waves that met"),
             "skew": cycles("From the first to the last arrival"),
             "release_spread": cycles("From the first to the last release"),

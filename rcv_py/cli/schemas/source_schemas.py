@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import CAPTURE, COST_SHARE, COSTS, INSTRUCTION, LINE, MEASURE, OF
+from rcv_py.cli.schemas.common import CAPTURE, COST_SHARE, COSTS, INSTRUCTION, LINE, MEASURE, OF, SOURCE
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
 from rcv_py.cli.schemas.shape import (
     Fields,
@@ -63,6 +63,7 @@ _FORMS: dict[str, tuple[str, Fields]] = {
             "share": COST_SHARE,
             "cause": _CAUSE,
             "instruction": INSTRUCTION,
+            "source": SOURCE,
             "frames": text("Source places as file:line, the innermost first, joined by arrows."),
         },
     ),

@@ -176,12 +176,14 @@ _WAYS: Fields = {
 _SIMD: Fields = {
     "resident": cycles("Time with a traced wave"),
     "issuing": cycles("Time in which a wave issued"),
-    "bubble": cycles("Time with a wave and none that issued"),
+    "no_issue": cycles("Time with a wave and none that issued"),
+    "matrix": cycles("Time with a wave in which the matrix unit worked; 0 with the reference's rule"),
+    "bubble": cycles("Time with a wave in which nothing happened; with the reference's rule: none issued"),
 }
 BUBBLES = schema(
     "rcv.bubbles",
     "bubbles",
-    "Instructions by the cycles in which they kept a SIMD from issuing.",
+    "Instructions by the cycles in which waves waited in them while nothing happened on their SIMD.",
     {
         **CAPTURE,
         "rule": choice("Our rules, or those of the reference.", "ours", "reference"),
@@ -249,6 +251,7 @@ TRIAGE = schema(
             {
                 "resident": cycles("Time in which a SIMD held a traced wave, summed over SIMDs"),
                 "silent": cycles("Part of it in which no wave issued"),
+                "bubbles": cycles("Part of that in which the matrix unit did not work either"),
             },
         ),
         "numbers": rows(

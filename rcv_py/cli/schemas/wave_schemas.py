@@ -60,7 +60,7 @@ WAVES = schema(
                 "cycles": _LIVED,
                 "tokens": maybe(times("Instructions it ran; null if its file cannot be read")),
                 **{
-                    name: maybe(cycles(f"{meaning}, inside of the range; null if it cannot be read"))
+                    name: maybe(cycles(f"{meaning}, inside of the range; null without a timeline"))
                     for name, meaning in _STATES.items()
                 },
             },
@@ -114,7 +114,8 @@ WAVE = schema(
         "cycles": _LIVED,
         "within": range_of("The range that states and instructions are of; the life if none was asked for"),
         "states": record(
-            "What it did in that range.", {name: cycles(meaning) for name, meaning in _STATES.items()}
+            "What it did in that range.",
+            {name: maybe(cycles(f"{meaning}; null without a timeline")) for name, meaning in _STATES.items()},
         ),
         "tokens": times("Instructions of its whole life"),
         "latency": cycles("Latency of all of them"),
@@ -129,6 +130,7 @@ WAVE = schema(
                 "kind": text("Kind of the instruction."),
                 "line": maybe(LINE),
                 "text": text("Text of the instruction; empty if it is not known."),
+                "source": SOURCE,
             },
         ),
     },
@@ -180,6 +182,8 @@ _CAUSE: Fields = {
     "cycles": cycles("Part of the stall, or of the gap in front"),
     "is_idle": flag("Whether it is of the gap in front, not of the stall."),
     "producer": maybe(LINE),
+    "producer_text": text("Text of the producer; empty if there is none."),
+    "producer_source": SOURCE,
     "is_guess": flag("Whether the producer is a guess, one of several that fit."),
 }
 _OF_LINE: Fields = {"instruction": INSTRUCTION, "source": SOURCE, "totals": _TOTALS, "samples": _SAMPLES}
@@ -192,6 +196,7 @@ _OF_EXECUTION: Fields = {
         {
             "line": LINE,
             "text": INSTRUCTION,
+            "source": SOURCE,
             "cycles_before": cycles("From its issue to the start of the wait", least=None),
         },
     ),
@@ -200,6 +205,7 @@ _OF_EXECUTION: Fields = {
         {
             "line": LINE,
             "text": INSTRUCTION,
+            "source": SOURCE,
             "latency": cycles("From issue to the end of the wait", least=None),
             "is_exact": flag("Whether that is the latency of memory; else it is an upper bound."),
         },
@@ -244,6 +250,7 @@ SEARCH = schema(
                 "line": maybe(LINE),
                 "file": text("Path of the source file; empty if it is none."),
                 "source_line": maybe(whole("Line of the source file, counted from 1.", least=1)),
+                "source": text("Place of an instruction or a source line as file:line; else empty."),
             },
         ),
     },

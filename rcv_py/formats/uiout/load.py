@@ -16,12 +16,11 @@ from rcv_py.formats.uiout.counters import read_counters, read_spm
 from rcv_py.formats.uiout.doubts import TIMELINES, doubts
 from rcv_py.formats.uiout.folder import INDEX, Listing, listing
 from rcv_py.formats.uiout.index import Index, read_index, rescued_index
-from rcv_py.formats.uiout.mnemonics import guessed_target
 from rcv_py.formats.uiout.othersimd import read_other_simd
 from rcv_py.formats.uiout.places import aligned, placed
 from rcv_py.formats.uiout.shaderdata import read_shader_data
 from rcv_py.formats.uiout.snapshots import read_sources
-from rcv_py.formats.uiout.target import neighbour_target
+from rcv_py.formats.uiout.target import exact_target
 from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.formats.uiout.wstates import read_state_curves
 from rcv_py.model.kinds import TokenKind
@@ -64,12 +63,14 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
     if not (len(waves) or len(device.waves) or len(code.table)):
         raise NotATrace(path, "it holds no waves, no occupancy and no code" + _first(problems))
     problems += doubts(files, index, code.table, waves, device)
+    target, told_by = exact_target(path, gfxip, set(code.mnemonics))
     return Trace(
         path=path,
         name=path.name,
         version=index.version,
         gfxip=gfxip,
-        target=neighbour_target(path, gfxip) or guessed_target(set(code.mnemonics), gfxip),
+        target=target,
+        target_from=told_by,
         has_thread_trace=index.has_thread_trace,
         has_pc_samples=index.has_pc_samples or code.table.samples_issued is not None,
         waves=waves,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 
@@ -83,7 +84,25 @@ _GFX950 = (
     "v_cvt_pk_bf16_f32",
     "v_ashr_pk_",
     "v_prng_b32",
+    "v_cvt_scalef32_",
+    "v_dot2c_f32_bf16",
+    "v_pk_maximum3",
+    "v_pk_minimum3",
+    "global_load_lds_dwordx",
 )
+# Matrix instructions of twice the depth: 16x16x32 and 32x32x16 of 16 bits, 16x16x64 and 32x32x32 of 8 bits
+# with integers, and the sparse ones of twice that.
+_MATRIX_GFX950 = re.compile(
+    r"v_mfma_f32_(?:16x16x32|32x32x16)_(?:f16|bf16)"
+    r"|v_mfma_f32_(?:16x16x128|32x32x64)_f8f6f4"
+    r"|v_mfma_i32_(?:16x16x64|32x32x32)_i8"
+    r"|v_smfmac_f32_(?:16x16x64|32x32x32)_(?:f16|bf16)"
+    r"|v_smfmac_f32_(?:16x16x128|32x32x64)_(?:fp8|bf8)_(?:fp8|bf8)"
+    r"|v_smfmac_i32_(?:16x16x128|32x32x64)_i8"
+)
+# Matrix instructions as they are spelled since gfx940, with the types set off, and sparse ones.  gfx950 has
+# them too, but for `xf32`; a program with them and with nothing new on gfx950 is taken to be of gfx942.
+_MATRIX_GFX942 = re.compile(r"v_mfma_[a-z0-9]+_\d+x\d+x\d+_\w+|v_smfmac_\w+")
 _GFX12 = ("s_wait_loadcnt", "s_wait_kmcnt", "s_wait_dscnt", "s_barrier_signal")
 _GFX11 = ("s_delay_alu", "v_dual_", "ds_load_b", "global_load_b32", "s_load_b")
 _GFX10 = ("s_waitcnt_vscnt", "s_waitcnt_depctr", "s_clause", "s_inst_prefetch")
@@ -105,11 +124,21 @@ def kind_of(mnemonic: str, gfxip: int = 9) -> TokenKind:
     return table[match.group()] if match else TokenKind.NONE
 
 
-def guessed_target(mnemonics: set[str], gfxip: int) -> str:
-    """The exact target if only one has these instructions, e.g. `gfx950`; else `gfx9`."""
-    if gfxip == 9 and any(name.startswith(_GFX950) for name in mnemonics):
+def guessed_target(mnemonics: Set[str], gfxip: int) -> str:
+    """The target that these instructions are of, `gfx950` or `gfx942`; "" if they do not tell.
+
+    gfx942 is inferred: gfx950 has all of its matrix instructions but those of type xf32, and compilers for it
+    prefer forms that are new there.  gfx940 and gfx941 are not told from gfx942.
+    """
+    if gfxip != 9:
+        return ""
+    if any(_is_gfx950(name) for name in mnemonics):
         return "gfx950"
-    return f"gfx{gfxip}"
+    return "gfx942" if any(map(_MATRIX_GFX942.fullmatch, mnemonics)) else ""
+
+
+def _is_gfx950(name: str) -> bool:
+    return name.startswith(_GFX950) or _MATRIX_GFX950.fullmatch(name) is not None
 
 
 def guessed_generation(mnemonics: set[str]) -> int:

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
-from itertools import islice
+from collections.abc import Iterable, Set
 from pathlib import Path
 
 from rcv_py.base.errors import TraceError
 from rcv_py.formats.files import read_bytes
+from rcv_py.formats.run_places import may_look, names_in, nearby
+from rcv_py.formats.uiout.mnemonics import guessed_target
+
+NEIGHBOURS = "tables or code objects of the run"
+INSTRUCTIONS = "inferred from the instructions"
 
 _CODE_OBJECT = re.compile(r".*_(gfx[0-9a-f]{3,5})_code_object_id_\d+\.out")
 _AGENTS = re.compile(r".*agent_info\.csv")
 _GFX = re.compile(r"gfx[0-9a-f]{3,5}")
 _CSV_LIMIT = 4 << 20
-_MOST_NEIGHBOURS = 5_000  # a folder of downloads must not keep us busy
+
+
+def exact_target(folder: Path, gfxip: int, mnemonics: Set[str]) -> tuple[str, str]:
+    """Return the target and what told it; `gfx9` and "" where nothing does.
+
+    Files in the folder or beside it are believed first, then the instructions, then tables further away.
+    """
+    near = neighbour_target(folder, gfxip)
+    if near:
+        return near, NEIGHBOURS
+    inferred = guessed_target(mnemonics, gfxip)
+    if inferred:
+        return inferred, INSTRUCTIONS
+    far = distant_target(folder, gfxip)
+    return (far, NEIGHBOURS) if far else (f"gfx{gfxip}", "")
 
 
 def neighbour_target(folder: Path, gfxip: int) -> str:
@@ -22,11 +42,18 @@ def neighbour_target(folder: Path, gfxip: int) -> str:
 
     Code objects and agent tables in the folder or beside it are asked; another generation is not believed.
     """
-    for place in (folder, folder.parent):
-        try:
-            names = [path.name for path in islice(place.iterdir(), _MOST_NEIGHBOURS)]
-        except OSError:
-            continue
+    real = Path(os.path.realpath(folder))
+    return _told_by(dict.fromkeys((folder, real, real.parent, folder.parent)), gfxip)
+
+
+def distant_target(folder: Path, gfxip: int) -> str:
+    """The same by tables further away, which may be of another run: what instructions tell goes before."""
+    return _told_by(nearby(folder), gfxip)
+
+
+def _told_by(places: Iterable[Path], gfxip: int) -> str:
+    for place in places:
+        names = names_in(place) if may_look(place) else []
         found = {match[1] for name in names if (match := _CODE_OBJECT.fullmatch(name))}
         found = found or {gpu for name in names if _AGENTS.fullmatch(name) for gpu in _gpus(place, name)}
         found = {name for name in found if name[3:-2] == str(gfxip)}

@@ -31,13 +31,19 @@ def bubble_columns(trace: Trace, found: Bubbles) -> tuple[Column, ...]:
         for way in ROLE_OF
     ]
     return (
-        Column("line", "line", found.line, str, True, width=48, tip="Row of the program."),
+        Column("line", "line", found.line, str, True, width=48, tip="Number of the instruction."),
         Column("text", "instruction", texts, width=260),
         Column(
             "bar", "cost", found.total, _cycles, True, is_left=True, width=140, tip="Bubbles by their kind."
         ),
         Column(
-            "cycles", "bubbles", found.total, _cycles, True, width=72, tip="Uncovered cycles charged to it."
+            "cycles",
+            "bubbles",
+            found.total,
+            _cycles,
+            True,
+            width=72,
+            tip="Cycles in which nothing happened, charged to it.",
         ),
         Column("share", "share", share, "{:.1f} %".format, True, width=60, tip="Of all bubbles."),
         *parts,

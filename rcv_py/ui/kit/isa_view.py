@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -10,6 +9,8 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QToolTip
 
+from rcv_py.base.errors import UsageError
+from rcv_py.base.patterns import Pattern
 from rcv_py.base.text import elide_right
 from rcv_py.model.kinds import StallReason
 from rcv_py.state.selection import SearchQuery
@@ -55,7 +56,7 @@ class IsaView(FoldView):
         self._hovered_arrow = -1
         self._hovered_loop = -1
         self._found = np.empty(0, dtype=bool)
-        self._pattern: re.Pattern[str] | None = None
+        self._pattern: Pattern | None = None
         self.setAccessibleName("Instructions")
         self.widths.elastic = Elastic("instruction", "cost", 140, 440, yields=("stall",), upto_most=300)
         self.header.fixed = frozenset({"instruction"})
@@ -189,8 +190,13 @@ class IsaView(FoldView):
         if self._pattern is None:
             return
         color = mix(self.theme.role("base"), self.theme.role("search"), 0.4)
-        for match in self._pattern.finditer(text):
-            start, stop = match.start(), min(match.end(), room)
+        try:
+            spans = self._pattern.spans(text)
+        except UsageError:
+            self._pattern = None  # the search field says that it takes too long
+            return
+        for start, end in spans:
+            stop = min(end, room)
             if start < stop:
                 left = cell.left() + PAD + start * self.char_px
                 box = QRectF(left, cell.top() + 2, (stop - start) * self.char_px, cell.height() - 4)
@@ -349,11 +355,8 @@ class IsaView(FoldView):
             self.viewport().update()
 
 
-def _pattern(query: SearchQuery) -> re.Pattern[str] | None:
-    if not query.text:
-        return None
-    flags = re.NOFLAG if query.is_case_sensitive else re.IGNORECASE
+def _pattern(query: SearchQuery) -> Pattern | None:
     try:
-        return re.compile(query.text if query.is_regex else re.escape(query.text), flags)
-    except (re.error, OverflowError, RecursionError):
+        return Pattern(query.text, query.is_case_sensitive, query.is_regex) if query.text else None
+    except UsageError:
         return None  # the search field says what is wrong with it

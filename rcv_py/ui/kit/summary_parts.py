@@ -10,9 +10,11 @@ from PySide6.QtGui import QColor
 from rcv_py.analysis import activity as activities
 from rcv_py.analysis.activity import Activity
 from rcv_py.analysis.counter_shares import CounterShares
+from rcv_py.analysis.device_summary import DeviceSummary
 from rcv_py.analysis.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
 from rcv_py.analysis.stall_reasons import StallReasons, reason_meaning, reason_name
 from rcv_py.analysis.state_shares import MEANING, SHOWN, StateShares
+from rcv_py.analysis.summary_rows import pipe_rows
 from rcv_py.analysis.unit_table import UnitColumn, UnitTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.kit.meters import Meter
@@ -23,6 +25,13 @@ from rcv_py.ui.kit.theme import Theme
 MEAN = "Of the busy time of all sampled compute units, over all samples. Above 100 %: two issues a step."
 PEAK = "At the moment of its largest value, of what was busy then, over all sampled compute units."
 LISTED = 16  # SIMDs that a tooltip names one by one
+_SIMD_FACTS = {  # key numbers about SIMDs: column of each, and colour
+    "simd_busy": ("issuing", "accent"),
+    "simd_working": ("working", "accent"),
+    "matrix_busy": ("matrix_busy", "good"),
+    "no_issue": ("no_issue", "idle"),
+    "nothing_happens": ("nothing", "stall"),
+}
 
 
 def role(name: str) -> Callable[[Theme], QColor]:
@@ -69,27 +78,29 @@ def reason_shares(found: StallReasons) -> tuple[Share, ...]:
     return tuple(shares)
 
 
-def pipe_meters(pipes: PipeUse, is_gfx9: bool) -> tuple[Meter, ...]:
-    """The busy share of all SIMDs, of each SIMD number, and of each pipe."""
-    what = "issued" if is_gfx9 else "issued or executed"
-    whole = "of the cycles in which the SIMD had a traced wave"
+def pipe_meters(found: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
+    """The share of all SIMDs and of each: issue, work of the matrix unit, and issue of each pipe."""
+    pipes = found.pipes
+    assert pipes is not None
+    rows = [
+        columns | {"issuing": resident - columns["no_issue"]} for _, resident, columns in pipe_rows(found)
+    ]
+    of = {name: np.array([row[name] for row in rows], dtype=np.int64) for name in rows[0]}
     meters = [
         Meter(
-            "SIMD busy",
-            100 * pipes.share(),
-            role("accent"),
-            f"Cycles in which any traced wave {what}, waits included, {whole}.\n{_each(pipes, pipes.busy)}",
-            _marks(pipes, pipes.busy),
-        ),
-        Meter(
-            "working",
-            100 * pipes.share_of(pipes.working),
-            role("accent"),
-            f"The same without waits, branches and the end of the program.\n{_each(pipes, pipes.working)}",
-            _marks(pipes, pipes.working),
-        ),
-        Meter("pipes, a mark a SIMD", 0.0, role("muted"), _pipe_heading(is_gfx9), is_heading=True),
+            fact.name,
+            100 * float(fact.value),
+            role(_SIMD_FACTS[fact.id][1]),
+            f"{fact.meaning}\n{_each(pipes, of[_SIMD_FACTS[fact.id][0]])}",
+            _marks(pipes, of[_SIMD_FACTS[fact.id][0]]),
+        )
+        for fact in found.facts
+        if fact.id in _SIMD_FACTS
     ]
+    meters.append(
+        Meter("issue by pipe, a mark a SIMD", 0.0, role("muted"), _pipe_heading(is_gfx9), is_heading=True)
+    )
+    whole = "of the cycles in which the SIMD had a traced wave"
     for name in pipes.used:
         column = pipes.column(name)
         kind = PIPE_KIND[name]
@@ -120,7 +131,10 @@ def counter_meters(found: CounterShares) -> tuple[Meter, ...]:
 
 def _pipe_heading(is_gfx9: bool) -> str:
     if is_gfx9:
-        return "On this generation a trace records the cycles of issue, not how long a pipe goes on working."
+        return (
+            "On this generation a trace records the cycles of issue, not how long a pipe goes on working; "
+            "how long the matrix unit works is told by the forms of its instructions."
+        )
     return "On this generation a trace records how long an instruction executes."
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.median import nearest_to_median
 from rcv_py.model.ids import WaveId
 from rcv_py.model.waves import WaveIndex
 
@@ -49,8 +50,11 @@ def changed(index: WaveIndex, wave: WaveId, level: str, value: int) -> WaveId | 
 
 
 def rank(index: WaveIndex, row: int) -> Rank:
-    """Return the fastest, the median and the slowest wave of the kernel that the wave at `row` runs."""
+    """Return the fastest wave, that of median life and the slowest of the kernel of the wave at `row`.
+
+    Of median life is the wave nearest to the median: of an even number there need not be one that has it.
+    """
     rows = np.flatnonzero(index.kernel == index.kernel[row])
     duration = index.end[rows] - index.begin[rows]
     order = rows[np.argsort(duration, kind="stable")]
-    return Rank(int(order[0]), int(order[(len(order) - 1) // 2]), int(order[-1]))
+    return Rank(int(order[0]), int(rows[nearest_to_median(duration)]), int(order[-1]))

@@ -1,4 +1,4 @@
-"""Cycles in which a SIMD held waves and issued nothing, by the instructions that waited."""
+"""Cycles in which a SIMD held waves and nothing happened, by the instructions that waited."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNREAD = "No wave could be read, so nothing is known about bubbles. Problems say
 SORTED = command_text.same(
     "line", "text", "cycles", "share", "stall", "idle", "drain", "source", bar="cycles"
 )
-NONE = "Some wave issued in every cycle in which a SIMD held one: there are no bubbles."
+NONE = "Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles."
 
 
 @panel(
@@ -39,7 +39,7 @@ NONE = "Some wave issued in every cycle in which a SIMD held one: there are no b
     title="Bubbles",
     area="bottom",
     order=28,
-    tip="Which instructions kept a SIMD from issuing while no other wave of it issued.",
+    tip="Which instructions waves waited in while nothing happened on their SIMD.",
 )
 class BubblesPanel(Panel):
     """Lines ranked by uncovered cycles, split into stall, idle and drain; a click selects the line."""
@@ -48,7 +48,7 @@ class BubblesPanel(Panel):
         super().__init__(ui)
         self.found: Bubbles | None = None
         self.view = RowsView(ui.theme, ui.settings)
-        self.view.setAccessibleName("Instructions by cycles in which their SIMD issued nothing")
+        self.view.setAccessibleName("Instructions by cycles in which nothing happened on their SIMD")
         self.view.cell_painters["bar"] = self._paint_bar
         self.view.widths.elastic = Elastic("text", "source", 160, 560, ("drain", "idle"), 320)
         self.legend, self.note = Legend(), ElidedLabel()
@@ -130,15 +130,17 @@ class BubblesPanel(Panel):
     def _say(self, found: Bubbles) -> None:
         trace = self.session.trace.value
         text = (
-            f"{count(found.bubble)} of {count(found.resident)} cycles with a wave had no issue "
+            f"in {count(found.bubble)} of {count(found.resident)} SIMD cycles with a wave nothing happened "
             f"({percent(found.bubble, found.resident)}), {plural(len(found.place), 'SIMD')}"
         )
         if trace is not None and found.waves < len(trace.waves):
             text = f"partial: {found.waves:,} of {plural(len(trace.waves), 'wave')} read · {text}"
         self.note.setText(text)
         self.note.setToolTip(
-            f"{text}.\nA bubble is split equally among the waves that were on the SIMD. "
-            "Cycles in which another wave issued do not count, so shortening a stall may uncover another one."
+            f"{text}.\n{percent(found.no_issue, found.resident)} of the SIMD cycles are no-issue cycles; "
+            f"the matrix unit worked in {percent(found.matrix, found.resident)}.\n"
+            "A bubble is split equally among the waves that were on the SIMD. Cycles in which another wave "
+            "issued or the matrix unit worked do not count, so shortening a stall may uncover another one."
         )
 
     def _show_legend(self) -> None:

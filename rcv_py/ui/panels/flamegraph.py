@@ -345,9 +345,9 @@ class FlamegraphPanel(Panel):
         )
         is_of_code = wanted.content not in OF_MARKERS
         ranged = command_text.clock(self.session) if is_of_code or wanted.metric is Metric.NONHIDDEN else ()
-        return command_text.rcv(
-            self.session, "flame", *of, *what, *command_text.idle(self.ui), *ranged, "--least=0"
-        )
+        idle = () if wanted.content is Content.MARKERS else command_text.idle(self.ui)
+        least = () if wanted.content is Content.SANDWICH else ("--least=0",)
+        return command_text.rcv(self.session, "flame", *of, *what, *idle, *ranged, *least)
 
     def sheet(self) -> Sheet | None:
         """One row a frame, from the root to the leaves, left to right."""

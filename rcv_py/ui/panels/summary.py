@@ -55,7 +55,7 @@ class SummaryPanel(Panel):
         self.facts = FactList(theme)
         self.activity = ShareBar(theme, "Activity of the traced waves", "cycles", is_ring=True)
         self.states = ShareBar(theme, "States of the traced waves", "cycles")
-        self.pipes = Meters(theme, "Busy share of SIMDs and pipes")
+        self.pipes = Meters(theme, "Share of SIMD cycles: issue, matrix unit, pipes")
         self.counters = Meters(theme, "Hardware counters: busy share of pipes")
         self.reasons = ShareBar(theme, "PC samples by stall reason", "samples")
         self.line_reasons = ShareBar(theme, "PC samples of the selected instruction", "samples")
@@ -162,8 +162,8 @@ class SummaryPanel(Panel):
             self.activity.set_shares(activity_shares(summary.activity))
         if summary.states is not None:
             self.states.set_shares(state_shares_of(summary.states))
-        if summary.pipes is not None:
-            self.pipes.set_meters(pipe_meters(summary.pipes, trace.gfxip <= 9))
+        if summary.pipes is not None and summary.work is not None:
+            self.pipes.set_meters(pipe_meters(summary, trace.gfxip <= 9))
         if summary.reasons is not None:
             self.reasons.set_shares(reason_shares(summary.reasons))
         if summary.counters is not None:

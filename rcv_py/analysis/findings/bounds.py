@@ -1,0 +1,139 @@
+"""What removing some waits can win at most: cycles of SIMDs in which a wave waits so and nothing happens.
+
+```
+wave 0     ░░░░░░░░██··       ░ waits for the load of instruction 7
+wave 1     ····░░░░░░░░       █ issues, m: the matrix unit works
+SIMD       mm▓▓▓▓▓▓██▓▓       ▓ nothing happens, and a wave waits for that load: 8 cycles
+```
+Waves that wait at once wait in the same cycles of their SIMD, so a bound is a union, not a sum: here the
+waves wait for 8 and 8 cycles, 6 and 6 of them exposed.  Cycles in which another wave issues or the matrix
+unit works cannot be won by waiting less (`simd_work`).
+
+Every claimed cycle of a wave has one cause and one place in time (`attribution`), so bounds behave as sizes
+of sets: more waits never have a smaller bound, and two sets of waits together none above the sum of both.
+
+Times are kept as the number of cycles before them, over all SIMDs, in which nothing happens.  On that axis a
+wait that is covered has no length, and the length of a union is the bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rcv_py.analysis.attribution.attribute import (
+    Attribution,
+    EngineClaims,
+    claims_of,
+    rows_of,
+    summed,
+    timed,
+)
+from rcv_py.analysis.busy_intervals import merged, until
+from rcv_py.analysis.simd_work import SimdWork
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+
+class Bound(NamedTuple):
+    """What some waits can cost at most."""
+
+    cycles: int  # of SIMDs, in which at least one wave waits so and nothing happens
+    share: float  # of the cycles in which a SIMD held a wave, 0 to 1
+    exposed: int  # the same cycles, summed over the waves that wait: at least `cycles`
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """All waits of which some cycles are exposed: one row a stretch of time of one wave and cause.
+
+    `row` int64 is the row of the attribution, -1 if it has none; `first` and `last` int64 are the cycles
+    before begin and end in which nothing happened.
+    """
+
+    row: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    work: SimdWork
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def of(self, rows: np.ndarray) -> Bound:
+        """Return the bound of the waits in some rows of the attribution."""
+        some = np.flatnonzero(np.isin(self.row, rows))
+        first, last = self.first[some], self.last[some]
+        cycles = int(merged(first, last).before[-1])
+        resident = self.work.resident_cycles
+        return Bound(cycles, cycles / resident if resident else 0.0, int((last - first).sum()))
+
+    def by_group(self, rows: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
+        """Return the bound of each group of rows, cycles, int64 [count].
+
+        `group[i]` is the group of `rows[i]`, such as its instruction; the groups' bounds may add up to more
+        than that of all of them.
+        """
+        found = np.zeros(count, dtype=np.int64)
+        of_row = np.full(int(max(self.row.max(initial=-1), rows.max(initial=-1))) + 1, -1, dtype=np.int64)
+        of_row[rows] = group
+        some = np.flatnonzero(self.row >= 0)
+        some = some[of_row[self.row[some]] >= 0]
+        if not len(some):
+            return found
+        # Times by their rank, so that one axis holds all groups one behind the other.
+        time, rank = np.unique(np.append(self.first[some], self.last[some]), return_inverse=True)
+        rank = rank.reshape(-1)
+        shift = of_row[self.row[some]] * len(time)
+        joined = merged(rank[: len(some)] + shift, rank[len(some) :] + shift)
+        owner = joined.begin // len(time)
+        cycles = time[joined.end - owner * len(time)] - time[joined.begin - owner * len(time)]
+        np.add.at(found, owner, cycles)
+        return found
+
+
+def bounds(
+    trace: Trace,
+    batches: Sequence[WaveBatch],
+    table: Attribution,
+    work: SimdWork,
+    rows: Collection[int] | None = None,
+) -> Bounds:
+    """Return the bounds of the waits in an attribution of the waves whose index row is in `rows`."""
+    found = [_exposed(each, work, len(trace.code)) for each in claims_of(trace, batches, rows)]
+    return _joined(found, table, work, len(trace.code))
+
+
+def attributed(
+    trace: Trace, batches: Sequence[WaveBatch], work: SimdWork, rows: Collection[int] | None = None
+) -> tuple[Attribution, Bounds]:
+    """Return an attribution and the bounds of its waits, for little more than the attribution alone."""
+    found: list[_Exposed] = []
+
+    def watched() -> Iterator[EngineClaims]:
+        for each in claims_of(trace, batches, rows):
+            found.append(_exposed(each, work, len(trace.code)))
+            yield each
+
+    table = summed(watched(), trace)
+    return table, _joined(found, table, work, len(trace.code))
+
+
+_Exposed = tuple[np.ndarray, np.ndarray, np.ndarray]  # key, and quiet cycles before begin and end
+
+
+def _exposed(each: EngineClaims, work: SimdWork, code_rows: int) -> _Exposed:
+    """The claims of an engine of which some cycles are exposed."""
+    spans = timed(each, code_rows)
+    shift = work.axis.shift_of(spans.se, spans.simd)
+    first, last = (until(work.nothing, time + shift) for time in (spans.begin, spans.end))
+    some = np.flatnonzero(last > first)
+    return spans.key[some], first[some], last[some]
+
+
+def _joined(found: list[_Exposed], table: Attribution, work: SimdWork, code_rows: int) -> Bounds:
+    none = np.zeros(0, dtype=np.int64)
+    key, first, last = (np.concatenate([none, *(part[i] for part in found)]) for i in range(3))
+    return Bounds(rows_of(key, table, code_rows), first, last, work)

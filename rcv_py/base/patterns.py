@@ -1,0 +1,108 @@
+"""Regular expressions of somebody else: of a user, an agent, a capture.  None runs longer than it may.
+
+Python's `re` cannot be stopped: one short expression, such as `(a|aa)+$`, keeps a thread, and with it all
+of Python, for longer than anybody waits.  `regex` looks at the clock while it matches, and lets other
+threads run.  Its compiler, however, writes repeated parts out, so what it is given is bounded: in length
+and in repeats.
+"""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from time import monotonic
+from typing import Any
+
+import regex
+
+from rcv_py.base.errors import UsageError
+
+MOST_LETTERS = 1000  # of an expression; what people write has a few dozen
+MOST_REPEATS = 10_000  # written out by the compiler: some 20 MB, and 30 ms
+LONGEST_S = 2.0  # for all texts of one search; 100,000 instructions take 0.1 s
+GLANCE_S = 0.1  # for one text that is being painted
+
+_REPEATS = re.compile(r"\{(\d{1,9})(?:,\d*)?\}")
+
+
+class TooSlow(UsageError):
+    """An expression took longer than it may."""
+
+    def __init__(self, longest: float) -> None:
+        super().__init__(
+            f"The search was stopped after {longest:g} seconds: the regular expression takes too long.",
+            hint="Repeat nothing that is itself repeated, as (a+)+ does, or search for plain text.",
+        )
+
+
+class Pattern:
+    """What is looked for: a text as it is, or an expression in the syntax of Python's `re`.
+
+    Raise UsageError, naming the character, for a bad expression.
+    """
+
+    def __init__(
+        self, text: str, is_case_sensitive: bool = False, is_regex: bool = True, longest: float = LONGEST_S
+    ) -> None:
+        self._longest = self._left = longest
+        self._is_regex = is_regex
+        self._pattern: Any = _compiled(text, is_case_sensitive) if is_regex else None
+        if not is_regex:
+            self._pattern = re.compile(re.escape(text), 0 if is_case_sensitive else re.IGNORECASE)
+
+    def is_in(self, text: str) -> bool:
+        """Whether it is anywhere in the text; raise TooSlow once the time for all texts is over."""
+        if not self._is_regex:  # nothing in it repeats, so it is quick
+            return self._pattern.search(text) is not None
+        if self._left <= 0:
+            raise TooSlow(self._longest)
+        begin = monotonic()
+        try:
+            return self._pattern.search(text, timeout=self._left, concurrent=True) is not None
+        except TimeoutError as error:
+            self._left = 0.0
+            raise TooSlow(self._longest) from error
+        finally:
+            self._left -= monotonic() - begin
+
+    def spans(self, text: str, longest: float = GLANCE_S) -> list[tuple[int, int]]:
+        """Begin and end of all matches in one text; raise TooSlow if that takes longer than `longest`."""
+        if not self._is_regex:
+            return [match.span() for match in self._pattern.finditer(text)]
+        try:
+            return [match.span() for match in self._pattern.finditer(text, timeout=longest, concurrent=True)]
+        except TimeoutError as error:
+            raise TooSlow(longest) from error
+
+
+def _compiled(expression: str, is_case_sensitive: bool) -> Any:
+    _check(expression, 0 if is_case_sensitive else re.IGNORECASE)
+    flags = regex.VERSION0 | (0 if is_case_sensitive else regex.IGNORECASE)
+    try:
+        return regex.compile(expression, flags, cache_pattern=False)
+    except (regex.error, OverflowError, RecursionError, MemoryError, ValueError) as error:
+        raise _complicated() from error
+
+
+def _check(expression: str, flags: int) -> None:
+    """Raise UsageError if it is too long, repeats too much, or is none."""
+    if len(expression) > MOST_LETTERS or prod(_least_repeats(expression)) > MOST_REPEATS:
+        raise _complicated()
+    try:
+        re.compile(expression, flags)
+    except re.error as error:
+        where = "" if error.pos is None else f" at character {error.pos + 1}"
+        raise UsageError(
+            f"The search text is not a regular expression: {error.msg}{where}.",
+            hint="Switch regular expressions off to search for the text as it is.",
+        ) from error
+    except (OverflowError, RecursionError) as error:
+        raise _complicated() from error
+
+
+def _least_repeats(expression: str) -> list[int]:
+    return [max(1, int(least)) for least in _REPEATS.findall(expression)]
+
+
+def _complicated() -> UsageError:
+    return UsageError("The search text is too complicated.", hint="Search for something shorter.")

@@ -1,0 +1,99 @@
+"""Where the tables of a run may lie: beside a capture, above it, and in folders beside those above.
+
+```
+examples/K/att_viewer/small/ui_output_agent_1_dispatch_2     the capture
+examples/K/att_viewer/small                                  1 level up
+examples/K/att_viewer
+examples/K, examples/K/compute_viewer, examples/K/source     3 levels up, and what lies in it
+```
+Nearer places come first.  Other folders beside those above count only in a library entry, which has a
+`compute_viewer` or whose captures lie in an `att_viewer`.  Folders that are captures, or hold some, belong to
+other runs and are left out; links are not followed, but a capture that is a link has the places of both ends.
+A server that answers strangers names in $RCV_ROOT the folder outside of which nothing is looked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+LEVELS = 5  # folders above a capture that are looked into
+MOST_NAMES = 5_000  # files of a folder that are looked at: a folder of downloads must not keep us busy
+MOST_PLACES = 48  # folders that are looked into for one capture
+ROOT = "RCV_ROOT"
+_FIRST = ("compute_viewer",)
+_CAPTURES = "att_viewer"
+_CAPTURE = "ui_output"
+_INDEX = "filenames.json"
+
+
+def nearby(folder: Path, levels: int = LEVELS) -> Iterator[Path]:
+    """Yield folders that may hold tables of a capture's run, the nearest first, at most `MOST_PLACES`.
+
+    The capture's own folder and the one above come first, whatever lies in them.
+    """
+    starts = dict.fromkeys((Path(os.path.realpath(folder)), folder.absolute()))
+    found = (place for start in starts for place in _places(start, levels))
+    yield from islice(dict.fromkeys(islice(found, 2 * MOST_PLACES)), MOST_PLACES)
+
+
+def names_in(place: Path) -> list[str]:
+    """Return the names in a folder, sorted; none if it cannot be read."""
+    try:
+        with os.scandir(place) as entries:
+            return sorted(entry.name for entry in islice(entries, MOST_NAMES))
+    except (OSError, ValueError):
+        return []
+
+
+def may_look(place: Path) -> bool:
+    """Whether a folder lies inside of $RCV_ROOT, if that is set."""
+    root = os.environ.get(ROOT)
+    if not root:
+        return True
+    return Path(os.path.realpath(place)).is_relative_to(os.path.realpath(root))
+
+
+def _places(folder: Path, levels: int) -> Iterator[Path]:
+    if may_look(folder):
+        yield folder
+    below = folder
+    for place in list(folder.parents)[:levels]:
+        if not may_look(place):
+            return
+        yield place
+        yield from _inside(place, below)
+        below = place
+
+
+def _inside(place: Path, known: Path) -> Iterator[Path]:
+    """Folders of a library entry that hold no capture, without the one that was looked into already."""
+    names = sorted(_folders(place), key=lambda name: (name not in _FIRST, name))
+    if not names or (names[0] not in _FIRST and known.name != _CAPTURES):
+        return
+    for inner in (place / name for name in names):
+        if inner != known and not any(_is_capture(one) for one in names_in(inner)):
+            yield inner
+
+
+def _folders(place: Path) -> list[str]:
+    try:
+        with os.scandir(place) as entries:
+            return [entry.name for entry in islice(entries, MOST_NAMES) if _is_one(entry)]
+    except (OSError, ValueError):
+        return []
+
+
+def _is_one(entry: os.DirEntry[str]) -> bool:
+    if entry.name.startswith((".", _CAPTURE)):
+        return False
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _is_capture(name: str) -> bool:
+    return name == _INDEX or name.startswith(_CAPTURE)

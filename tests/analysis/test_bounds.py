@@ -1,0 +1,163 @@
+"""Bounds: unions over the waves of a SIMD, of cycles in which nothing happens; against one cell a cycle."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.attribution.attribute import claims_of
+from rcv_py.analysis.findings.find import of_inputs
+from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES
+from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.patterns import Pattern
+from rcv_py.formats.open import open_trace
+from tests.analysis import build
+from tests.support import captures
+from tests.support.simd_cycles import Simd, simds
+
+
+@cache
+def looked_at(name: str) -> tuple[FindingInputs, list[Simd]]:
+    trace = open_trace(captures.trace_path(name))
+    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    return FindingInputs(trace, batches), simds(trace, batches)
+
+
+def limit(found: list[Simd], rows: set[int]) -> int:
+    """Cycles in which a wave waits in one of these instructions while nothing happens."""
+    return sum(int(np.count_nonzero(simd.waiting(rows) & simd.nothing)) for simd in found)
+
+
+def cause_sets(inputs: FindingInputs) -> list[np.ndarray]:
+    """Rows of the attribution by pattern, by cause, and of the costliest instructions."""
+    table = inputs.attribution
+    found = [inputs.rows_of(pattern) for pattern in Pattern]
+    found += [np.flatnonzero(table.cause == cause) for cause in np.unique(table.cause)]
+    lines = np.unique(table.line[:24])
+    found += [np.flatnonzero(table.line == line) for line in lines[lines >= 0]]
+    return [rows for rows in found if len(rows)]
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_no_bound_exceeds_the_cycles_in_which_its_waves_wait_and_nothing_happens(name: str) -> None:
+    inputs, found = looked_at(name)
+    for rows in cause_sets(inputs):
+        lines = set(inputs.attribution.line[rows].tolist())
+        bound = inputs.bound(rows)
+        assert 0 <= bound.cycles <= min(limit(found, lines), bound.exposed)
+        assert bound.exposed <= int(inputs.attribution.cycles[rows].sum())
+        assert bound.share == bound.cycles / inputs.exposure.resident
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_all_waits_of_an_instruction_are_bounded_by_exactly_those_cycles(name: str) -> None:
+    inputs, found = looked_at(name)
+    table = inputs.attribution
+    lines = np.unique(table.line[:12])
+    lines = lines[lines >= 0]
+    rows = np.flatnonzero(np.isin(table.line, lines))
+    alone = inputs.bounds.by_group(rows, table.line[rows], len(inputs.trace.code))
+    for line in lines.tolist():
+        exact = limit(found, {line})
+        assert inputs.bound(np.flatnonzero(table.line == line)).cycles == exact == alone[line]
+    assert inputs.bound(rows).cycles == limit(found, set(lines.tolist()))
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_bounds_are_sizes_of_sets(name: str) -> None:
+    inputs, _ = looked_at(name)
+    sets = cause_sets(inputs)
+    whole = inputs.bound(np.arange(len(inputs.attribution)))
+    assert whole.cycles <= inputs.exposure.nothing
+    for one, other in zip(sets, [*sets[1:], sets[0]], strict=True):
+        a, b, both = (inputs.bound(rows).cycles for rows in (one, other, np.union1d(one, other)))
+        assert max(a, b) <= both <= min(a + b, whole.cycles)
+        half = one[: len(one) // 2]
+        assert inputs.bound(half).cycles <= a
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_ranked_findings_stay_below_what_there_is_to_win(name: str) -> None:
+    inputs, found = looked_at(name)
+    whole = inputs.exposure
+    assert whole.resident == sum(int(np.count_nonzero(simd.resident)) for simd in found)
+    idle = [int(np.count_nonzero(simd.resident & ~simd.issue)) for simd in found]
+    assert whole.no_issue == sum(idle)
+    assert whole.nothing == sum(int(np.count_nonzero(simd.nothing)) for simd in found)
+    assert whole.matrix == sum(int(np.count_nonzero(simd.matrix & simd.resident)) for simd in found)
+    for one in of_inputs(inputs).findings:
+        if one.rank == RANKED and one.unit == SIMD_CYCLES:
+            assert one.cycles <= whole.nothing
+            assert one.cycles <= one.exposed
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_every_claimed_cycle_of_a_wave_has_one_place_in_its_wait(name: str) -> None:
+    """Spans of a token do not overlap, lie in its stall or gap, and are as long as its claims."""
+    inputs, _ = looked_at(name)
+    for each in claims_of(inputs.trace, inputs.batches):
+        spans, one, claims = each.ledger.spans(), each.stream, each.claims
+        length = np.bincount(spans.claim, spans.end - spans.begin, len(claims)).astype(np.int64)
+        assert length.tolist() == claims.cycles.tolist()
+        token = claims.token[spans.claim]
+        begin, end = one.start[token], one.issue[token]
+        if each.is_idle:
+            begin, end = begin - one.piece.idle[token], begin
+        assert np.all((begin <= spans.begin) & (spans.begin < spans.end) & (spans.end <= end))
+        order = np.lexsort((spans.begin, token))
+        same = token[order][1:] == token[order][:-1]
+        assert np.all(spans.begin[order][1:][same] >= spans.end[order][:-1][same])
+
+
+LOAD = [
+    "global_load_dword v1, v2, s[0:1]",
+    "s_waitcnt vmcnt(0)",
+    "v_add_f32_e32 v3, v1, v1",
+    "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]",
+]
+
+
+def waits_of(*pictures: tuple[str, list[int], int]) -> FindingInputs:
+    """Waves on one SIMD, from drawings."""
+    waves = [
+        build.wave(picture, lines, row=row, begin=begin, place=(0, 0, row, 0))
+        for row, (picture, lines, begin) in enumerate(pictures)
+    ]
+    return FindingInputs(build.trace(build.code(LOAD, kinds=[3, 8, 6, 13]), waves), [build.batch(*waves)])
+
+
+def of_load(inputs: FindingInputs) -> tuple[int, int]:
+    bound = inputs.bound(inputs.rows_of(Pattern.LOAD))
+    return bound.cycles, bound.exposed
+
+
+def test_waves_that_wait_at_once_wait_in_the_same_cycles() -> None:
+    first, second = ("BBBBiiiiiiiiiiiiIIII", [0, 1], 0), ("BBBBiiiiiiiiiiiiIIII", [0, 1], 4)
+    assert of_load(waits_of(first)) == (12, 12)
+    # The second issues in cycles 4 to 7 and waits from 8 to 19; the first issues again in 16 to 19.
+    assert of_load(waits_of(first, second)) == (8, 16)
+
+
+def test_a_wait_under_matrix_passes_wins_nothing() -> None:
+    # Both wait from cycle 4; the matrix instruction issues in 0 to 3 and works for 16 cycles.
+    waits, works = ("BBBBiiiiiiiiiiiiiiiiIIII", [0, 1], 0), ("MMMM", [3], 0)
+    assert of_load(waits_of(waits)) == (16, 16)
+    assert of_load(waits_of(waits, works)) == (4, 4)
+    # Two of them queue: the second begins to work in cycle 16.
+    assert of_load(waits_of(waits, works, ("MMMM", [3], 0))) == (0, 0)
+
+
+def test_waves_that_do_not_count_still_cover() -> None:
+    from rcv_py.analysis.findings.bounds import attributed
+    from rcv_py.analysis.simd_work import simd_work
+
+    inputs = waits_of(("BBBBiiiiiiiiiiiiiiiiIIII", [0, 1], 0), ("MMMM", [3], 0), ("BBBBiiiiI", [0, 1], 8))
+    work = simd_work(inputs.trace, inputs.batches, {0})
+    table, found = attributed(inputs.trace, inputs.batches, work, {0})
+    assert table.waves == work.waves == 1
+    assert found.of(np.arange(len(table))).cycles == 3, (
+        "17 to 19: the matrix unit works, and another wave issues"
+    )
+    assert (work.resident_cycles, work.nothing_cycles) == (24, 3)

@@ -1,0 +1,55 @@
+"""One median: everywhere the same number for the same waves."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.analysis.device_summary import device_summary
+from rcv_py.analysis.findings.find import findings
+from rcv_py.analysis.median import median, nearest_to_median
+from rcv_py.formats.open import open_trace
+from rcv_py.ui.kit.wave_choice import rank
+from tests.support import captures
+
+VALUES = st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=40)
+
+
+@given(VALUES)
+def test_it_is_the_median_of_statistics(values: list[int]) -> None:
+    found = median(np.array(values))
+    assert found == statistics.median(values)
+    assert isinstance(found, int) == float(found).is_integer()
+
+
+@given(VALUES)
+def test_no_value_is_nearer(values: list[int]) -> None:
+    middle = statistics.median(values)
+    at = nearest_to_median(np.array(values))
+    nearest = min(abs(value - middle) for value in values)
+    equals = [value for value in values if abs(value - middle) == nearest]
+    assert values[at] == min(equals)
+    assert at == values.index(values[at])
+
+
+def test_of_nothing_there_is_none() -> None:
+    assert np.isnan(median(np.zeros(0)))
+    with pytest.raises(IndexError):
+        nearest_to_median(np.zeros(0))
+
+
+@pytest.mark.parametrize("name", ["flash_attn_small_after", "pa_mqa_small", "vec_add"])
+def test_summary_and_triage_tell_the_same_median_life(name: str) -> None:
+    trace = open_trace(captures.trace_path(name))
+    lives = (trace.waves.end - trace.waves.begin).tolist()
+    middle = statistics.median(lives)
+    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    assert device_summary(trace, batches).fact("wave_life").value == middle
+    told = next(one for one in findings(trace, batches).numbers if one.id == "waves")
+    assert f"median life {round(middle):,} cycles" in told.of
+    chosen = rank(trace.waves, 0).median
+    assert abs(lives[chosen] - middle) == min(abs(life - middle) for life in lives)

@@ -1,0 +1,46 @@
+"""Waiting for what processes do, by looking at them, with a deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import psutil
+
+PATIENCE_S = 60.0  # on a machine with nothing else to do it is well below one second
+
+
+def wait_until(is_so: Callable[[], bool], what: str) -> None:
+    """Return as soon as it is so; fail, saying what was waited for, if it never is."""
+    end = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.02)
+
+
+def busy_children(pid: int, count: int, seconds: float = 1.0) -> list[psutil.Process]:
+    """Wait until `count` children have computed for so long, and return all processes below `pid`."""
+    parent = psutil.Process(pid)
+
+    def are_busy() -> bool:
+        return sum(spent(child) > seconds for child in parent.children(recursive=True)) >= count
+
+    wait_until(are_busy, f"{count} busy children")
+    return parent.children(recursive=True)
+
+
+def spent(process: psutil.Process) -> float:
+    """Seconds of CPU; 0 of a process that has gone."""
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return times.user + times.system
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    """Whether all of them end before the deadline; those that do not are killed."""
+    _, alive = psutil.wait_procs(processes, PATIENCE_S)
+    for process in alive:
+        process.kill()
+    return not alive
