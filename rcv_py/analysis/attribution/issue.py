@@ -73,8 +73,9 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         token = ledger.token[rows]
         begin = stream.at_simd(stream.issue[work] + lines.lead[line[work]], work)
         busy = merged(begin, begin + lines.passes[line[work]] + tail)
+        until = stream.issue[work] + lines.lead[line[work]] + lines.passes[line[work]] + tail
         first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
-        blamed = _in_front(stream, stream.simd, work, token, ledger.end[rows])
+        blamed = _held_longest(stream, stream.simd, (work, until), ledger, rows)
         where = Within(busy, first - ledger.at[rows])
         ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed, where)
 
@@ -219,19 +220,3 @@ def _held_longest(
     left = np.where(is_there, np.minimum(until[early], ledger.end[rows]) - ledger.at[rows], 0)
     chosen = np.where(left >= np.where(chosen >= 0, held[chosen], 1), early, chosen)
     return np.where(chosen >= 0, work[chosen], -1)
-
-
-def _in_front(
-    stream: Stream, place: np.ndarray, work: np.ndarray, token: np.ndarray, asked: np.ndarray
-) -> np.ndarray:
-    """Return the token of `work` that issued last at the place of each token before a time; -1: none.
-
-    `place` (int64 [waves]) is a column of the stream such as `Stream.simd`.
-    """
-    shift = place[stream.owner] * stream.stride
-    key = stream.issue[work] + shift[work]
-    order = np.argsort(key, kind="stable")
-    at = np.searchsorted(key[order], asked + shift[token], side="left") - 1
-    found = work[order[np.maximum(at, 0)]]
-    is_here = (at >= 0) & (place[stream.owner[found]] == place[stream.owner[token]])
-    return np.where(is_here, found, -1)
