@@ -38,7 +38,7 @@ from rcv_py.synth.isa import meaning
 from rcv_py.synth.truth import Cause as True_
 from rcv_py.synth.truth import Truth
 from rcv_py.synth.variants import SAMPLES
-from tests.support import workgroup_truth
+from tests.support import attribution_real, captures, workgroup_truth
 
 PLAIN = ("matmul_small", "reduction", "vector_add", "gfx11", "gfx12")
 ADVERSE = (
@@ -406,6 +406,9 @@ def main(words: list[str]) -> None:
         share = whole.nobody[True] / sum(whole.nobody.values())
         print(f"Of barriers without a producer {_percent(share)} had a last wave that was not traced.")
     if names == NAMES:
+        if captures.SHARED.is_dir():
+            for rows in (attribution_real.explained_rows(), attribution_real.named_rows()):
+                print("", markdown(rows) if "--markdown" in words else _text(rows), sep="\n")
         with tempfile.TemporaryDirectory() as folder:
             rows = workgroup_truth.table(workgroup_truth.by_size(Path(folder)))
         print("", markdown(rows) if "--markdown" in words else _text(rows), sep="\n")
