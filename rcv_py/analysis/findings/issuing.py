@@ -36,8 +36,7 @@ TEXTS = (
         Pattern.MEMORY_QUEUE,
         "memory-back-pressure",
         "Vector memory does not accept more",
-        "are spent on vector memory instructions that could not issue, since earlier ones were under way, "
-        "or right behind them",
+        "are spent on vector memory instructions that could not issue, since earlier ones were under way",
         "Issue fewer, wider accesses (dwordx4, 16 bytes a lane, consecutive lanes at consecutive "
         "addresses), and spread them over the iteration between arithmetic instead of back to back. If "
         "each already moves 16 bytes a lane, the kernel is at the rate of the memory path: reduce bytes.",
