@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 FOLDER ?= sample_traces/matmul_tiled
 BENCH ?=
+FUZZ ?=
 export QT_LOGGING_RULES ?= qt.qpa.*=false
 
-.PHONY: run test lint bench precision docs samples clean setup
+.PHONY: run test lint bench precision fuzz docs samples clean setup
 
 run: ## open the viewer on FOLDER, a sample by default
 	@bash packaging/setup.sh run
@@ -22,6 +23,10 @@ lint: ## check style
 bench: ## measure against the budgets; BENCH=--full for the largest folder
 	@bash packaging/setup.sh test
 	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m bench $(BENCH)
+
+fuzz: ## feed 1,000,000 mutated inputs to readers, formulas, filters, commands and calls; FUZZ="--seed 7"
+	@bash packaging/setup.sh test
+	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m tests.fuzz $(FUZZ)
 
 precision: ## measure attribution against the simulator's truth, as in docs/attribution.md
 	@bash packaging/setup.sh test

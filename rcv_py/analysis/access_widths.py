@@ -1,8 +1,8 @@
 """How many bytes a memory instruction moves a lane, and what the executed ones asked for in all.
 
-Told by the mnemonic: `_dwordx4` and `_b128` are 16 bytes, `_ushort` is 2.  Which lanes were active is not in the
-trace, so bytes are those of a full wave: an upper bound.  Nor is it known what a cache served: bytes are what
-the compute unit asked for, not what moved from DRAM.
+Told by the mnemonic: `_dwordx4` and `_b128` are 16 bytes, `_ushort` is 2.  Which lanes were active is not in
+the trace, so bytes are those of a full wave: an upper bound.  Nor is it known what a cache served: bytes are
+what the compute unit asked for, not what moved from DRAM.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _SCALAR = re.compile(r"s_(?:buffer_|scratch_)?(?:load|store|atomic)")
 
 _DWORDS = {"": 4, "x2": 8, "x3": 12, "x4": 16, "x8": 32, "x16": 64}
 _BYTES = {"byte": 1, "short": 2, "8": 1, "16": 2}
+_ANY = r"(?:ds|s|buffer|global|flat|scratch)_\w*?(?:load|store|read|write)"
 
 
 def _bits(text: str) -> int:
@@ -44,7 +45,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str], int]], ...] = tuple(
     for pattern, size in (
         # No data, or a size that stands in a descriptor and not in the instruction.
         (r"(?:buffer|global|flat|scratch)_(?:wb|inv|gl[012]|wbinv|wbl2|prefetch)()", lambda _: 0),
-        (r"(?:s_dcache|s_atc|s_prefetch|s_gl1|s_get_|ds_gws|ds_nop|tensor_|cluster_|image_bvh|ds_bvh)()", lambda _: 0),
+        (r"(?:s_dcache|s_atc|s_prefetch|s_gl1|s_get_|ds_gws|ds_nop)()", lambda _: 0),
+        (r"(?:tensor_|cluster_|image_bvh|ds_bvh)()", lambda _: 0),
         (r"s_mem(?:real)?time()", lambda _: 8),
         (r"ds_(?:b?permute|swizzle|append|consume|ordered_count)()", lambda _: 4),
         (r"(?:ds_\w*?)(?:2|2st64|2addr|2addr_stride64)_(?:rtn_)?b(\d+)", _twice),
@@ -53,8 +55,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str], int]], ...] = tuple(
         (r"\w+?_(?:load|store)_(?:lds_)?format_([xyzw]+)", lambda text: 4 * len(text)),
         (r"\w+?_(?:load|store)_(?:lds_)?dword(x\d+|)", _DWORDS.__getitem__),
         (r"\w+?_(?:load|store)_(?:lds_)?[us]?(byte|short)", _BYTES.__getitem__),
-        (r"(?:ds|s|buffer|global|flat|scratch)_\w*?(?:load|store|read|write)\w*?_[iu](8|16)", _BYTES.__getitem__),
-        (r"(?:ds|s|buffer|global|flat|scratch)_\w*?(?:load|store|read|write)\w*?_b(\d+)", _bits),
+        (rf"{_ANY}\w*?_[iu](8|16)", _BYTES.__getitem__),
+        (rf"{_ANY}\w*?_b(\d+)", _bits),
         (r"\w+?_atomic_(?:pk_)\w+()", lambda _: 4),
         (r"\w+?_atomic_\w+?(?:_x2|_[ubifp]64)()", lambda _: 8),
         (r"\w+?_atomic_()", lambda _: 4),

@@ -57,7 +57,7 @@ class BlockCosts:
     idle: np.ndarray  # int64
     executed: np.ndarray  # bool, any of its lines ran or has a cost
 
-    @property
+    @cached_property
     def cost(self) -> np.ndarray:
         """Latency plus idle, int64."""
         return self.latency + self.idle

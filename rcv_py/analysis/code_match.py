@@ -1,9 +1,10 @@
-"""Do the instruction texts belong to the trace?  The record tells of every execution which unit it went to, and
-so does the mnemonic of its instruction.
+"""Do the instruction texts belong to the trace?
+
+The record tells of every execution which unit it went to, and so does the mnemonic of its instruction.
 
 Both agree on every execution of a genuine capture.  If `code.json` is that of another build, of another code
-object, or shifted by a row, executions of loads fall on arithmetic and the like: then every text, source place
-and cause is that of another instruction, and nothing may be concluded from them.
+object, or shifted by a row, executions of loads fall on arithmetic and the like: then every text, source
+place and cause is that of another instruction, and nothing may be concluded from them.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-# Genuine captures have no mismatch at all; texts shifted by a single row gave 18 % and more.  One in two hundred
+# Genuine captures have no mismatch at all; texts shifted by a single row had 24 % and more.  One in two
+# hundred
 # leaves room for an instruction that a later device sends elsewhere.
 MOST_MISMATCHES = 0.005
 LEAST_MISMATCHES = 4  # executions: fewer prove nothing
 EXAMPLES = 3
 
-# Kinds that mean the same unit: branches taken or not, matrix instructions that the record calls VALU, and vector
-# memory whatever the address space.  Messages, s_endpgm and barriers are told differently by generation and are
+# Kinds that mean the same unit: branches taken or not, matrix instructions that the record calls VALU, and
+# vector
+# memory whatever the address space.  Messages, s_endpgm and barriers are told differently by generation and
+# are
 # not judged.
 _SAME = {
     TokenKind.NEXT: TokenKind.JUMP,
@@ -98,7 +102,8 @@ CONSEQUENCE = (
     "concluded from them; cycles and executions by themselves are right."
 )
 REMEDY = (
-    "Take code.json from the same recording as the wave files, decode the recording again with the code objects "
+    "Take code.json from the same recording as the wave files, decode the recording again with the code "
+    "objects "
     "that were loaded when it was made, or record again without rebuilding in between."
 )
 UNKNOWN = CodeMatch(0, 0)

@@ -12,7 +12,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 UNKNOWN = 0  # no code object has this number
-_NAMELESS = re.compile(r"(\d+) / 0x[0-9a-fA-F]+")
+_NAMELESS = re.compile(r"(\d{1,18}) / 0x[0-9a-fA-F]+")
 
 
 def by_tokens(trace: Trace, batches: Sequence[WaveBatch], wave: np.ndarray, time: np.ndarray) -> np.ndarray:

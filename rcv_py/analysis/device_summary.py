@@ -5,13 +5,15 @@ Everything that needs no wave file is there at once; states and pipes are those 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.activity import Activity, activity
 from rcv_py.analysis.counter_shares import CounterShares, counter_shares
+from rcv_py.analysis.findings.choose import only
+from rcv_py.analysis.line_stats import all_lines
 from rcv_py.analysis.median import median
 from rcv_py.analysis.occupancy import residencies, steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
@@ -64,19 +66,26 @@ class DeviceSummary:
         return next((fact for fact in self.facts if fact.id == name), None)
 
 
-def device_summary(trace: Trace, batches: Sequence[WaveBatch]) -> DeviceSummary:
-    """Return the summary of a capture with the given waves read."""
-    ran = activity(trace.code)
+def device_summary(
+    trace: Trace, batches: Sequence[WaveBatch], rows: Collection[int] | None = None
+) -> DeviceSummary:
+    """Return the summary of a capture with the given waves read.
+
+    Lives, states and cycles of instructions are those of the waves whose index row is in `rows` (None: all);
+    SIMDs are busy with every wave.
+    """
+    own = batches if rows is None else only(batches, rows)
+    ran = activity(trace.code if rows is None else all_lines(own, len(trace.code)).on(trace.code))
     curve = steps(trace.occupancy).get(-1)
     occupancy = None if curve is None or not curve.area else occupancy_numbers(curve)
-    states = state_shares(batches) if batches else None
+    states = state_shares(own) if own else None
     pipes = pipe_use(batches) if batches else None
     work = simd_work(trace, batches) if pipes is not None and len(pipes) else None
     reasons = stall_reasons(trace.code) if trace.has_pc_samples else None
     counted = counter_shares(trace)
     facts = (
         *_kernel(trace),
-        *_waves(trace),
+        *_waves(trace, rows),
         *_occupancy(trace, occupancy),
         *_simds(trace, pipes, work),
         *_samples(reasons),
@@ -106,11 +115,12 @@ def _kernel(trace: Trace) -> tuple[Fact, ...]:
     return (Fact("kernel", "Kernel", trace.kernel_name, name, of, trace.kernel_name),)
 
 
-def _waves(trace: Trace) -> tuple[Fact, ...]:
+def _waves(trace: Trace, rows: Collection[int] | None) -> tuple[Fact, ...]:
     index, lives = trace.waves, len(residencies(trace.occupancy))
     if not len(index):
         return ()
-    life = np.sort(index.end - index.begin)
+    chosen = np.arange(len(index)) if rows is None else np.array(sorted(rows), dtype=np.int64)
+    life = np.sort((index.end - index.begin)[chosen])
     middle = median(life)
     seen = f"of {plural(lives, 'wave')} on the device" if lives else ""
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ class Charged:
     costs: CostColumns | None = None  # those of all waves if there are none
     show_idle: bool = True
     is_ranged: bool = False  # costs of a clock range: then nothing is known of what is hidden
+    rows: Collection[int] | None = None  # of the wave index: whose costs these are, None for all
 
 
 EVERYTHING = Charged()
@@ -82,7 +83,7 @@ def _hidden(
         return None, ""
     if charged.is_ranged:
         return None, NOT_IN_RANGE
-    found = hidden_latency(trace, batches)
+    found = hidden_latency(trace, batches, rows=charged.rows)
     return found.hidden(trace.code, charged.show_idle), found.assumption
 
 

@@ -49,12 +49,7 @@ def full_name(trace: Trace, tree: FlameTree, frame: int, label: str) -> str:
         return trace.code.kernels[second].demangled
     if what in EXPLAINED:
         return EXPLAINED[What(what)]
-    return _label(
-        _Words(trace, tree, (), _block_names(trace.code, tree) if what == What.BLOCK else {}),
-        what,
-        first,
-        second,
-    )
+    return label if what == What.BLOCK else _label(_Words(trace, tree, (), {}), what, first, second)
 
 
 def frame_source(trace: Trace, tree: FlameTree, frame: int) -> str:

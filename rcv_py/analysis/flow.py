@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.base.numbers import operand
 from rcv_py.model.code import CodeTable
 
 _WORD = 4  # bytes; a branch is one word
@@ -57,12 +58,11 @@ class _Places:
     def of(self, row: int) -> int:
         """The row a branch jumps to, -1 if its text does not tell."""
         words = _COMMENT.sub("", self._code.text[row]).replace(",", " ").split()
-        operand = words[-1] if len(words) > 1 else ""
+        last = words[-1] if len(words) > 1 else ""
         codeobj = int(self._code.codeobj[row])
-        try:
-            distance = int(operand, 0)
-        except ValueError:
-            return self._named.get((codeobj, operand.strip("<>")), -1)
+        distance = operand(last)
+        if distance is None:
+            return self._named.get((codeobj, last.strip("<>")), -1)
         if not -0x8000 <= distance <= 0xFFFF:
             return -1
         distance -= 0x10000 if distance >= 0x8000 else 0

@@ -5,7 +5,7 @@ It is an estimate.  Latency that other waves cover costs no time; what remains i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,7 @@ class HiddenLatency:
     issue: np.ndarray  # int64 [code rows]
     assumption: str  # what the estimate takes for granted
     waves: int = 0  # that were counted
+    code: CodeTable | None = None  # the program with the totals of these waves; None: as the trace has it
 
     def parts(self, code: CodeTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return hidden idle, stall and issue, none of them more than the line has of it; int64 each."""
@@ -68,9 +69,14 @@ class HiddenLatency:
 
 
 def hidden_latency(
-    trace: Trace, batches: Iterable[WaveBatch], rule: ReferenceRule = ReferenceRule.OURS
+    trace: Trace,
+    batches: Iterable[WaveBatch],
+    rule: ReferenceRule = ReferenceRule.OURS,
+    rows: Collection[int] | None = None,
 ) -> HiddenLatency:
-    """Return the hidden idle, stall and issue of every code line over all waves of the batches.
+    """Return the hidden idle, stall and issue of every code line over the waves in `rows` (None: all).
+
+    `rows` are rows of the wave index; the other waves hide latency all the same.
 
     Our rule: a cycle counts as hidden when another wave of the SIMD keeps a unit of at least the same
     importance busy (matrix, vector arithmetic, vector and local memory, scalar).  Busy times of a unit are
@@ -78,15 +84,19 @@ def hidden_latency(
     """
     is_reference, lines = rule is ReferenceRule.REFERENCE, len(trace.code)
     passes = matrix_passes(trace.code, trace.target)
-    sums, counted = np.zeros((3, lines), dtype=np.int64), 0
+    sums, counted, read = np.zeros((3, lines), dtype=np.int64), 0, 0
+    chosen = None if rows is None else np.array(sorted(rows), dtype=np.int64)
     for tokens in tokens_by_engine(batches):
         parts = reference_parts(tokens) if is_reference else _parts(tokens, passes.cycles, trace)
         known = (tokens.line >= 0) & (tokens.line < lines)
+        mine = np.ones(len(tokens.row), dtype=bool) if chosen is None else np.isin(tokens.row, chosen)
+        known &= mine[tokens.wave]
         sums += [total(tokens.line[known], part[known], lines) for part in parts]
-        counted += len(tokens.lane)
+        counted += int(np.count_nonzero(mine))
+        read += len(tokens.row)
     assumption = ASSUMPTION if is_reference else _assumption(trace, passes.assumption)
-    if counted < len(trace.waves):
-        assumption += f" Only {counted:,} of {len(trace.waves):,} waves are read, the rest hides nothing yet."
+    if read < len(trace.waves):
+        assumption += f" Only {read:,} of {len(trace.waves):,} waves are read, the rest hides nothing yet."
     return HiddenLatency(sums[0], sums[1], sums[2], assumption, counted)
 
 
@@ -103,7 +113,9 @@ def _assumption(trace: Trace, passes: str) -> str:
         "importance busy (matrix, vector arithmetic, memory, scalar)."
     )
     if trace.gfxip <= 9:
-        text += " On gfx9 units but the matrix unit are busy only while they issue, as the trace tells no more."
+        text += (
+            " On gfx9 units but the matrix unit are busy only while they issue, as the trace tells no more."
+        )
     if len(trace.other_simd):
         text += " Memory instructions of the sibling SIMD count as busy."
     return f"{text} {passes}".rstrip()

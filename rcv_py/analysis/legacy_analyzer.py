@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from rcv_py.base.numbers import number
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.resources import KernelResources
 
@@ -116,7 +117,7 @@ _MIX = (
 _CDNA4 = ("v_mfma_scale_f32", "v_mfma_f32_16x16x128", "v_mfma_f32_32x32x64")
 _REGISTER = re.compile(r"\b([va])(?:(\d+)\b|\[(\d+):\d+\])")
 _LDS = {"gfx950": 163_840, "gfx942": 65_536}
-_DISPATCH = re.compile(r"dispatch_(\d+)$")
+_DISPATCH = re.compile(r"dispatch_(\d{1,18})$")
 
 
 def class_of(text: str) -> str:
@@ -221,7 +222,7 @@ def _registers(texts: Sequence[str]) -> tuple[int, int]:
     most = {"v": -1, "a": -1}
     for text in set(texts):
         for kind, single, low in _REGISTER.findall(text):
-            most[kind] = max(most[kind], int(single or low))
+            most[kind] = max(most[kind], number(single or low))
     return most["v"] + 1, most["a"] + 1 if most["a"] > 0 else 0
 
 

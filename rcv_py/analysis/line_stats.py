@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rcv_py.analysis.chosen import Piece, of_waves, pieces
+from rcv_py.model.code import CodeTable
 from rcv_py.model.waves import Wave, WaveBatch
 
 
@@ -24,6 +25,10 @@ class LineStats:
 
     def __len__(self) -> int:
         return len(self.hits)
+
+    def on(self, code: CodeTable) -> CodeTable:
+        """Return the code table with these totals instead of its own."""
+        return replace(code, hits=self.hits, latency=self.latency, stall=self.stall, idle=self.idle)
 
     def __add__(self, other: LineStats) -> LineStats:
         return LineStats(

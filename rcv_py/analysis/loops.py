@@ -20,6 +20,7 @@ import numpy as np
 
 from rcv_py.analysis.blocks import Blocks
 from rcv_py.analysis.branches import Branches
+from rcv_py.analysis.dominators import immediate_dominators, intervals
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,34 +47,27 @@ class Loops:
 
 
 def loops(table: Blocks, found: Branches | None = None) -> Loops:
-    """Return the natural loops of all kernels; `found` counts their rounds (else they are 0)."""
+    """Return the natural loops of all kernels; `found` counts their rounds (else they are 0).
+
+    Nearly linear in blocks and edges, however deep loops are nested.
+    """
     after, before = _neighbours(table)
-    dominators = _dominators(table, after, before)
-    pairs = zip(table.edge_from.tolist(), table.edge_to.tolist(), strict=True)
-    back = [(a, b) for a, b in pairs if dominators[a] >> b & 1]
-    bodies: dict[int, set[int]] = {}
-    for a, b in back:
-        bodies.setdefault(b, {b}).update(_body(a, b, before))
-    headers = sorted(bodies)
-    depth_of_block = np.zeros(len(table), dtype=np.int32)
-    for body in bodies.values():
-        depth_of_block[list(body)] += 1
-    spans = [(min(bodies[h]), max(bodies[h])) for h in headers]
-    counted = [_rounds(table, h, [a for a, b in back if b == h], found) for h in headers]
-
-    def column(values: list[int], dtype: type) -> np.ndarray:
-        return np.array(values, dtype=dtype)
-
+    enter, leave = intervals(immediate_dominators(after, before, _roots(table, after, before)))
+    a, b = table.edge_from, table.edge_to
+    is_back = (enter[b] <= enter[a]) & (leave[a] <= leave[b])  # the target dominates the source
+    tail, head = a[is_back], b[is_back]
+    headers = np.unique(head)
+    low, high, depth = _nested(headers[np.argsort(-enter[headers])].tolist(), _by_head(tail, head), before)
     return Loops(
-        column(headers, np.int32),
-        table.first[column([low for low, _ in spans], np.int32)],
-        table.stop[column([high for _, high in spans], np.int32)],
-        depth_of_block[column(headers, np.int32)],
-        column([one[0] for one in counted], np.int64),
-        column([one[1] for one in counted], np.int64),
-        depth_of_block,
-        column([a for a, _ in back], np.int32),
-        column([b for _, b in back], np.int32),
+        headers,
+        table.first[low[headers]],
+        table.stop[high[headers]],
+        depth[headers],
+        _continued(table, tail, head, headers, found),
+        _executed(table, headers, found),
+        depth,
+        tail,
+        head,
     )
 
 
@@ -86,76 +80,96 @@ def _neighbours(table: Blocks) -> tuple[list[list[int]], list[list[int]]]:
     return after, before
 
 
-def _dominators(table: Blocks, after: list[list[int]], before: list[list[int]]) -> list[int]:
-    """Return for each block the set, as bits, of the blocks on every way to it."""
-    order, roots = _reached(table, after, before)
-    everything = (1 << len(table)) - 1
-    found = [everything] * len(table)
-    is_stable = False
-    while not is_stable:
-        is_stable = True
-        for block in order:
-            ways = everything if block not in roots else 0
-            for other in before[block]:
-                ways &= found[other]
-            now = ways | 1 << block
-            if now != found[block]:
-                found[block], is_stable = now, False
-    return found
-
-
-def _reached(
-    table: Blocks, after: list[list[int]], before: list[list[int]]
-) -> tuple[list[int], frozenset[int]]:
-    """Return all blocks in reverse postorder, and where a run may begin.
+def _roots(table: Blocks, after: list[list[int]], before: list[list[int]]) -> list[int]:
+    """Return where a run may begin.
 
     Blocks that nothing known leads to count as places to begin, so that the rest says something all the same.
     """
     wanted = [block for block in range(len(table)) if table.is_entry[block] or not before[block]]
-    order: list[int] = []
     seen: set[int] = set()
-    roots = []
+    more = []
     for root in [*wanted, *range(len(table))]:
-        if root in seen:
-            continue
-        roots.append(root)
-        order[:0] = _postorder(root, after, seen)[::-1]
-    return order, frozenset(roots) | frozenset(wanted)
+        if root not in seen:
+            more.append(root)
+            _reach(root, after, seen)
+    return list(dict.fromkeys([*wanted, *more]))
 
 
-def _postorder(root: int, after: list[list[int]], seen: set[int]) -> list[int]:
+def _reach(root: int, after: list[list[int]], seen: set[int]) -> None:
     seen.add(root)
-    done, stack = [], [(root, iter(after[root]))]
-    while stack:
-        block, ways = stack[-1]
-        fresh = next((way for way in ways if way not in seen), None)
-        if fresh is None:
-            done.append(block)
-            stack.pop()
-        else:
-            seen.add(fresh)
-            stack.append((fresh, iter(after[fresh])))
-    return done
-
-
-def _body(tail: int, header: int, before: list[list[int]]) -> set[int]:
-    """Return the blocks from which the tail is reached without passing the header."""
-    body, todo = {header, tail}, [tail] if tail != header else []
+    todo = [root]
     while todo:
-        fresh = [block for block in before[todo.pop()] if block not in body]
-        body.update(fresh)
+        fresh = [way for way in after[todo.pop()] if way not in seen]
+        seen.update(fresh)
         todo += fresh
-    return body
 
 
-def _rounds(table: Blocks, header: int, tails: list[int], found: Branches | None) -> tuple[int, int]:
-    """Return (ways back that were taken, executions of the header)."""
+def _by_head(tail: np.ndarray, head: np.ndarray) -> dict[int, list[int]]:
+    tails: dict[int, list[int]] = {}
+    for a, b in zip(tail.tolist(), head.tolist(), strict=True):
+        tails.setdefault(b, []).append(a)
+    return tails
+
+
+def _nested(
+    headers: list[int], tails: dict[int, list[int]], before: list[list[int]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the lowest and the highest block of the loop of each header, and in how many loops a block is.
+
+    All have one row a block.  `headers` come from the innermost outwards: what is inside a loop that is known
+    is one block from then on, its header, as no other of its blocks is entered from outside of it.
+    """
+    count = len(before)
+    outer, whole = [-1] * count, list(range(count))  # the header of the loop around a block; where it went
+    low, high = list(range(count)), list(range(count))
+    for header in headers:
+        todo = [_find(whole, tail) for tail in tails[header]]
+        while todo:
+            block = todo.pop()
+            if block == header or whole[block] == header:
+                continue
+            whole[block] = outer[block] = header
+            low[header], high[header] = min(low[header], low[block]), max(high[header], high[block])
+            todo += [_find(whole, other) for other in before[block]]
+    depth = np.zeros(count, dtype=np.int32)
+    for header in reversed(headers):
+        depth[header] = 1 + (depth[outer[header]] if outer[header] >= 0 else 0)
+    is_header = np.zeros(count, dtype=bool)
+    is_header[headers] = True
+    around = np.array(outer, dtype=np.int64)
+    inner = (around >= 0) & ~is_header
+    depth[inner] = depth[around[inner]]
+    return np.array(low, dtype=np.int32), np.array(high, dtype=np.int32), depth
+
+
+def _find(whole: list[int], block: int) -> int:
+    """The header that a block has become part of; shortens the way there for the next time."""
+    top = block
+    while whole[top] != top:
+        top = whole[top]
+    while whole[block] != top:
+        whole[block], block = top, whole[block]
+    return top
+
+
+def _continued(
+    table: Blocks, tail: np.ndarray, head: np.ndarray, headers: np.ndarray, found: Branches | None
+) -> np.ndarray:
+    """Return how often the ways back to each header were taken, int64."""
+    back = np.zeros(len(headers), dtype=np.int64)
     if found is None or not len(found.ran):
-        return 0, 0
-    source, target = table.of_row[found.source], table.of_row[found.target]
-    jumps = int(found.taken[np.isin(source, tails) & (target == header)].sum())
-    fallen = 0
-    if header - 1 in tails:  # the block above falls into its header
-        last = int(table.stop[header - 1]) - 1
-        fallen = int(found.ran[last] - found.jumped[last])
-    return jumps + fallen, int(found.ran[table.head[header]])
+        return back
+    edge = tail.astype(np.int64) << 32 | head
+    jump = table.of_row[found.source].astype(np.int64) << 32 | table.of_row[found.target]
+    is_back = np.isin(jump, edge)
+    np.add.at(back, np.searchsorted(headers, jump[is_back] & 0xFFFFFFFF), found.taken[is_back])
+    falls = head[tail == head - 1]  # the block above falls into its header
+    last = table.stop[falls - 1] - 1
+    back[np.searchsorted(headers, falls)] += found.ran[last] - found.jumped[last]
+    return back
+
+
+def _executed(table: Blocks, headers: np.ndarray, found: Branches | None) -> np.ndarray:
+    if found is None or not len(found.ran):
+        return np.zeros(len(headers), dtype=np.int64)
+    return found.ran[table.head[headers]].astype(np.int64)

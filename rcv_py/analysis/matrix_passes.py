@@ -14,6 +14,7 @@ import numpy as np
 
 from rcv_py.analysis.chosen import pieces
 from rcv_py.analysis.union import union
+from rcv_py.base.numbers import LARGEST, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -148,14 +149,14 @@ def _cdna_target(target: str, text: str, types: str, shape: tuple[int, int]) -> 
 
 
 def _cdna_cycles(form: re.Match[str], text: str, target: str) -> int | None:
-    m, k, types = int(form["m"]), int(form["k"]), form["types"]
+    m, k, types = number(form["m"]), number(form["k"]), form["types"]
     target = _cdna_target(target, text, types, (m, k))
     if form["out"] == "f64" or target not in _DOUBLE or m not in _FULL:
         return _DOUBLE.get(target, {}).get(m) if form["out"] == "f64" else None
     if target in ("gfx908", "gfx90a"):
         return _FULL[m]
     if types == "f8f6f4":
-        formats = [int(number) for number in _FORMAT.findall(text)]
+        formats = [number(digit) for digit in _FORMAT.findall(text)]
         has_eight_bits = len(formats) < 2 or min(formats) < 2  # formats 0 and 1, and 0 is not printed
         return _HALF[m] * (2 if has_eight_bits else 1)
     is_half = k >= 8 or types == "xf32" or form["family"] == "smfmac"
@@ -163,9 +164,14 @@ def _cdna_cycles(form: re.Match[str], text: str, target: str) -> int | None:
 
 
 def _rdna_cycles(form: re.Match[str], target: str) -> int | None:
-    widths = [int(number) for number in re.findall(r"(?:f|fp|bf|u)(\d+)", form["types"] or form["out"])]
+    widths = [number(digits) for digits in re.findall(r"(?:f|fp|bf|u)(\d+)", form["types"] or form["out"])]
     rates = _RDNA_MACS.get(target[:5])
     if not rates or not widths or max(widths) not in rates:
         return None
-    macs = int(form["m"]) * int(form["n"]) * int(form["k"]) // (2 if form["family"].startswith("s") else 1)
-    return max(1, macs // rates[max(widths)])
+    macs = (
+        number(form["m"])
+        * number(form["n"])
+        * number(form["k"])
+        // (2 if form["family"].startswith("s") else 1)
+    )
+    return min(max(1, macs // rates[max(widths)]), LARGEST)

@@ -132,6 +132,36 @@ def wave_choice(found: Populations, name: str = WORKING) -> WaveChoice:
     return WaveChoice(name, None if len(rows) == whole else rows, len(rows), whole, text)
 
 
+def chosen_or_working(found: Populations, name: str) -> WaveChoice:
+    """Return the waves that a name stands for; if there is no such population (yet), those that work."""
+    try:
+        return wave_choice(found, name)
+    except UsageError:
+        return wave_choice(found)
+
+
+POPULATION_HEAD = (
+    "id", "name", "kernel", "is_working", "waves", "cut", "instructions", "reached", "cycles", "share",
+)  # fmt: skip
+
+
+def population_rows(found: Populations) -> list[dict[str, str | int | float | bool]]:
+    """Return one row a population, by the names of `POPULATION_HEAD`; shares are rounded to six places."""
+    columns = (
+        found.id,
+        found.name,
+        found.kernel,
+        found.is_working.tolist(),
+        found.waves.tolist(),
+        found.cut.tolist(),
+        found.instructions.tolist(),
+        found.reached.tolist(),
+        found.cycles.tolist(),
+        found.share.round(6).tolist(),
+    )
+    return [dict(zip(POPULATION_HEAD, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
 def ran_text(found: Populations) -> str:
     """Return `17 of 4,948 instructions ran`."""
     return f"{found.ran:,} of {plural(found.of, 'instruction')} ran"
@@ -217,7 +247,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
     Kernels are told apart.  A wave that the buffer cut belongs to the way that its own is the beginning of.
     """
     program = _program(trace.code)
-    waves, sets = _read(program, pieces(batches))
+    waves, sets, ran = _read(program, pieces(batches))
     ways = _joined(_ways(trace, waves, sets))
     by_kernel: dict[str, list[_Way]] = {}
     for way in ways:
@@ -246,7 +276,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
         is_working=column((way.kind == WORKING for way in ways), bool),
         blocks=tuple(way.blocks for way in ways),
         label=label,
-        ran=program.reached(everything),
+        ran=int(np.count_nonzero(ran & ~trace.code.is_label)),
         of=program.reached(program.around(everything))
         if len(everything)
         else int((~trace.code.is_label).sum()),
@@ -279,15 +309,17 @@ def _program(code: CodeTable) -> _Program:
     )
 
 
-def _read(program: _Program, read: Iterator[Piece]) -> tuple[_Waves, list[np.ndarray]]:
-    """Return the waves, and of each the blocks it executed, int32, ascending."""
+def _read(program: _Program, read: Iterator[Piece]) -> tuple[_Waves, list[np.ndarray], np.ndarray]:
+    """Return the waves, the blocks that each executed (int32, ascending), and which code rows ran (bool)."""
     sets: list[np.ndarray] = []
+    ran = np.zeros(len(program.is_end), dtype=bool)
     parts = [np.zeros((0, 5), dtype=np.int64)]
     for piece in read:
         parts.append(_facts(program, piece))
         sets.extend(_sets(program, piece))
+        ran[piece.line[(piece.line >= 0) & (piece.line < len(ran))]] = True
     row, tokens, life, at_end, is_empty = np.concatenate(parts).T
-    return _Waves(row, tokens, life, at_end.astype(bool), is_empty.astype(bool)), sets
+    return _Waves(row, tokens, life, at_end.astype(bool), is_empty.astype(bool)), sets, ran
 
 
 def _facts(program: _Program, piece: Piece) -> np.ndarray:

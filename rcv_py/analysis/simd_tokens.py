@@ -39,6 +39,7 @@ class SimdTokens:
     unit: np.ndarray  # uint8 [n], MATRIX to OTHER
     line: np.ndarray  # int64 [n], -1 if no code line matched
     base: int
+    row: np.ndarray  # int64 [waves], row of the wave index
 
     def __len__(self) -> int:
         return len(self.line)
@@ -101,6 +102,7 @@ def simd_tokens(batches: Iterable[WaveBatch], rows: Collection[int] | None = Non
         table[_column(parts, "kind")],
         _column(parts, "line"),
         base,
+        np.array([wave.row for wave in waves], dtype=np.int64),
     )
 
 

@@ -24,7 +24,9 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
 RELEASE = 8  # cycles: the waves of a workgroup leave a barrier no further apart
-BURST = 12  # cycles: the waves of a workgroup start no further apart, one after the other
+BURST = 12  # cycles: the waves of a workgroup start no further apart, one after the other on the next SIMD,
+TURN = 4  # and so much further for each SIMD that is not traced
+SIMDS = 4
 FEW = 2  # barriers: so many may open together by chance in two workgroups
 CLOSE = 64  # cycles: a wave that fits two workgroups by its barriers started no further from its own
 # Operands of s_barrier_signal and s_barrier_wait (gfx12) that mean the workgroup, not a cluster or a name.
@@ -74,12 +76,27 @@ class Crossings:
     wave: np.ndarray  # int64, place of the wave
     nth: np.ndarray  # int64, from 0
     arrived: np.ndarray  # int64, cycles: start of `signal`
-    waited: np.ndarray  # int64, cycles: start of `token`
+    waited: np.ndarray  # int64, cycles: when it began to wait
     released: np.ndarray  # int64, cycles: end of `token`
     is_held: np.ndarray  # bool: `released` is when the barrier opened; False: it may have been open before
 
     def __len__(self) -> int:
         return len(self.token)
+
+
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """Where and when waves started, one row a wave."""
+
+    place: np.ndarray  # int64, number of its compute unit
+    begin: np.ndarray  # int64, cycles
+    pause: np.ndarray  # int64, cycles: a longer one lies between two bursts
+
+    def is_apart(self, order: np.ndarray) -> np.ndarray:
+        """Whether a pause or another unit lies in front of each of these waves, sorted by time; bool."""
+        place, begin = self.place[order], self.begin[order]
+        apart = (np.diff(place) != 0) | (np.diff(begin) > self.pause[order][1:])
+        return np.append(True, apart)[: len(order)]
 
 
 def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
@@ -101,7 +118,8 @@ def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
 def crossings(piece: Piece, code: CodeTable, first_wave: int = 0) -> Crossings:
     """Return the barriers of some waves, the first of which has the number `first_wave`.
 
-    Only barriers of the whole workgroup: those of clusters and those with names hold other waves.
+    Only barriers of the whole workgroup: those of clusters and those with names hold other waves.  Some
+    captures of gfx9 have two tokens a barrier, a message and a wait, one behind the other: they are one.
     """
     waits, signals = barrier_rows(code)
     known = np.append(np.where(waits, 1, np.where(signals, 2, 0)), 0)
@@ -111,18 +129,22 @@ def crossings(piece: Piece, code: CodeTable, first_wave: int = 0) -> Crossings:
     if not len(at):
         return joined_crossings([])
     owner = np.searchsorted(piece.first, at, side="right") - 1
-    is_wait = role[at] == 1
     before = np.maximum(np.arange(len(at)) - 1, 0)
-    has_signal = (role[at[before]] == 2) & (owner[before] == owner) & is_wait
-    token = at[is_wait]
-    signal = np.where(has_signal, at[before], at)[is_wait]
+    is_same = (owner[before] == owner) & (np.arange(len(at)) > 0)
+    is_wait = role[at] == 1
+    is_next = is_same & (at - at[before] == 1) & (line[at] == line[at[before]])
+    is_second = is_wait & is_next & (piece.kind[at] != piece.kind[at[before]])
+    is_first = is_wait & ~is_second
+    has_signal = (role[at[before]] == 2) & is_same & is_first
+    first, token = at[is_first], at[is_wait & ~np.append(is_second[1:], False)]
+    signal = np.where(has_signal, at[before], at)[is_first]
     start = piece.start
     released = start[token] + piece.duration[token]
-    wave = owner[is_wait]
+    wave = owner[is_first]
     count = np.bincount(wave, minlength=len(piece.waves))
     nth = np.arange(len(token)) - np.repeat(np.cumsum(count) - count, count)
-    is_held = (signal == token) | (released - start[token] > RELEASE)
-    return Crossings(token, signal, wave + first_wave, nth, start[signal], start[token], released, is_held)
+    is_held = (signal == first) | (released - start[first] > RELEASE)
+    return Crossings(token, signal, wave + first_wave, nth, start[signal], start[first], released, is_held)
 
 
 def barrier_rows(code: CodeTable) -> tuple[np.ndarray, np.ndarray]:
@@ -152,10 +174,13 @@ def grouped(waves: list[Wave], at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     """Return the workgroup of each wave, int64, counted from 0, and how that is known (Told), uint8."""
     n = len(waves)
     facts = np.array(
-        [(one.id.se, one.cu, one.begin, one.end, one.workgroup) for one in waves], dtype=np.int64
-    ).reshape(n, 5)
+        [(one.id.se, one.cu, one.begin, one.end, one.workgroup, one.id.simd) for one in waves], dtype=np.int64
+    ).reshape(n, 6)
     place = _dense(facts[:, 0], facts[:, 1])
     begin, end, said = facts[:, 2], facts[:, 3], facts[:, 4]
+    seen = np.unique(np.column_stack([place, facts[:, 5]]), axis=0)[:, 0]
+    pause = BURST + TURN * np.maximum(SIMDS - np.bincount(seen), 0)
+    starts = Starts(place, begin, pause[place])
     group = np.full(n, -1, dtype=np.int64)
     told = np.full(n, Told.STARTS, dtype=np.uint8)
     numbered = np.flatnonzero(said >= 0)
@@ -163,12 +188,12 @@ def grouped(waves: list[Wave], at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     told[numbered] = Told.CAPTURE
     use = (said < 0)[at.wave]
     meets = np.unique(at.wave[use])
-    by_barrier = _by_barriers(at, use, place, begin)
+    by_barrier = _by_barriers(at, use, starts)
     group[meets] = by_barrier[meets] + group.max(initial=-1) + 1
     told[meets] = Told.BARRIERS
     rest = np.flatnonzero(told == Told.STARTS)
     if len(rest):
-        _by_starts(group, np.flatnonzero(said < 0), place, begin)
+        _by_starts(group, np.flatnonzero(said < 0), starts)
     return _in_order(group, place, begin), told
 
 
@@ -186,28 +211,28 @@ def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarra
     return group
 
 
-def _by_barriers(at: Crossings, use: np.ndarray, place: np.ndarray, begin: np.ndarray) -> np.ndarray:
+def _by_barriers(at: Crossings, use: np.ndarray, starts: Starts) -> np.ndarray:
     """Return a number for each wave, equal for waves that were released together at every barrier both had.
 
     All waves of a place begin with one number.  Turn by turn the waves of a number are told apart by their
     releases; waves that had fewer barriers (they left early, or the recording ended) keep the number they
     had, and are given to one of those that came out of it.
     """
-    key = place.copy()
+    key = starts.place.copy()
     rows = np.flatnonzero(use)
     if not len(rows):
         return key
     parent: dict[int, int] = {}
     rows = rows[np.argsort(at.nth[rows], kind="stable")]
     turns = np.searchsorted(at.nth[rows], np.arange(int(at.nth[rows].max(initial=-1)) + 2))
-    fresh = int(place.max(initial=-1)) + 1
+    fresh = int(key.max(initial=-1)) + 1
     for low, high in zip(turns[:-1].tolist(), turns[1:].tolist(), strict=True):
         turn = rows[low:high]
         cluster = _clusters(key[at.wave[turn]], at, turn)
         fresh = _told_apart(key, at.wave[turn], cluster, parent, fresh)
     met = np.unique(at.wave[rows])
-    _settle(key, met, parent, begin)
-    _split_by_start(key, met, at, rows, begin)
+    _settle(key, met, parent, starts.begin)
+    _split_by_start(key, met, at, rows, starts)
     return key
 
 
@@ -268,7 +293,7 @@ def _settle(key: np.ndarray, met: np.ndarray, parent: dict[int, int], begin: np.
 
 
 def _split_by_start(
-    key: np.ndarray, met: np.ndarray, at: Crossings, rows: np.ndarray, begin: np.ndarray
+    key: np.ndarray, met: np.ndarray, at: Crossings, rows: np.ndarray, starts: Starts
 ) -> None:
     """Tell workgroups apart whose barriers opened together by chance, where their starts show it.
 
@@ -276,10 +301,10 @@ def _split_by_start(
     there were only one or two barriers, and the parts that started apart are each as large as most
     workgroups are.
     """
-    order = met[np.lexsort((begin[met], key[met]))]
+    order = met[np.lexsort((starts.begin[met], key[met]))]
     of = key[order]
     is_first = np.append(True, np.diff(of) != 0)[: len(order)]
-    is_burst = is_first | np.append(True, np.diff(begin[order]) > BURST)[: len(order)]
+    is_burst = is_first | starts.is_apart(order)
     burst = np.cumsum(is_burst) - 1
     number = np.cumsum(is_first) - 1
     size, parts = np.bincount(number), np.bincount(number, weights=is_burst).astype(np.int64)
@@ -310,13 +335,13 @@ def _is_chain(number: np.ndarray, at: Crossings, rows: np.ndarray, count: int) -
     return np.isin(np.arange(count), turn[first][is_wide] % max(count, 1))
 
 
-def _by_starts(group: np.ndarray, free: np.ndarray, place: np.ndarray, begin: np.ndarray) -> None:
+def _by_starts(group: np.ndarray, free: np.ndarray, starts: Starts) -> None:
     """Give waves without barriers to the workgroup that started with them, or make one of them.
 
     Where workgroups start without a pause a burst is several times as long as most are, and is cut evenly.
     """
-    order = free[np.lexsort((begin[free], place[free]))]
-    is_new = np.append(True, (np.diff(place[order]) != 0) | (np.diff(begin[order]) > BURST))[: len(order)]
+    order = free[np.lexsort((starts.begin[free], starts.place[free]))]
+    is_new = starts.is_apart(order)
     burst = np.cumsum(is_new) - 1
     size = np.bincount(burst)
     usual = _most_common(size)

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 
 from rcv_py.analysis.marker_spans import MarkerSpans
+from rcv_py.analysis.populations import WORKING
 from rcv_py.api.choice import one_of
 from rcv_py.api.errors import noted
 from rcv_py.api.judging import Judging
@@ -29,10 +30,13 @@ class Capture(Judging):
     `trace` is the loader's object, for what has no table.
     """
 
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write the report, a name ending in .html or .md; raise UsageError or ExportError."""
+    def report(self, path: str | PathLike[str], *, waves: str = WORKING) -> Path:
+        """Write the report, a name ending in .html or .md; raise UsageError or ExportError.
+
+        `waves` says whose costs are explained: `working`, `all`, or the id of a population.
+        """
         target = Path(path)
-        write_report(report_inputs(self.trace, self._all(), self.facts), target)
+        write_report(report_inputs(self.trace, self._all(), self.facts, waves), target)
         return target
 
     def export(

@@ -14,6 +14,7 @@ from rcv_py.analysis.flame_frames import CONTENTS, METRICS, flame_tree, frame_ro
 from rcv_py.analysis.flame_layout import Order
 from rcv_py.analysis.listing import NAMES as LISTINGS
 from rcv_py.analysis.listing import Listing, listing
+from rcv_py.analysis.populations import POPULATION_HEAD, WORKING, Populations, population_rows
 from rcv_py.analysis.ranking import BY, SORT, Ranked, ranking
 from rcv_py.analysis.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.summary import info
@@ -38,39 +39,64 @@ class Costs(Tables):
         """Return what the capture holds as plain values, as `rcv info --json`; no wave is read."""
         return info(self.trace)
 
-    def summary(self) -> Answer[DeviceSummary]:
-        """Return the page of `rcv summary` as one long table; `result` has its parts."""
-        return self._once("summary", None, self._summary)
+    def populations(self) -> Answer[Populations]:
+        """Return the ways that waves took through the code, and which work: `rcv waves --populations`.
 
-    def _summary(self) -> Answer[DeviceSummary]:
-        found = device_summary(self.trace, self._all())
+        The argument `waves` of analyses takes their ids; reads all waves.
+        """
+        found = self.ways
+        facts = {
+            "read": found.read,
+            "traced": len(self.trace.waves),
+            "instructions_ran": found.ran,
+            "instructions": found.of,
+        }
+        rows = [list(row.values()) for row in population_rows(found)]
+        return Answer("populations", by_row(POPULATION_HEAD, rows), found, facts)
+
+    def summary(self, waves: Waves = WORKING) -> Answer[DeviceSummary]:
+        """Return the page of `rcv summary` as one long table; `result` has its parts.
+
+        Lives, states and cycles are those of `waves`; SIMDs are busy with all of them.
+        """
+        return self._once("summary", waves, lambda: self._summary(waves))
+
+    def _summary(self, waves: Waves) -> Answer[DeviceSummary]:
+        found = device_summary(self.trace, self._all(), self._rows(waves))
         rows = [(section, name, str(value), str(of)) for section, name, value, of in summary_rows(found)]
         facts = {fact.id: fact.value for fact in found.facts}
         return Answer("summary", by_row(SUMMARY, rows), found, facts)
 
-    def hotspot(self, by: str = "line", sort: str = "latency") -> Answer[tuple[Ranked, ...]]:
+    def hotspot(
+        self, by: str = "line", sort: str = "latency", waves: Waves = None
+    ) -> Answer[tuple[Ranked, ...]]:
         """Return the most expensive code, the first first, by `line`, `source`, `kind` or `class`.
 
         `sort` is `latency`, `stall`, `idle` or `hits`; `share` is the part of it.  Sums over all traced
-        waves, not elapsed time; `facts["measure"]` says whether they are cycles or PC samples.
+        waves unless `waves` names some, not elapsed time; `facts["measure"]` says whether they are cycles or
+        PC samples.
         """
         one_of("by", by, BY)
         one_of("sort", sort, SORT)
-        costs = cost_columns(self.trace.code, LatencyMode.SUM_ALL, None, None)
+        costs = cost_columns(self._counted(waves).code, LatencyMode.SUM_ALL, None, None)
         found = ranking(self.trace.code, self.trace.sources, costs, by, sort)
         rows = [[getattr(row, name) for name in _RANKED] for row in found]
         totals = {name: int(getattr(costs, name).sum()) for name in ("hits", "latency", "stall", "idle")}
         return Answer("hotspot", by_row(_RANKED, rows), found, {"measure": costs.label, "totals": totals})
 
-    def isa(self, kind: str = "lines") -> Answer[Listing]:
-        """Return the `lines` of the listing with their blocks, its basic `blocks`, or its `branches`."""
+    def isa(self, kind: str = "lines", waves: Waves = None) -> Answer[Listing]:
+        """Return the `lines` of the listing with their blocks, its basic `blocks`, or its `branches`.
+
+        Numbers are those of all waves unless `waves` names some.
+        """
         one_of("kind", kind, tuple(LISTINGS))
-        found = listing(self.trace, kind, self._all)
+        found = listing(self._counted(waves), kind, lambda: self._all(waves))
         return Answer(f"isa {kind}", by_row(found.names, found.rows), found, {"measure": found.measure})
 
-    def line(self, line: int, waves: Waves = None) -> Answer[LineHits]:
+    def line(self, line: int, waves: Waves = WORKING) -> Answer[LineHits]:
         """Return every execution of a code line; `facts` tell how latency, stall, idle and distance spread.
 
+        By default executions of the waves that work.
         Raises UsageError if there is no such line.  PC samples know no executions: see `samples`.
         """
         self._check_line(line)

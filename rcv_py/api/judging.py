@@ -18,13 +18,15 @@ from rcv_py.analysis.capture_health import (
 from rcv_py.analysis.capture_health.twins import fingerprint
 from rcv_py.analysis.compare.changes import BY, Change, changes
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.populations import WORKING
 from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.choice import one_of
 from rcv_py.api.device import Device
 from rcv_py.api.errors import noted
+from rcv_py.api.reading import Waves
 from rcv_py.base.errors import UsageError
 from rcv_py.work.triage import triage
 
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
     from rcv_py.api.capture import Capture
 
 _FOUND = (
-    "name", "title", "rank", "cycles", "is_upper_bound", "share", "unit", "exposed", "attributed",
-    "sentence", "remedy", "evidence", "assumption",
+    "name", "title", "rank", "gain", "cycles", "is_upper_bound", "share", "unit", "exposed", "attributed",
+    "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
 )  # fmt: skip
 _NOTE = ("note", "severity", "title", "evidence", "consequence", "remedy")
 _CHANGE = {
@@ -47,20 +49,27 @@ _CHANGE = {
 class Judging(Device):
     """Findings, health and comparison."""
 
-    def triage(self, *, every_wave: bool = False) -> Answer[Findings]:
-        """Return the findings, those with most cycles at stake first; an upper bound where it says so.
+    def triage(self, *, every_wave: bool = False, waves: str = WORKING) -> Answer[Findings]:
+        """Return the findings, by what the kernel's duration can gain at most.
 
-        Of more than 48 MB of waves some whole shader engines are looked at, unless `every_wave`.
+        `facts["class"]` says what limits the kernel, with the numbers that show it; `facts["alarm"]` is not
+        empty if nothing may be concluded from the capture.
+        Of more than 48 MB of waves some whole shader engines are looked at, unless `every_wave`.  `waves`
+        says whose costs are ranked: `working`, `all`, or the id of a population.
         """
-        return self._once(("triage", every_wave), None, lambda: self._triage(every_wave))
+        return self._once(("triage", every_wave, waves), None, lambda: self._triage(every_wave, waves))
 
-    def _triage(self, every_wave: bool) -> Answer[Findings]:
+    def _triage(self, every_wave: bool, waves: str) -> Answer[Findings]:
         rows = None if every_wave else chosen_rows(self.trace.waves)
         rows = None if rows is not None and len(rows) == len(self.trace.waves) else rows
-        found = triage(self.trace, self._all(rows), is_whole=True, facts=self.facts)
+        found = triage(self.trace, self._all(rows), is_whole=True, facts=self.facts, waves=waves)
         facts = {
+            "alarm": found.alarm,
+            "class": None if found.bound_class is None else found.bound_class.as_json(),
             "headline": found.headline,
             "waves": found.waves,
+            "counted": found.waves if found.choice is None else found.choice.waves,
+            "missing": found.unread,
             "resident": found.resident,
             "silent": found.no_issue,
             "bubbles": found.bubbles,
@@ -113,6 +122,7 @@ class Judging(Device):
         least: float | None = None,
         twin: Capture | None = None,
         seed: int = 0,
+        waves: Waves = WORKING,
     ) -> Answer[Comparison]:
         """Compare another capture with this one as the baseline, by `line`, `source`, `block` or `class`.
 
@@ -123,16 +133,24 @@ class Judging(Device):
         """
         one_of("by", by, BY)
         one_of("measure", measure, MEASURES)
-        sides = (self.line_costs(), other.line_costs())
-        third = None if twin is None else twin.line_costs()
+        sides = (self.line_costs(waves), other.line_costs(waves))
+        third = None if twin is None else twin.line_costs(waves)
         found = compare(*sides, seed, measure=measure, least=least, twin=third)
         rows: Sequence[Change] = changes(found, by) if found.kernel is not None else ()
         values = [[getattr(row, field) for field in _CHANGE.values()] for row in rows]
         return Answer("compare", by_row(_CHANGE, values), found, _verdict(found))
 
-    def line_costs(self) -> CaptureCosts:
+    def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:
         """Return what each instruction costs in each group of waves: what comparisons are made from."""
-        return self._once("line costs", None, lambda: capture_costs(self.trace, self._all()))
+        return self._once(
+            "line costs",
+            waves,
+            lambda: (
+                explained_costs(self.trace, self._all(), waves)
+                if isinstance(waves, str) and "/" not in waves
+                else capture_costs(self.trace, self._all(), self._rows(waves))
+            ),
+        )
 
 
 def _verdict(found: Comparison) -> dict[str, Any]:

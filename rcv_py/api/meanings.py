@@ -17,6 +17,15 @@ class Meaning(NamedTuple):
 
 _ROWS = """
 wave | | the wave: shader engine, SIMD, slot, and the how-manieth of its slot
+id | | short name, for the argument `waves`
+is_working | | whether its waves do the work of the kernel
+cut | waves | waves whose record does not reach the end of the program
+reached | instructions | distinct instructions in the basic blocks of its way
+populations.name | | what it is called
+populations.waves | waves | waves that took this way
+populations.instructions | executions | executions a wave, median
+populations.cycles | cycles | sum of the lives of its waves
+populations.share | | part of the lives of all waves that were read
 se | | shader engine
 sa | | shader array
 cu | | compute unit
@@ -165,7 +174,7 @@ points | | values of the curve
 title | | one line
 rank | | ranked, context or caution
 is_upper_bound | | whether no change of this alone can win more cycles
-exposed | cycles | what no other wave covered, summed over waves
+exposed | cycles | part in which nothing happened on the SIMD, summed over waves
 guessed | cycles | stalled and idle cycles of which the producer is a guess, one of several that fit
 attributed | cycles | stalled and idle cycles, covered or not
 sentence | | what is seen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -12,7 +13,9 @@ import numpy as np
 
 from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.findings.choose import only
+from rcv_py.analysis.line_stats import all_lines
 from rcv_py.analysis.places import wave_row
+from rcv_py.analysis.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.api.errors import UnequalColumns, noted
 from rcv_py.api.table import Table
 from rcv_py.base.errors import RcvError, UsageError
@@ -112,14 +115,53 @@ class Reading:
             self._bytes += _size(batch)
             self._known |= {wave.row for wave in batch.waves}
 
+    def choice(self, waves: str = WORKING) -> WaveChoice:
+        """Return the waves that `working`, `all` or the id of a population stands for; raise UsageError."""
+        try:
+            return wave_choice(self.ways, waves)
+        except UsageError as error:
+            raise noted(error) from None
+
+    @property
+    def ways(self) -> Populations:
+        """The ways that waves took through the code: the result that `populations` makes a table of."""
+        if "ways" not in self._answers:
+            self._answers["ways"] = populations(self.trace, self.batches())
+        return self._answers["ways"]
+
+    def _named(self, name: str) -> WaveChoice:
+        try:
+            return self.choice(name)
+        except UsageError as error:
+            text = f"{name!r} does not name a wave, nor a population of waves."
+            raise noted(UsageError(text, hint=error.hint)) from None
+
+    def _rows(self, waves: Waves) -> frozenset[int] | None:
+        """Rows of the wave index that are meant, None for all."""
+        rows = self.chosen(waves)
+        return None if rows is None else frozenset(rows)
+
+    def _counted(self, waves: Waves) -> Trace:
+        """The trace with the totals of some waves; as it is for all of them."""
+        rows = self._rows(waves)
+        if rows is None:
+            return self.trace
+        stats = all_lines(self._all(waves), len(self.trace.code))
+        return replace(self.trace, code=stats.on(self.trace.code))
+
     def chosen(self, waves: Waves) -> list[int] | None:
         """Return the places in the index of the waves that are meant, None for all.
 
-        A wave is its name (`se0/simd2/slot5/wv3`), its place in `waves`, or a WaveId; several are a list of
-        these, a mask over the table `waves`, or any table with a column `wave`.  Raises UsageError.
+        `working` are those that do the work of the kernel (all if none does), `all` is all of them, and the
+        id of a population stands for those that took its way: see `populations`.  A wave is its name
+        (`se0/simd2/slot5/wv3`), its place in `waves`, or a WaveId; several are a list of these, a mask over
+        the table `waves`, or any table with a column `wave`.  Raises UsageError.
         """
         if waves is None:
             return None
+        if isinstance(waves, str) and "/" not in waves:
+            rows = self._named(waves).rows
+            return None if rows is None else sorted(rows)
         if isinstance(waves, ONE_WAVE):
             return [self._row(waves)]
         if isinstance(waves, Table):
@@ -144,8 +186,10 @@ class Reading:
         return int(wave)
 
     def _once(self, key: Any, waves: Waves, make: Callable[[], T]) -> T:
-        """Return what was made before for all waves, else make it."""
-        if waves is not None:
+        """Return what was made before for all waves or for waves with a name, else make it."""
+        if isinstance(waves, str):  # a population that all waves are of is kept as all waves are
+            key = key if self.chosen(waves) is None else (key, waves)
+        elif waves is not None:
             return make()
         if key not in self._answers:
             self._answers[key] = make()

@@ -17,6 +17,7 @@ from rcv_py.analysis.loop_tables import COLUMNS as LOOP_COLUMNS
 from rcv_py.analysis.loop_tables import MAKERS, Asked, loop_facts
 from rcv_py.analysis.matrix_passes import matrix_use
 from rcv_py.analysis.memory_latency import MemoryLatency, memory_latency
+from rcv_py.analysis.populations import WORKING
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
 from rcv_py.api.answer import Answer, by_name
 from rcv_py.api.choice import one_of
@@ -33,7 +34,7 @@ _SUMS = ("stall", "idle", "count", "guessed")
 class Stalls(Costs):
     """Why waves stalled and idled."""
 
-    def causes(self, by: str = "cause", waves: Waves = None) -> Answer[Attribution]:
+    def causes(self, by: str = "cause", waves: Waves = WORKING) -> Answer[Attribution]:
         """Return why waves stalled and idled, `by` cause, late line, producer to blame, or `each` of all.
 
         Cycles are attribution, summed over waves; several waves stall at once.  `share` is of all stall,
@@ -41,11 +42,11 @@ class Stalls(Costs):
         Waves that are not chosen are read too, and count as competitors.
         """
         one_of("by", by, _BY)
-        rows = self.chosen(waves)
+        rows = self._rows(waves)
         found = self._once(
             "causes",
             waves,
-            lambda: attribution(self.trace, self._all(), None if rows is None else set(rows)),
+            lambda: attribution(self.trace, self._all(), rows),
         )
         table = found if by == "each" else getattr(found, f"by_{by}")()
         facts = {
@@ -77,7 +78,7 @@ class Stalls(Costs):
             return lines | cause | blamed
         return lines if by == "line" else blamed
 
-    def wait_costs(self, waves: Waves = None) -> Answer[WaitSummary]:
+    def wait_costs(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
         """Return one row a wait instruction that ran, most stall first: `rcv waits`."""
         found = self._waits(waves)
         table = found.blocking
@@ -91,7 +92,7 @@ class Stalls(Costs):
         }
         return Answer("wait_costs", columns, found, self._wait_facts(found))
 
-    def wait_producers(self, waves: Waves = None) -> Answer[WaitSummary]:
+    def wait_producers(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
         """Return one row a wait and an instruction it waited for; a wait's stall is charged to the newest."""
         found = self._waits(waves)
         table = found.blocking
@@ -113,7 +114,7 @@ class Stalls(Costs):
         }
         return Answer("wait_producers", columns, found, self._wait_facts(found))
 
-    def wait_latency(self, waves: Waves = None) -> Answer[WaitSummary]:
+    def wait_latency(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
         """Return how long instructions took to answer, told by the waits for them: `rcv waits --latency`."""
         found = self._waits(waves)
         table = found.latency
@@ -134,26 +135,26 @@ class Stalls(Costs):
         sums = {name: int(getattr(table, name).sum()) for name in ("hits", "stall", "charged")}
         return {"waves": found.waves, "waits": len(table), **sums}
 
-    def loops(self, show: str = "loops", waves: Waves = None) -> Answer[LoopSummary]:
+    def loops(self, show: str = "loops", waves: Waves = WORKING) -> Answer[LoopSummary]:
         """Return a table about loops; columns such as `kinds_VALU` are cycles by kind of instruction.
 
         `show` is `loops`, their `iterations`, `phases` of waves, costs of `first` executions, `distance` from
         loads to their waits, `chains` of cross-lane operations, or skew of `barriers`.
         """
         one_of("show", show, tuple(MAKERS))
-        read = list(self._all(waves))
-        summary = self._once("loops", waves, lambda: loop_summary(self.trace, read))
-        asked = Asked(self.trace, read, None, summary)
+        read, rows = list(self._all()), self._rows(waves)
+        summary = self._once("loops", waves, lambda: loop_summary(self.trace, read, rows))
+        asked = Asked(self.trace, read, rows, summary)
         columns = by_name(MAKERS[show](asked), LOOP_COLUMNS[show])
         return Answer(f"loops {show}", columns, asked.loops, loop_facts(asked))
 
-    def bubbles(self, waves: Waves = None) -> Answer[Bubbles]:
+    def bubbles(self, waves: Waves = WORKING) -> Answer[Bubbles]:
         """Return the instructions that waves waited in while nothing happened on their SIMD, worst first."""
         return self._once("bubbles", waves, lambda: self._bubbles(waves))
 
     def _bubbles(self, waves: Waves) -> Answer[Bubbles]:
-        read = self._all(waves)
-        found, use = bubbles(self.trace, read), matrix_use(self.trace, read)
+        read = self._all()
+        found, use = bubbles(self.trace, read, self._rows(waves)), matrix_use(self.trace, read)
         columns: dict[str, Column] = {
             "line": found.line,
             **self._line(found.line),
@@ -168,13 +169,15 @@ class Stalls(Costs):
         facts |= {"matrix_busy": use.busy, "matrix_share": use.share, "assumption": use.assumption}
         return Answer("bubbles", columns, found, facts)
 
-    def hidden_latency(self, rule: str = "ours") -> Answer[HiddenLatency]:
+    def hidden_latency(self, rule: str = "ours", waves: Waves = WORKING) -> Answer[HiddenLatency]:
         """Return what of each line's latency other waves hide, an estimate; what nothing hides first."""
         one_of("rule", rule, _RULES)
         found = self._once(
-            ("hidden", rule), None, lambda: hidden_latency(self.trace, self._all(), ReferenceRule(rule))
+            ("hidden", rule),
+            waves,
+            lambda: hidden_latency(self.trace, self._all(), ReferenceRule(rule), self._rows(waves)),
         )
-        table = hidden_table(self.trace.code, found)
+        table = hidden_table(self._counted(waves).code, found)
         columns: dict[str, Column] = {
             "line": table.line,
             **self._line(table.line),

@@ -1,9 +1,9 @@
 """A process that ends with the one that started it, however that one ends.
 
-`kill -9` gives nobody a chance to stop its children, and a child that computes does not look up.  So the kernel is
-asked to tell: the pipe by which multiprocessing knows of its parent signals its reader when the other end goes,
-and nobody handles that signal.  That works even while a C function keeps Python to itself.  Where pipes do not
-signal a thread waits for the same end.
+`kill -9` gives nobody a chance to stop its children, and a child that computes does not look up.  So the
+kernel is asked to tell: the pipe by which multiprocessing knows of its parent signals its reader when the
+other end goes, and nobody handles that signal.  That works even while a C function keeps Python to itself.
+Where pipes do not signal, a thread waits for the same end.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from multiprocessing.connection import wait
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 
 def end_with_parent() -> None:
-    """End this process when its parent does; call it first thing in a process that multiprocessing started."""
+    """End this process when its parent does; to be called first thing in one that multiprocessing started."""
     parent = parent_process()
     if parent is None:
         return

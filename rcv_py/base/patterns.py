@@ -28,7 +28,7 @@ _REPEATS = re.compile(r"\{(\d{1,9})(?:,\d*)?\}")
 class TooSlow(UsageError):
     """An expression took longer than it may."""
 
-    def __init__(self, longest: float) -> None:
+    def __init__(self, longest: float = LONGEST_S) -> None:
         super().__init__(
             f"The search was stopped after {longest:g} seconds: the regular expression takes too long.",
             hint="Repeat nothing that is itself repeated, as (a+)+ does, or search for plain text.",

@@ -81,10 +81,22 @@ def elide_right(text: str, width: int) -> str:
 def short_kernel(name: str) -> str:
     """Return a kernel's name without arguments, template arguments and return type."""
     plain = name.removesuffix(".kd").split("(")[0].strip() or name
-    depth_free = re.sub(r"<[^<>]*>", "", plain)
-    while depth_free != plain:
-        plain, depth_free = depth_free, re.sub(r"<[^<>]*>", "", depth_free)
+    plain = _without_brackets(plain) if "<" in plain else plain
     return plain.split(" ")[-1].removesuffix(".kd") or name
+
+
+def _without_brackets(text: str) -> str:
+    """Leave out all pairs of `<` and `>` and what is between them, in one pass however deep they are."""
+    kept: list[str] = []
+    opened: list[int] = []
+    for letter in text:
+        if letter == ">" and opened:
+            del kept[opened.pop() :]
+            continue
+        if letter == "<":
+            opened.append(len(kept))
+        kept.append(letter)
+    return "".join(kept)
 
 
 def csv_cell(value: object, keep: str = "\t") -> object:

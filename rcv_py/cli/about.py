@@ -16,13 +16,15 @@ def about(
     *traces: Trace,
     names: Iterable[str] = (),
     problems: Iterable[str] = (),
+    waves: dict[str, Any] | None = None,
     files: Iterable[str] | None = None,
 ) -> dict[str, Any]:
     """Return the description of a run.
 
     The names and problems of open captures are taken from them; `names` and `problems` are those of captures
     that are only listed.  Of several captures a problem begins with the name of its own.  `files` are
-    the tables of the run that were used, None for a command that uses none.
+    the tables of the run that were used, None for a command that uses none.  `waves` says whose costs are
+    summed, where that can be chosen.
     """
     captures = [trace.name for trace in traces]
     said = [
@@ -30,7 +32,7 @@ def about(
         for trace in traces
         for problem in trace.problems
     ]
-    return {
+    return ({} if waves is None else {"waves": waves}) | {
         "command": arguments.command,
         "arguments": {name: _plain(value) for name, value in vars(arguments).items() if name not in _FORMS},
         "captures": [*captures, *names],

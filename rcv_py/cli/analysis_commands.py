@@ -16,6 +16,7 @@ from rcv_py.cli.options import (
     positive_count,
     run_files,
     top,
+    waves,
 )
 
 RANKED_BY = ("line", "source", "kind", "class", "tree")
@@ -53,6 +54,7 @@ def _hotspot(parser: argparse.ArgumentParser) -> None:
         default="latency",
         help="largest first (default latency; what only --charge knows: its own, default cost)",
     )
+    waves(parser, "all")
     view_options.hotspot(parser)
     run_files(parser)
     forms(parser, "rcv.hotspot")
@@ -76,6 +78,7 @@ def _isa(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top", type=count, default=0, metavar="N", help="only the N that cost most (default 0: all)"
     )
+    waves(parser, "all")
     view_options.isa(parser, what)
     forms(parser, "rcv.isa")
 
@@ -87,6 +90,7 @@ def _waits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--latency", action="store_true", help="the memory latency of each instruction instead"
     )
+    waves(parser)
     view_options.waits(parser)
     forms(parser, "rcv.waits")
 
@@ -100,6 +104,7 @@ def _causes(parser: argparse.ArgumentParser) -> None:
         help="what a row is; producer: who is to blame (default cause)",
     )
     top(parser, 12)
+    waves(parser)
     view_options.causes(parser)
     forms(parser, "rcv.causes", "for spreadsheets: a row a line, cause and producer")
 
@@ -115,6 +120,7 @@ def _loops(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--wave", metavar="ID", help="of one wave only, e.g. se0/simd2/slot1/wv0")
     top(parser, 20)
+    waves(parser)
     view_options.loops(parser)
     forms(parser, "rcv.loops")
 
@@ -129,6 +135,7 @@ def _bubbles(parser: argparse.ArgumentParser) -> None:
         help="ours (default): time under s_endpgm is drain, and cycles in which the matrix unit works are no "
         "bubbles; reference: time under s_endpgm is issue, and matrix passes do not count as work",
     )
+    waves(parser)
     view_options.bubbles(parser)
     forms(parser, "rcv.bubbles")
 
@@ -143,6 +150,7 @@ def _line(parser: argparse.ArgumentParser) -> None:
     )
     top(parser, 10, "hits")
     parser.add_argument("--log", action="store_true", help="bars that grow by a constant factor")
+    waves(parser)
     view_options.line(parser)
     forms(parser, "rcv.line", "for spreadsheets: the slowest hits")
 
@@ -165,6 +173,7 @@ def _source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-causes", action="store_true", help="do not read the waves, which the top cause takes"
     )
+    waves(parser, "all")
     forms(parser, "rcv.source")
 
 
@@ -180,6 +189,7 @@ def _latency(parser: argparse.ArgumentParser) -> None:
         "--rule", choices=RULES, default="ours", help="our estimate or the reference viewer's (default ours)"
     )
     top(parser, 20)
+    waves(parser)
     view_options.latency(parser)
     forms(parser, "rcv.latency")
 
@@ -259,6 +269,7 @@ def _flame(parser: argparse.ArgumentParser) -> None:
         metavar="PERCENT",
         help="leave out frames below this share of all in the tree (default 1)",
     )
+    waves(parser, "all")
     view_options.flame(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--folded", action="store_true", help="stack lines for flamegraph.pl and speedscope")
@@ -297,6 +308,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=count, default=0, metavar="N", help="of the draws that tell the noise (default 0)"
     )
+    waves(parser)
     view_options.compare(parser)
     form = forms(parser, "rcv.compare")
     form.add_argument("--markdown", action="store_true", help="a summary for a pull request or a job's page")

@@ -8,16 +8,18 @@ from pathlib import Path
 from rcv_py.cli import view_options
 from rcv_py.cli.options import (
     ENTRY_KINDS,
+    MOST_FOLDERS_DEEP,
+    MOST_JOBS,
     Command,
+    at_most,
     count,
     cycles,
     folder,
     forms,
     kinds,
-    positive_count,
     run_files,
     size,
-    top,
+    waves,
 )
 
 OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
@@ -56,12 +58,18 @@ def _triage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", type=Path, metavar="FOLDER", help="a ui_output_* folder, or a folder with several of them"
     )
-    top(parser, 10, "findings")
+    parser.add_argument(
+        "--top",
+        type=count,
+        metavar="N",
+        help="the first N findings, 0 for all (default: those with 2 %% of the kernel's duration to gain)",
+    )
     parser.add_argument(
         "--all",
         action="store_true",
-        help="look at every wave, also of a capture with more than 48 MB of them",
+        help="look at every wave, also of a capture with more than 48 MB of them, and print every finding",
     )
+    waves(parser)
     run_files(parser)
     form = forms(parser, "rcv.triage, or rcv.triage.folder")
     form.add_argument("--markdown", action="store_true", help="to paste into a ticket")
@@ -99,7 +107,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--depth",
-        type=positive_count,
+        type=at_most(MOST_FOLDERS_DEEP, 1),
         default=6,
         metavar="N",
         help="folders looked into below DIR (default 6)",
@@ -108,7 +116,10 @@ def _index(parser: argparse.ArgumentParser) -> None:
         "--limit", type=count, default=1000, metavar="N", help="captures at most; 0 for all (default 1000)"
     )
     parser.add_argument(
-        "--jobs", type=count, metavar="N", help="processes; 0 for none (default: 2 for many captures)"
+        "--jobs",
+        type=at_most(MOST_JOBS),
+        metavar="N",
+        help="processes; 0 for none (default: 2 for many captures)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs: schema rcv.index")
@@ -120,6 +131,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
 
 def _summary(parser: argparse.ArgumentParser) -> None:
     folder(parser)
+    waves(parser)
     forms(parser, "rcv.summary", "for spreadsheets: one number a row")
 
 
@@ -196,11 +208,12 @@ def _report(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--jobs",
-        type=count,
+        type=at_most(MOST_JOBS),
         default=0,
         metavar="N",
         help="captures at a time (default: as many as processors)",
     )
+    waves(parser)
     run_files(parser)
     forms(parser, "rcv.report")
 
@@ -259,7 +272,7 @@ CAPTURE_COMMANDS = (
     Command("view", "open the window (what `rcv FOLDER` does)", _view, "rcv ui_output_agent_1_dispatch_2"),
     Command(
         "triage",
-        "tell what to look at first: findings with evidence and a remedy",
+        "print what limits the kernel and what to do first: findings by gain, with evidence and remedy",
         _triage,
         "rcv triage FOLDER --top 3",
     ),

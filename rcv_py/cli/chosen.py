@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,16 +77,22 @@ def asked_costs(
     mode: LatencyMode = LatencyMode.SUM_ALL,
     wave: str | None = None,
     hit: int | None = None,
+    *,
+    rows: Collection[int] | None = None,
 ) -> CostColumns:
-    """Return the costs of all code lines in a mode, of all waves or of those that touch a clock range."""
+    """Return the costs of all code lines in a mode, of all waves or of those that touch a clock range.
+
+    Of a clock range only the waves in `rows` (None: all) count; without one totals are the trace's.
+    """
     if mode not in OF_ALL_WAVES:
         if wave is None:
             raise UsageError("This mode is about one wave.", hint="Name it with --wave se0/simd2/slot1/wv0.")
         return cost_columns(trace.code, mode, wave_of(trace, wave), hit)
     stats = None
     if clock is not None:
-        rows = counted(trace, clock)
-        stats = all_lines(counted_batches(trace, rows), len(trace.code), rows)
+        inside = counted(trace, clock) or set()
+        inside = inside if rows is None else inside & set(rows)
+        stats = all_lines(counted_batches(trace, inside), len(trace.code), inside)
     return cost_columns(trace.code, mode, None, None, stats)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Collection
 
 import numpy as np
 
@@ -27,9 +28,10 @@ _COLUMNS = (*(Column(name, True) for name in ("total", "share", "self")), Column
 HEAD = ("what", "name", "full_name", "line", "source", "parent", "depth", "begin", "self", "total")
 
 
-def charged_with(trace: Trace, arguments: Namespace) -> Charged:
-    """Return what `--clock` and `--no-idle` say."""
-    return Charged(asked_costs(trace, arguments.clock), not arguments.no_idle, arguments.clock is not None)
+def charged_with(trace: Trace, arguments: Namespace, rows: Collection[int] | None = None) -> Charged:
+    """Return what `--clock` and `--no-idle` say, of the waves in `rows` (None: all)."""
+    costs = asked_costs(trace, arguments.clock, rows=rows)
+    return Charged(costs, not arguments.no_idle, arguments.clock is not None, rows)
 
 
 def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: Namespace) -> int:
@@ -76,7 +78,9 @@ def _check(arguments: Namespace) -> None:
 def _hidden(trace: Trace, metric: Metric, charged: Charged) -> np.ndarray | None:
     if metric is not Metric.NONHIDDEN or charged.is_ranged:
         return None
-    return hidden_latency(trace, list(batches(trace))).hidden(trace.code, charged.show_idle)
+    return hidden_latency(trace, list(batches(trace)), rows=charged.rows).hidden(
+        trace.code, charged.show_idle
+    )
 
 
 def _element(trace: Trace, around: tuple[str, int]) -> int:

@@ -12,8 +12,13 @@ from rcv_py.base.text import count, percent, plural, short_kernel
 from rcv_py.model.trace import Trace
 
 
-def header_facts(trace: Trace, costs: CostColumns, found: OccupancyLimits) -> list[tuple[str, str]]:
-    """Return names and values; each number of registers says where it comes from."""
+def header_facts(
+    trace: Trace, costs: CostColumns, found: OccupancyLimits, whose: str = "all waves"
+) -> list[tuple[str, str]]:
+    """Return names and values; each number of registers says where it comes from.
+
+    `whose` are the waves that the costs are of.
+    """
     code = trace.code
     instructions = int(np.count_nonzero(~code.is_label))
     executed = int(np.count_nonzero(costs.hits[~code.is_label] > 0))
@@ -21,7 +26,7 @@ def header_facts(trace: Trace, costs: CostColumns, found: OccupancyLimits) -> li
     facts = [
         ("kernel", short_kernel(trace.kernel_name) or "unknown"),
         ("instructions", f"{count(instructions)}, {count(executed)} of them {verb}"),
-        _totals(costs),
+        _totals(costs, whose),
     ]
     if not len(code):
         return facts
@@ -46,14 +51,14 @@ def header_document(found: OccupancyLimits) -> dict[str, Any]:
     }
 
 
-def _totals(costs: CostColumns) -> tuple[str, str]:
+def _totals(costs: CostColumns, whose: str) -> tuple[str, str]:
     latency, stall, idle = (int(column.sum()) for column in (costs.latency, costs.stall, costs.idle))
     share = f" ({percent(stall, latency)})" if latency else ""
     if costs.label == SAMPLES:
         return "samples", f"{count(latency)}, {count(stall)} of them stalled{share}"
     return "cycles", (
         f"{count(latency)} of latency, {count(stall)} of them stall{share}; "
-        f"{count(idle)} of idle time; summed over all waves"
+        f"{count(idle)} of idle time; summed over {whose}"
     )
 
 

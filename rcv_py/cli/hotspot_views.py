@@ -29,6 +29,7 @@ from rcv_py.cli.chosen import (
 )
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wave_choice import ChosenWaves
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
@@ -40,9 +41,9 @@ _HEAD = ("name", "path", "line", "depth", "cost", "share", "text", "source")
 _ELASTIC = {"place": "left", "text": "right", "kinds": "right"}
 
 
-def show_bins(trace: Trace, arguments: Namespace) -> int:
+def show_bins(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None = None) -> int:
     """Print the histogram: one row a range of code rows, cycles by kind."""
-    found = _bins(trace, arguments)
+    found = _bins(trace, arguments, chosen)
     rows = list(_bin_rows(trace, found))
     if arguments.csv:
         kinds = list(dict.fromkeys(kind for row in rows for kind in row["kinds"]))
@@ -63,7 +64,7 @@ def show_bins(trace: Trace, arguments: Namespace) -> int:
     return 0
 
 
-def _bins(trace: Trace, arguments: Namespace) -> Bins:
+def _bins(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None) -> Bins:
     if not arguments.bins:
         raise UsageError("A histogram needs a range of the program.", hint="Use --bins 32, or any number.")
     asked = filters(arguments)
@@ -75,6 +76,8 @@ def _bins(trace: Trace, arguments: Namespace) -> Bins:
         return static_bins(trace.code, arguments.bins)
     check_engine(trace, arguments.se, "traced")
     rows = counted(trace, arguments.clock, arguments.se)
+    if chosen is not None and chosen.rows is not None:
+        rows = set(chosen.rows) if rows is None else rows & chosen.rows
     read = counted_batches(trace, rows)
     return hotspot(read, len(trace.code), rows, arguments.bins, window=window_of(arguments.clock))
 
@@ -92,9 +95,9 @@ def _kinds(row: dict[str, Any]) -> str:
     return ", ".join(f"{kind} {percent(value, row['total'])}" for kind, value in ranked)
 
 
-def show_places(trace: Trace, arguments: Namespace) -> int:
+def show_places(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None = None) -> int:
     """Print source lines, code lines, or the tree of places with what they are charged."""
-    costs = asked_costs(trace, arguments.clock)
+    costs = asked_costs(trace, arguments.clock, rows=None if chosen is None else chosen.rows)
     cost, how = charged(costs, arguments), SourceCost(arguments.charge)
     if arguments.by not in _MAKERS:
         ways = ", ".join(_MAKERS)
@@ -123,7 +126,8 @@ def show_places(trace: Trace, arguments: Namespace) -> int:
             "of": len(named),
             "rows": shown,
         }
-        print(json_text(PLACES_SCHEMA, document, about(arguments, trace)))
+        waves = None if chosen is None else chosen.about()
+        print(json_text(PLACES_SCHEMA, document, about(arguments, trace, waves=waves)))
     else:
         _print(trace, shown, unit, whole, len(named))
     return 0

@@ -17,6 +17,7 @@ from rcv_py.analysis.legacy_analyzer import (
     choose_launch,
     legacy_report,
 )
+from rcv_py.base.numbers import MOST_DIGITS
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
 from rcv_py.cli.report import csv_text, json_text, plain
@@ -175,7 +176,11 @@ def _detail(sources: Sequence[SourceFile], line: SourceLine, context: int) -> It
 def _excerpt(sources: Sequence[SourceFile], place: str, context: int) -> list[tuple[int, str]]:
     path, _, number = place.partition(" -> ")[0].rpartition(":")
     lines = next((one.lines for one in sources if one.path == path), None)
-    if not lines or not number.isdigit() or not 1 <= int(number) <= len(lines):
+    if (
+        not lines
+        or not (number.isdigit() and len(number) <= MOST_DIGITS)
+        or not 1 <= int(number) <= len(lines)
+    ):
         return []
     first, last = max(1, int(number) - context), min(len(lines), int(number) + context)
     return [(row, lines[row - 1]) for row in range(first, last + 1)]

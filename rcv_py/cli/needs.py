@@ -76,6 +76,7 @@ def _each(
 
 
 _ASCENDING = (Need("ascending", _has("sort"), "--sort"),)
+_WAVES = (Need("waves", _lacks("wave"), "tables of several waves", "Leave out --wave, or this."),)
 _MATCHING = _each("regex case", _has("match"), "--match")
 _RANKING = "the ranking"
 _OUT_BINS = "Leave out --bins, or this."
@@ -87,7 +88,7 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "hotspot": (
         *_each("mode detail context kernel", _has("like"), "--like", "Add --like new or --like old."),
         *_each(
-            "by sort ascending bins se charge file no_idle clock",
+            "by sort ascending bins se charge file no_idle clock waves",
             _lacks("like"),
             "our own tables",
             "Leave --like out: it repeats the scripts, which do not know it.",
@@ -112,6 +113,7 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
         ),
         Need("hit", _is("mode", "hit"), "--mode hit"),
         Need("clock", _is("mode", "sum", "mean"), "--mode sum or mean"),
+        *_WAVES,
         *_each(
             "mode wave hit clock",
             _lacks("branches"),
@@ -128,13 +130,13 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
         *_ASCENDING,
     ),
     "source": (Need("context", _has("place"), "FILE or FILE:LINE", "Name a source file, or leave it out."),),
-    "waits": _ASCENDING,
+    "waits": (*_WAVES, *_ASCENDING),
     "causes": _ASCENDING,
-    "loops": (*_each("rounds_of outliers", _has("loop"), "--loop HEAD:BRANCH"), *_ASCENDING),
+    "loops": (*_each("rounds_of outliers", _has("loop"), "--loop HEAD:BRANCH"), *_WAVES, *_ASCENDING),
     "bubbles": _ASCENDING,
     "latency": (
         Need("waits", _is("kind", "memory"), "--kind memory"),
-        Need("no_idle", _is("kind", "hidden"), "--kind hidden"),
+        *_each("no_idle waves", _is("kind", "hidden"), "--kind hidden"),
         *_ASCENDING,
     ),
     "flame": (
@@ -145,13 +147,27 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
             lambda one: one.content not in ("markers", "both") or one.metric == "nonhidden",
             "--content source, kernel or sandwich",
         ),
+        Need(
+            "waves",
+            lambda one: one.content not in ("markers", "both"),
+            "--content source, kernel or sandwich",
+        ),
         Need("no_idle", lambda one: one.content != "markers", "--content source, kernel, both or sandwich"),
     ),
     "occupancy": (
         *_each("by se only", _lacks("limits"), "the curves", "Leave out --limits, or this."),
         Need("run_files", _has("limits"), "--limits"),
     ),
-    "waves": _ASCENDING,
+    "waves": (
+        *_each(
+            "resident waves unit_of without_kernel without_se within",
+            _lacks("populations"),
+            "the list of waves",
+            "Leave out --populations, or this.",
+        ),
+        Need("waves", _lacks("resident"), "traced waves", "Leave out --resident, or this."),
+        *_ASCENDING,
+    ),
     "search": _MATCHING,
     "counters": (
         *_each(

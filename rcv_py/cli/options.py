@@ -9,6 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rcv_py.base.numbers import MOST_DIGITS
+from rcv_py.base.text import elide_right
+
+MOST_BINS = 4096  # of a histogram: as many as a wide screen has pixels
+MOST_FOLDERS_DEEP = 64  # that are looked into for captures; paths end long before
+MOST_JOBS = 64  # processes at a time
+MOST_PIXELS = 1 << 26  # of a picture: 256 MB while it is drawn
 ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 
 
@@ -34,8 +41,23 @@ def folder(
 def count(text: str) -> int:
     """Return a whole number, 0 or more."""
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+        raise argparse.ArgumentTypeError(f"{elide_right(text, 40)!r} is not a whole number")
+    if len(text.lstrip("0")) > MOST_DIGITS:
+        raise argparse.ArgumentTypeError(f"{elide_right(text, 40)!r} has more than {MOST_DIGITS} digits")
     return int(text)
+
+
+def at_most(most: int, least: int = 0) -> Callable[[str], int]:
+    """Return a reader of whole numbers from `least` to `most`, of what is made so many times."""
+
+    def read(text: str) -> int:
+        number = positive_count(text) if least else count(text)
+        if number > most:
+            raise argparse.ArgumentTypeError(f"{text} is more than the {most:,} that are possible")
+        return number
+
+    read.least, read.most = least, most  # type: ignore[attr-defined] - the schema of a tool says them
+    return read
 
 
 def positive_count(text: str) -> int:
@@ -81,7 +103,12 @@ def size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d{2,5})x(\d{2,5})", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1200x800")
-    return int(match[1]), int(match[2])
+    width, height = int(match[1]), int(match[2])
+    if width * height > MOST_PIXELS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is more than the {MOST_PIXELS:,} pixels that are possible"
+        )
+    return width, height
 
 
 def cycles(text: str) -> tuple[int, int]:
@@ -90,6 +117,16 @@ def cycles(text: str) -> tuple[int, int]:
     if match is None or int(match[1]) >= int(match[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is not a range such as 1000:2000")
     return int(match[1]), int(match[2])
+
+
+def waves(parser: argparse.ArgumentParser, default: str = "working") -> None:
+    """Add `--waves NAME`: whose costs count; without it None, which stands for `default`."""
+    parser.add_argument(
+        "--waves",
+        metavar="NAME",
+        help="count the waves that work, all of them, or a population that `rcv waves --populations` names:"
+        f" working, all, or its id (default {default})",
+    )
 
 
 def run_files(parser: argparse.ArgumentParser, with_what: str = "") -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import RcvError
 from rcv_py.base.lifeline import end_with_parent
 from rcv_py.base.progress import Report, silent
@@ -33,6 +34,7 @@ class Job:
     folder: Path
     target: Path
     run_files: tuple[Path, ...] = ()  # where the tables of the run are; none: near the capture
+    waves: str = WORKING  # whose costs are explained
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,6 @@ def _written(job: Job, report: Report, workers: int | None) -> Entry:
     trace = open_trace(job.folder)
     batches = load_all(trace, report=report, workers=workers)
     facts = run_facts(trace.path, trace.kernel_name, trace.target, job.run_files)
-    inputs = report_inputs(trace, batches, facts)
+    inputs = report_inputs(trace, batches, facts, job.waves)
     write_report(inputs, job.target, report=report)
     return entry(inputs, job.target.name)

@@ -9,7 +9,7 @@ import argparse
 import re
 from typing import Any
 
-from rcv_py.cli.options import count, cycles, positive_count
+from rcv_py.cli.options import MOST_BINS, at_most, count, cycles
 
 CHARGED = ("self", "inclusive")
 CHARGED_SORT = ("cost", "share", "place", "text")
@@ -78,7 +78,7 @@ def hotspot(parser: argparse.ArgumentParser) -> None:
     """Histograms, and places as the panels charge them."""
     ascending(parser)
     what = "a histogram of N ranges of the program by kind instead"
-    parser.add_argument("--bins", type=positive_count, metavar="N", help=what)
+    parser.add_argument("--bins", type=at_most(MOST_BINS, 1), metavar="N", help=what)
     parser.add_argument("--se", type=count, metavar="N", help="with --bins: only waves of a shader engine")
     what = "what places cost: latency and idle, charged to the innermost one or to all of an inline chain"
     parser.add_argument("--charge", choices=CHARGED, help=what)
@@ -133,7 +133,9 @@ def bubbles(parser: argparse.ArgumentParser) -> None:
 
 def line(parser: argparse.ArgumentParser) -> None:
     """How many bars, and the hits of one of them."""
-    parser.add_argument("--bars", type=positive_count, metavar="N", help="of the histogram (default 16)")
+    parser.add_argument(
+        "--bars", type=at_most(MOST_BINS, 1), metavar="N", help="of the histogram (default 16)"
+    )
     what = "list the hits of a bar, counted from 0, instead of the slowest"
     parser.add_argument("--bar", type=count, metavar="N", help=what)
 

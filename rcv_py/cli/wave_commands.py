@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from rcv_py.cli.options import Command, count, folder, forms, top
+from rcv_py.cli.options import Command, count, folder, forms, top, waves
 from rcv_py.cli.view_options import clock, matching, ordered, within
 
 
@@ -15,6 +15,12 @@ def _waves(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="every wave that was on the device, also those whose instructions were not traced",
     )
+    parser.add_argument(
+        "--populations",
+        action="store_true",
+        help="one row a way that waves took through the code instead: which work, which left early",
+    )
+    waves(parser, "all")
     parser.add_argument("--unit-of", metavar="ID", help="only the compute unit of this wave")
     parser.add_argument(
         "--without-kernel", action="append", default=[], metavar="NAME", help="leave out a kernel, by symbol"

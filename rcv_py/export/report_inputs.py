@@ -15,10 +15,13 @@ from rcv_py.analysis.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.findings.find import of_inputs
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.line_stats import all_lines
 from rcv_py.analysis.loop_summary import LoopSummary
 from rcv_py.analysis.places import leaf_texts
+from rcv_py.analysis.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
 from rcv_py.export.places import short_places
+from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -32,6 +35,29 @@ class ReportInputs:
     trace: Trace
     batches: tuple[WaveBatch, ...]
     facts: RunFacts | None = None
+    wanted: str = WORKING  # whose costs are explained: `working`, `all`, or a population
+
+    @cached_property
+    def populations(self) -> Populations:
+        """The ways that waves took through the code."""
+        return populations(self.trace, self.batches)
+
+    @cached_property
+    def choice(self) -> WaveChoice:
+        """Which waves are explained; the others occupy units all the same."""
+        return wave_choice(self.populations, self.wanted)
+
+    @property
+    def rows(self) -> frozenset[int] | None:
+        """Rows of the wave index whose costs are explained, None for all."""
+        return self.choice.rows
+
+    @cached_property
+    def code(self) -> CodeTable:
+        """The program with the totals of the waves that are explained; those of code.json if all are."""
+        if self.rows is None:
+            return self.trace.code
+        return all_lines(self.batches, len(self.trace.code), self.rows).on(self.trace.code)
 
     @cached_property
     def costs(self) -> CostColumns:
@@ -46,22 +72,23 @@ class ReportInputs:
     @cached_property
     def summary(self) -> DeviceSummary:
         """The numbers of `rcv summary`."""
-        return device_summary(self.trace, self.batches)
+        return device_summary(self.trace, self.batches, self.rows)
 
     @cached_property
     def waits(self) -> WaitSummary:
         """Who waited for whom."""
-        return wait_summary(self.trace, self.batches)
+        return wait_summary(self.trace, self.batches, self.rows)
 
     @cached_property
     def causes(self) -> Attribution | None:
         """Why cycles were spent; None without any wave."""
-        return attribution(self.trace, self.batches) if self.waves else None
+        return attribution(self.trace, self.batches, self.rows) if self.waves else None
 
     @cached_property
     def looked_at(self) -> FindingInputs:
         """The bundle that findings are told from, which has loops and limits too."""
-        return FindingInputs(self.trace, self.batches, facts=self.facts, table=self.causes)
+        known = {"facts": self.facts, "table": self.causes, "ways": self.populations, "waves": self.wanted}
+        return FindingInputs(self.trace, self.batches, **known)
 
     @cached_property
     def findings(self) -> Findings:
@@ -99,16 +126,21 @@ class ReportInputs:
         return self.trace.clock.ns(cycles)
 
 
-def report_inputs(trace: Trace, batches: Iterable[WaveBatch], facts: RunFacts | None = None) -> ReportInputs:
+def report_inputs(
+    trace: Trace, batches: Iterable[WaveBatch], facts: RunFacts | None = None, waves: str = WORKING
+) -> ReportInputs:
     """Return the inputs with waves in the order of the index, however they were read.
 
-    A tie, such as between two equally slow executions, then ends the same way each time.
+    A tie, such as between two equally slow executions, then ends the same way each time.  `waves` says whose
+    costs are explained: `working`, `all`, or a population; raise UsageError for another word.
     """
     found = sorted(batches, key=lambda batch: batch.waves[0].row if batch.waves else -1)
     rows = [wave.row for batch in found for wave in batch.waves]
     if any(late <= early for early, late in pairwise(rows)):
         found = _regrouped(found)
-    return ReportInputs(trace, tuple(found), facts)
+    made = ReportInputs(trace, tuple(found), facts, waves)
+    assert made.choice
+    return made
 
 
 def _regrouped(batches: list[WaveBatch]) -> list[WaveBatch]:

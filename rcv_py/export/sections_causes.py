@@ -202,7 +202,7 @@ def idle_simds(inputs: ReportInputs) -> Section | None:
     """Cycles in which a SIMD held waves and nothing happened, by the instructions they waited in."""
     if not inputs.waves:
         return None
-    found = bubbles(inputs.trace, inputs.batches)
+    found = bubbles(inputs.trace, inputs.batches, inputs.rows)
     if not found.bubble:
         return None
     whole = float(found.total.sum())
@@ -236,16 +236,16 @@ def hidden(inputs: ReportInputs) -> Section | None:
     trace = inputs.trace
     if not inputs.waves or why_not_hidden(trace):
         return None
-    found = hidden_latency(trace, inputs.batches)
-    left, costs = found.nonhidden(trace.code), inputs.costs
-    whole, remaining = int(costs.cost.sum()), int(left.sum())
+    found = hidden_latency(trace, inputs.batches, rows=inputs.rows)
+    left, cost = found.nonhidden(inputs.code), inputs.code.latency + inputs.code.idle
+    whole, remaining = int(cost.sum()), int(left.sum())
     if not whole:
         return None
     rows = tuple(
         (
             line_cell(inputs, line),
             text_cell(inputs, line),
-            number(int(costs.cost[line])),
+            number(int(cost[line])),
             number(int(left[line])),
             share(int(left[line]), remaining),
         )

@@ -60,7 +60,8 @@ def _places(inputs: ReportInputs, path: str) -> list[tuple[str, str]]:
     if len(costs) and costs.any():
         line = int(costs.argmax())
         found.append((f"rcv view {path} --goto {line_anchor(line)}", "the most expensive line"))
-    for wave in inputs.waves[:1]:
+    explained = [wave for wave in inputs.waves if inputs.rows is None or wave.row in inputs.rows]
+    for wave in explained[:1]:
         place = place_text(wave.id, cycle=wave.begin)
         found.append((f"rcv view {path} --goto {place}", "a wave and a moment of it"))
     return found

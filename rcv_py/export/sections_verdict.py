@@ -6,7 +6,7 @@ import numpy as np
 
 from rcv_py.analysis.capture_health import HEALTHY, headline, verdict
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, SAMPLES, Evidence, Finding
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import count
 from rcv_py.export.places import cycle_anchor, line_anchor, place_text, wave_anchor
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import (
@@ -27,13 +27,15 @@ from rcv_py.export.report_model import (
 )
 
 MOST_BARS = 10
-_RANKS = {CONTEXT: "about the launch", CAUTION: "take care"}
+_RANKS = {CONTEXT: "beside the ranking", CAUTION: "caution"}
 
 
 def the_verdict(inputs: ReportInputs) -> Section:
     """The first finding, the numbers that frame it, and how far the capture can be trusted."""
     found, notes = inputs.findings, inputs.health
-    parts: list[Part] = [Prose(found.headline, is_lead=bool(found.findings))]
+    parts: list[Part] = [Prose(found.sentence, is_lead=True)]
+    if found.sentence != found.headline:
+        parts.append(Prose(found.headline, "First finding"))
     if found.numbers:
         rows = tuple((Cell(one.name), Cell(one.text), Cell(one.of)) for one in found.numbers)
         parts.append(Table((Heading("what"), Heading("value"), Heading("of")), rows))
@@ -42,8 +44,10 @@ def the_verdict(inputs: ReportInputs) -> Section:
         trust = f"{trust}. {headline(notes)}."
     weight = notes[0].severity.value if notes else "info"
     parts.append(Note(f"Capture: {trust if trust.endswith('.') else f'{trust}.'}", weight))
-    if found.findings and found.why:
+    if found.findings and found.why and not found.alarm:
         parts.append(Note(found.why))
+    if found.selection:
+        parts.append(Note(f"Explained: {found.selection}. Totals of instructions are those of all waves."))
     return Section("verdict", "Verdict", tuple(parts))
 
 
@@ -52,12 +56,11 @@ def ranked(inputs: ReportInputs) -> Section | None:
     found = inputs.findings
     if not found.findings:
         return None
-    parts: list[Part] = [*_bars(found.findings), _overview(found.findings)]
-    for at, one in enumerate(found.findings, 1):
+    parts: list[Part] = [*_bars(found.told), _overview(found.told)]
+    for at, one in enumerate(found.told, 1):
         parts += _finding(inputs, at, one)
-    if found.hidden:
-        less = plural(found.hidden, "further pattern has", "further patterns have")
-        parts.append(Prose(f"{less} less than one percent at stake.", is_quiet=True))
+    if found.small:
+        parts.append(Prose(found.small_text, is_quiet=True))
     return Section("findings", "What to look at first", tuple(parts), found.assumption)
 
 
@@ -67,16 +70,22 @@ def finding_anchor(at: int) -> str:
 
 
 def _bars(found: tuple[Finding, ...]) -> list[Part]:
-    """Cycles at stake of the ranked findings; their share is of one thing, so that they compare."""
+    """What the kernel's duration can gain by each of the ranked findings, or samples."""
     shown = [(at, one) for at, one in enumerate(found, 1) if one.rank == RANKED and one.cycles][:MOST_BARS]
-    if len({one.unit for _, one in shown}) != 1:
+    if not shown:
         return []
-    unit = "samples" if shown[0][1].unit == SAMPLES else "cycles"
+    if shown[0][1].unit == SAMPLES:
+        return [_bars_of([(at, one.title, one.cycles) for at, one in shown], "At most", "samples")]
+    gains = [(at, one.title, round(1000 * one.gain)) for at, one in shown]
+    return [_bars_of(gains, "Gain, at most", "thousandths of the kernel's duration")]
+
+
+def _bars_of(rows: list[tuple[int, str, int]], what: str, unit: str) -> Bars:
     bars = tuple(
-        Bar(f"{at} {one.title}", (Share("at stake, at most", one.cycles, "accent"),), finding_anchor(at))
-        for at, one in shown
+        Bar(f"{at} {title}", (Share(what.lower(), value, "accent"),), finding_anchor(at))
+        for at, title, value in rows
     )
-    return [Bars(f"At stake, at most, in {unit}; parts of different findings may overlap", bars, unit)]
+    return Bars(f"{what}, in {unit}; parts of different findings may overlap", bars, unit)
 
 
 def _overview(found: tuple[Finding, ...]) -> Table:
@@ -89,6 +98,7 @@ def _overview(found: tuple[Finding, ...]) -> Table:
             number(one.cycles) if one.cycles else Cell(""),
             share(one.share, 1) if one.cycles else Cell(""),
             Cell(one.unit if one.cycles else ""),
+            share(one.gain, 1) if one.gain_text else Cell(""),
         )
         for at, one in enumerate(found, 1)
     )
@@ -100,13 +110,16 @@ def _overview(found: tuple[Finding, ...]) -> Table:
         Heading("at stake", True),
         Heading("share", True),
         Heading("of"),
+        Heading("gain", True, tip="At most this part of the kernel's duration."),
     )
     return Table(heads, rows)
 
 
 def _finding(inputs: ReportInputs, at: int, one: Finding) -> list[Part]:
     parts: list[Part] = [Heads(f"{at}. {one.title}", finding_anchor(at))]
-    if one.stake:
+    if one.gain_text:
+        parts.append(Prose(f"{one.gain_text}; {one.stake} of {one.unit}.", "Gain"))
+    elif one.stake:
         parts.append(Prose(f"{one.stake} of {one.unit}.", "At stake"))
     parts += [Prose(one.sentence), Prose(one.remedy, "What to do")]
     if one.evidence:
@@ -121,7 +134,7 @@ def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[Cell, ...]:
     """A row: the place, as `rcv view --goto` takes it, and what is seen there."""
     seen = Cell(one.text)
     if one.kind == "line":
-        return code(f"line {one.line}", line_anchor(one.line)), seen
+        return code(one.place, line_anchor(one.line)), seen
     if one.kind == "wave" and one.wave is not None:
         return code(place_text(one.wave), wave_anchor(one.wave)), seen
     if one.kind == "token" and one.wave is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_WAVE = re.compile(r"se(\d+)/simd(\d+)/slot(\d+)/wv(\d+)")
+MOST_SHOWN = 60  # characters of a text that is no name
+_WAVE = re.compile(r"se(\d{1,18})/simd(\d{1,18})/slot(\d{1,18})/wv(\d{1,18})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -25,7 +26,7 @@ class WaveId:
         """Read back what `str` wrote; raise ValueError for anything else."""
         match = _WAVE.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f"{text!r} does not name a wave")
+            raise ValueError(f"{text[:MOST_SHOWN]!r} does not name a wave")
         return cls(*map(int, match.groups()))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rcv_py.model.ids import WaveId
+from rcv_py.model.ids import MOST_SHOWN, WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 
@@ -22,10 +22,10 @@ _CYCLE = rf"(?:@(?P<cycle>-?{_N}))?"
 _FORMS = tuple(
     re.compile(pattern + _CYCLE)
     for pattern in (
-        rf"(?P<wave>se\d+/simd\d+/slot\d+/wv\d+)?(?::?line (?P<line>{_N})(?:#(?P<hit>{_N}))?)?",
+        rf"(?P<wave>se{_N}/simd{_N}/slot{_N}/wv{_N})?(?::?line (?P<line>{_N})(?:#(?P<hit>{_N}))?)?",
         rf"(?P<line>{_N})",
         rf"line-(?P<line>{_N})",
-        r"wave-se(?P<se>\d+)-sm(?P<simd>\d+)-sl(?P<slot>\d+)-wv(?P<wid>\d+)",
+        rf"wave-se(?P<se>{_N})-sm(?P<simd>{_N})-sl(?P<slot>{_N})-wv(?P<wid>{_N})",
     )
 )
 _ANCHOR = re.compile(r".*\.html?#(?P<anchor>.+)", re.DOTALL)
@@ -48,7 +48,7 @@ class Place:
         text = (anchor["anchor"] if anchor else text).removeprefix("#")
         match = next((found for form in _FORMS if (found := form.fullmatch(text))), None) if text else None
         if match is None:
-            raise ValueError(f"{text!r} is not a place in a trace")
+            raise ValueError(f"{text[:MOST_SHOWN]!r} is not a place in a trace")
         found = match.groupdict()
         numbers = {name: int(found[name]) for name in ("line", "hit", "cycle") if found.get(name)}
         selection = Selection(_wave(found), numbers.get("line"), numbers.get("hit"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rcv_py.model.ids import WaveId
 
-_PLACE = re.compile(r"(?P<wave>se\d+/simd\d+/slot\d+/wv\d+)?(:line (?P<line>\d+)(#(?P<hit>\d+))?)?")
+_PLACE = re.compile(r"(?P<wave>se\d+/simd\d+/slot\d+/wv\d+)?(:line (?P<line>\d{1,18})(#(?P<hit>\d{1,18}))?)?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rcv_py.analysis.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
 from rcv_py.model.ids import WaveId
@@ -47,14 +48,17 @@ class Session:
         self.busy: Cell[tuple[Stage, ...]] = Cell(())
         self.visited = Cell(0)  # grows by one when the history changes
         self.baseline: Cell[Baseline | None] = Cell(None)  # what the open capture is compared with
+        self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
+        self.populations: Cell[Populations | None] = Cell(None)  # of the waves that were read, once known
         self.store: WaveStore | None = None
         self.history = History()
         self._reported: dict[str, tuple[Problem, ...]] = {}
+        self._first: Selection | None = None  # what was selected on opening, until something else is
 
     # -- opening ------------------------------------------------------------------------------------
 
     def open(self, trace: Trace) -> None:
-        """Show a trace: its first wave selected, everything in view."""
+        """Show a trace: its first wave selected (the first that works, once that is known), all in view."""
         self.store = WaveStore(trace)
         self.history = History()
         first = trace.waves.id(0) if len(trace.waves) else None
@@ -64,19 +68,21 @@ class Session:
         self.clock_range.set(None)
         self.bookmarks.set(())
         self.trace.value = None  # the cells below are about the new trace: nobody may read the old one
-        self.selection.value = Selection(wave=first)
+        self.waves.value, self.populations.value = WORKING, None
+        self._first = self.selection.value = Selection(wave=first)
         self.view.value = self.window.value = self.outer(trace)
         self._reported = {}
         self.problems.set(trace.problems)
         self.loaded.value = 0
         self.trace.set(trace)
-        for cell in (self.selection, self.view, self.window, self.loaded):
+        for cell in (self.selection, self.view, self.window, self.loaded, self.waves, self.populations):
             cell.tell()
         self._remember()
 
     def close(self) -> None:
         """Show nothing."""
         self.store = None
+        self.populations.set(None)
         self.selection.set(Selection())
         self.problems.set(())
         self.trace.set(None)
@@ -100,7 +106,30 @@ class Session:
         found = (problem for part in self._reported.values() for problem in part)
         self.problems.set((*self.trace.value.problems, *self.store.problems, *found))
 
+    def take_populations(self, found: Populations) -> None:
+        """Keep what is known of the ways of waves; look at a wave that works, if nobody chose one yet."""
+        self.populations.set(found)
+        trace, wave = self.trace.value, self.selection.value.wave
+        if trace is None or wave is None or self.selection.value != self._first or not found.working:
+            return
+        row = trace.waves.row(wave)
+        if row is not None and found.label[row] >= 0 and row not in found.working:
+            self._first = Selection(wave=trace.waves.id(min(found.working)))
+            self.selection.set(self._first)
+            self.history = History()
+            self._remember()
+
+    def choose_waves(self, name: str) -> None:
+        """Explain what some waves cost: `working`, `all`, or the id of a population."""
+        self.waves.set(name)
+
     # -- asking -------------------------------------------------------------------------------------
+
+    @property
+    def choice(self) -> WaveChoice | None:
+        """The waves whose costs are explained, None while nothing is known of them."""
+        found = self.populations.value
+        return None if found is None else chosen_or_working(found, self.waves.value)
 
     def wave(self) -> Wave | None:
         """The selected wave, None while it is not loaded."""

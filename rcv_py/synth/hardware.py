@@ -55,6 +55,7 @@ class Hardware:
     untold: float = 0.0  # how often an instruction is held back for a reason that no file tells
     untold_turns: int = 16  # how long at most
     barrier_spread: int = 0  # turns after its first release at which a barrier lets the last wave go, at most
+    splits_barriers: bool = False  # s_barrier_signal arrives, s_barrier_wait waits only if others have not
     fetch_stalls: bool = False  # whether a missing instruction counts as stall; else it is a gap
 
     def up(self, cycles: float) -> int:

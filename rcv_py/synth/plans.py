@@ -9,7 +9,7 @@ from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4
 from rcv_py.synth.kernel_matmul import matmul_tiled
 from rcv_py.synth.kernels import reduce, scale_rows, vector_add
 from rcv_py.synth.kernels_adverse import ceiling, combined, crowded, rivals, straggler
-from rcv_py.synth.kernels_groups import leaving, ping_pong, tiles
+from rcv_py.synth.kernels_groups import leaving, ping_pong, split_tiles, tiles
 from rcv_py.synth.kernels_rdna import matmul_gfx11, matmul_gfx12
 from rcv_py.synth.wave_state import Launch
 
@@ -156,3 +156,10 @@ def mixed_populations_plan(seed: int) -> Plan:
     """Workgroups of eight waves of which some leave through a branch, at once or after some rounds."""
     launch = Launch(leaving(), 6, _BEGIN, {"n": (8,)}, waves_per_group=8, resident=4)
     return Plan(_MEETING, (launch,), _FOUR_ENGINES[:2], seed=seed)
+
+
+def split_barriers_plan(seed: int) -> Plan:
+    """Sixteen waves with split barriers on gfx12, two workgroups at a time; only SIMD 0 is traced."""
+    hardware = replace(RDNA4, slots=8, splits_barriers=True)
+    launch = Launch(split_tiles(), 4, _BEGIN, {"n": (10,)}, waves_per_group=16)
+    return Plan(hardware, (launch,), (0, 287), traced_simds=(0,), seed=seed)

@@ -98,7 +98,10 @@ class ComputeUnit:
         wave.group.alive -= 1
         if wave.group.left is None or wave.last_end > wave.group.left.last_end:
             wave.group.left = wave
-        self._open_barrier(wave.group)
+        if self._hw.splits_barriers:
+            self._signalled(wave.group)
+        else:
+            self._open_barrier(wave.group)
         if wave.group.alive == 0 and self._waiting_groups and self._has_room(wave.launch):
             latest = max(member.end for member in wave.group.waves)
             self._start_group(wave.launch, self._hw.up(latest + 60 + 240 * self._rng.random()))
@@ -266,6 +269,9 @@ class ComputeUnit:
 
     def _sleep(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         words = instruction.text.split()
+        if self._hw.splits_barriers and words[0] == "s_barrier_signal":
+            wave.signals.append(wave.attempt)
+            self._signalled(wave.group)
         turns = int(words[1], 0) + 1 if words[0] == "s_nop" else 1
         wave.block(turns * self._hw.step, Cause.SLEEP, -1)
         wave.hold(Cause.SLEEP, turns * self._hw.step)
@@ -278,7 +284,32 @@ class ComputeUnit:
 
     def _barrier(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         wave.group.arrived.append(wave)
-        self._open_barrier(wave.group)
+        if self._hw.splits_barriers:
+            self._pass_split(wave.group)
+        else:
+            self._open_barrier(wave.group)
+
+    def _signalled(self, group: Group) -> None:
+        """Open a split barrier once every wave that is left has signalled it."""
+        alive = [wave for wave in group.waves if not wave.end]
+        turn = len(group.opened)
+        if alive and all(len(wave.signals) > turn for wave in alive):
+            latest = max(alive, key=lambda wave: wave.signals[turn])
+            group.opened.append((latest.signals[turn], latest))
+            self._pass_split(group)
+
+    def _pass_split(self, group: Group) -> None:
+        """Let waves go on whose barrier is open; one that comes later is not held at all."""
+        for wave in [wave for wave in group.arrived if wave.waits < len(group.opened)]:
+            group.arrived.remove(wave)
+            opened, latest = group.opened[wave.waits]
+            wave.waits += 1
+            release = max(opened, wave.attempt) + self._hw.step
+            is_held = latest is not wave and opened > wave.attempt
+            cause = Cause.BARRIER if is_held else Cause.SLEEP
+            wave.block(release - wave.attempt, cause, -1, -1, latest)
+            wave.hold(cause, release - wave.attempt)
+            self._immediate(wave, release)
 
     def _open_barrier(self, group: Group) -> None:
         """Let all pass when as many have arrived as are left: the last one came, or another one ended."""

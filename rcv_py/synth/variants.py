@@ -184,6 +184,11 @@ _plain("groups_1024", "Workgroups of sixteen waves, four a SIMD.", plans.groups_
 _plain("ping_pong", "Halves of a workgroup that meet at different barriers.", plans.ping_pong_plan)
 _plain("several_groups", "Small workgroups in whatever slots are free.", plans.several_groups_plan)
 _plain("mixed_populations", "Waves that leave their workgroup early.", plans.mixed_populations_plan)
+_plain(
+    "split_barriers_gfx12",
+    "Barriers in two instructions, a quarter of the waves traced.",
+    plans.split_barriers_plan,
+)
 _variant("counters", "Streamed counters of both banks.", plans.small_plan, _with_counters)
 _variant("spm", "Streamed performance monitors.", plans.small_plan, _with_monitors)
 _variant(

@@ -45,6 +45,9 @@ class Group:
     arrived: list[LiveWave] = field(default_factory=list)
     alive: int = 0
     left: LiveWave | None = None  # the wave that ended last
+    opened: list[tuple[int, LiveWave]] = field(
+        default_factory=list
+    )  # split barriers: when, and who came last
 
 
 @dataclass(slots=True)
@@ -82,6 +85,8 @@ class LiveWave:
     )  # closed scopes and points: begin, end, depth, marker, 1 for a point
     open_scopes: list[tuple[int, int]] = field(default_factory=list)  # (begin, marker)
     number: int = 0  # in its workgroup
+    signals: list[int] = field(default_factory=list)  # when it arrived at split barriers
+    waits: int = 0  # split barriers it has passed
 
     @property
     def instruction(self) -> Instruction:

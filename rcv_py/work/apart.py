@@ -19,6 +19,8 @@ from weakref import WeakKeyDictionary
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.find import findings
 from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.populations import WORKING
+from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -30,18 +32,25 @@ from rcv_py.work.worker import settle, without_main
 SMALL_BYTES = 4 << 20  # of wave files: up to here no step takes long
 STOPPED = "The process that looks for findings stopped; rcv triage in a terminal tells more."
 
-_kept: WeakKeyDictionary[Trace, Findings] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Trace, dict[str, Findings]] = WeakKeyDictionary()
 _running: set[BaseProcess] = set()
 _lock = Lock()
 
 
-def triage_in_peace(trace: Trace, batches: Sequence[WaveBatch]) -> Findings:
-    """Return the findings: of a small capture those of the given waves, else those a process finds."""
+def triage_in_peace(trace: Trace, batches: Sequence[WaveBatch], waves: str = WORKING) -> Findings:
+    """Return the findings: of a small capture those of the given waves, else those a process finds.
+
+    `waves` says whose costs are ranked; while no wave of such a population was read, those that work are.
+    """
     if int(trace.waves.size.sum()) <= SMALL_BYTES:
-        return triage(trace, batches)
-    if trace not in _kept:
-        _kept[trace] = _from_process(trace)
-    return _kept[trace]
+        try:
+            return triage(trace, batches, waves=waves)
+        except UsageError:
+            return triage(trace, batches)
+    kept = _kept.setdefault(trace, {})
+    if waves not in kept:
+        kept[waves] = _from_process(trace, waves)
+    return kept[waves]
 
 
 def stop() -> None:
@@ -51,10 +60,10 @@ def stop() -> None:
             process.terminate()
 
 
-def _from_process(trace: Trace) -> Findings:
+def _from_process(trace: Trace, waves: str) -> Findings:
     context = get_context("spawn")
     near, far = context.Pipe(duplex=False)
-    process = context.Process(target=serve, args=(far, str(trace.path)), daemon=True)
+    process = context.Process(target=serve, args=(far, str(trace.path), waves), daemon=True)
     with _lock:
         with without_main():
             process.start()
@@ -73,11 +82,11 @@ def _from_process(trace: Trace) -> Findings:
         process.close()
 
 
-def serve(connection: Connection, folder: str) -> None:
+def serve(connection: Connection, folder: str, waves: str = WORKING) -> None:
     """Open a capture, look at it, and send what was found."""
     settle()
     hold_memory()
     trace = open_trace(Path(folder))
     read = tuple(read_batches(trace, chosen_rows(trace.waves), workers=0))
     with suppress(OSError):  # the window may have gone
-        connection.send_bytes(pickle.dumps(triage(trace, read, is_whole=True)))
+        connection.send_bytes(pickle.dumps(triage(trace, read, is_whole=True, waves=waves)))

@@ -17,6 +17,7 @@ from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Find
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.patterns import is_atomic, is_scratch
 from rcv_py.analysis.findings.text import markdown
+from rcv_py.analysis.place_text import instruction_place
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import SourceFile
 from rcv_py.model.ids import WaveId
@@ -27,7 +28,17 @@ from tests.analysis import build
 from tests.support import captures
 from tests.support.pattern_kernels import CALM, PATTERNS, captured, loop
 
-EVERYWHERE = {"wave-launch", "instruction-fetch", "low-occupancy"}  # also of a kernel without any pattern
+# Also of a kernel without any pattern: where it starts, how it fills the device, and that it executes at all.
+EVERYWHERE = {
+    "wave-launch",
+    "instruction-fetch",
+    "low-occupancy",
+    "ramp-up",
+    "issue-bound",
+    "long-prologue",
+}
+# Made of the same waits as other findings, which their texts say.
+AGAIN = {"redundant-wait", "memory-bound", "long-prologue"}
 
 
 def opened(folder: Path) -> tuple[Trace, list[WaveBatch]]:
@@ -57,20 +68,24 @@ def assert_honest(trace: Trace, batches: list[WaveBatch], found: Findings) -> No
     stalled = sum(int(batch.stall.sum()) for batch in batches)
     inputs = FindingInputs(trace, batches)
     table, ending = inputs.attribution, inputs.exposure.ending
-    ranked = [one for one in found.findings if one.rank == RANKED and one.unit == SIMD_CYCLES]
-    assert sum(one.attributed for one in ranked) <= stalled + table.total_idle + ending, (
-        "no cycle is told twice"
-    )
+    ranked = [
+        one for one in found.findings if one.rank == RANKED and one.unit == SIMD_CYCLES and one.is_upper_bound
+    ]
+    assert (
+        sum(one.attributed for one in ranked if one.name not in AGAIN) <= stalled + table.total_idle + ending
+    ), "no cycle is told twice"
     assert found.bubbles <= found.resident
     for one in ranked:
         assert 0 < one.cycles <= found.bubbles
         assert one.cycles <= one.exposed <= one.attributed
-        assert one.is_upper_bound
         assert one.share == pytest.approx(one.cycles / found.resident)
-    order = [(one.share, one.exposed) for one in ranked]
-    assert order == sorted(order, reverse=True)
+    gains = [one.gain for one in found.findings if one.rank == RANKED]
+    assert gains == sorted(gains, reverse=True), "one list, whatever a finding is about"
+    assert found.bound_class is not None
     for one in found.findings:
         assert 0 <= one.share <= 1
+        assert 0 <= one.gain <= 1
+        assert one.is_small == (one.rank == RANKED and one.gain < 0.02)
         assert one.sentence.endswith(".")
         assert one.remedy.endswith(".")
         assert one.evidence, one.name
@@ -80,6 +95,8 @@ def assert_honest(trace: Trace, batches: list[WaveBatch], found: Findings) -> No
 def assert_there(trace: Trace, batches: list[WaveBatch], evidence: Iterable[Evidence]) -> None:
     waves = {wave.id: wave for batch in batches for wave in batch.waves}
     for place in evidence:
+        if place.line >= 0 and int(trace.code.leaf[place.line]) >= 0:
+            assert place.beside == instruction_place(trace, place.line)
         if place.kind == "line":
             assert trace.code.text[place.line] in place.text
         elif place.kind == "token":
@@ -98,13 +115,15 @@ def assert_there(trace: Trace, batches: list[WaveBatch], evidence: Iterable[Evid
 def test_a_pattern_that_was_built_in_is_found(name: str, tmp_path: Path) -> None:
     found = of_kernel(PATTERNS[name], tmp_path)
     assert name in found
-    if found[name].rank == RANKED and name != "drain-at-end":
-        told = [one for one in found if one not in EVERYWHERE]
-        assert told[0] == name, "nothing else is more costly"
+    if found[name].unit == SIMD_CYCLES and name not in (*EVERYWHERE, *AGAIN, "drain-at-end"):
+        told = [one.name for one in found.values() if one.unit == SIMD_CYCLES and one.rank == RANKED]
+        told = [one for one in told if one not in (*EVERYWHERE, *AGAIN)]
+        assert told[:1] == [name] or found[name].rank != RANKED, "nothing else is more costly"
 
 
 def test_arithmetic_alone_has_none_of_them(tmp_path: Path) -> None:
-    assert set(of_kernel(CALM, tmp_path)) <= EVERYWHERE
+    found = of_kernel(CALM, tmp_path)
+    assert {one.name for one in found.values() if not one.is_small} <= EVERYWHERE
 
 
 def test_a_full_device_is_not_called_empty(tmp_path: Path) -> None:
@@ -129,8 +148,9 @@ def test_the_remedy_of_a_cold_start_is_not_that_of_a_loop(tmp_path: Path) -> Non
     hot = of_kernel(PATTERNS["exposed-vector-load"], tmp_path / "other")["exposed-vector-load"]
     assert "once a wave" in cold.title
     assert "once a wave" not in hot.title
-    assert "cold start" in cold.remedy
-    assert "partial count" in hot.remedy
+    assert cold.remedy_id == "wait-later", "the loop behind the wait reads nothing of what it waits for"
+    assert hot.remedy_id == "prefetch-registers"
+    assert "leaves those loads outstanding" in hot.remedy
 
 
 def test_the_distance_is_told_beside_the_latency(tmp_path: Path) -> None:
@@ -190,7 +210,8 @@ def test_findings_of_samples_are_honest(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
 def test_findings_of_real_captures_are_honest(name: str) -> None:
     trace, batches = opened(captures.trace_path(name))
-    found = findings(trace, batches)
+    # Of mla_decode all waves left early: nothing is ranked unless all waves are asked for.
+    found = findings(trace, batches, waves="all" if name == "mla_decode" else "working")
     assert found.findings
     assert not found.partial
     assert_honest(trace, batches, found)
@@ -310,8 +331,8 @@ def test_a_finding_as_text() -> None:
     place = Evidence(
         "token", "stalls 8 cycles", line=3, wave=WaveId(0, 1, 2, 3), token=9, begin=1000, end=1012
     )
-    assert str(place) == "se0/simd1/slot2/wv3 line 3 at 1,000 to 1,012: stalls 8 cycles"
-    one = Finding("x", "A_b", 1200, True, 0.123, "It *costs*.", "Do less.", (place,))
+    assert str(place) == "se0/simd1/slot2/wv3 instruction 3 at 1,000 to 1,012: stalls 8 cycles"
+    one = Finding("x", "A_b", 1200, True, 0.123, "It *costs*.", "Do less.", (place,), gain=0.1)
     assert one.stake == "at most 1,200 cycles (12.3 %)"
     page = markdown("capture", Findings((), (one,), 0, 1, 1, 9000, 2000, "Bounds."))
     assert "## 1. A\\_b" in page

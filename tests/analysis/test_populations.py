@@ -11,10 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rcv_py.analysis.capture_health import HealthNote, capture_health
 from rcv_py.analysis.populations import ALL, WORKING, Populations, populations, wave_choice
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
+from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
+from rcv_py.synth.variants import SAMPLES
 from rcv_py.work.load import load_all
 from tests.analysis import build
 from tests.support.captures import THREAD_TRACES, trace_path
@@ -255,3 +258,46 @@ def test_the_numbers_of_moe_reduce_and_mla_decode() -> None:
     trace = open_trace(trace_path("mla_decode"))
     found = populations(trace, load_all(trace))
     assert (found.ran, found.of) == (17, 4948)
+
+
+def test_health_says_which_waves_do_not_work() -> None:
+    def notes(*ways: tuple[int, ...]) -> dict[str, HealthNote]:
+        trace = made(*ways)
+        return {note.name: note for note in capture_health(trace, load_all(trace, workers=0))}
+
+    some = notes(EXIT, WORKS, EXIT)["early_waves"]
+    assert some.title == "2 of 3 traced waves did not do the work of the kernel"
+    assert some.number("early exit") == 2
+    none = notes(EXIT, EXIT)["no_working_waves"]
+    assert none.number("instructions that ran") == 4
+    assert none.settings == {"kernel_iteration_range": "[2]"}
+    assert not {"early_waves", "no_working_waves"} & notes(WORKS, WORKS).keys()
+
+
+# -- the simulator --------------------------------------------------------------------------------------
+
+
+def test_waves_that_the_simulator_sends_out_at_once_left_early(tmp_path: Path) -> None:
+    """Waves that multiplied nothing by what the simulator knows of them left early; all others work."""
+    truth = SAMPLES["mixed_populations"].write(tmp_path, 0, True)
+    trace = open_trace(tmp_path)
+    found = populations(trace, load_all(trace, workers=0))
+    texts = [text for text, label in zip(trace.code.text, trace.code.is_label, strict=True) if not label]
+    left = set()
+    for (se, simd, slot, wid), wave in truth.waves.items():
+        if not any(texts[at].startswith("v_mfma") for at in wave.instruction.tolist()):
+            left.add(trace.waves.row(WaveId(se, simd, slot, wid)))
+    assert 0 < len(left) < len(trace.waves)
+    assert found.working == set(range(len(trace.waves))) - left
+    assert found.rows([found.id.index("early-exit")]) == left
+    assert int(found.waves.sum()) == len(truth.waves)
+
+
+@pytest.mark.parametrize("name", ["ping_pong", "reduction", "straggler", "groups_512"])
+def test_all_waves_of_these_samples_work(name: str, tmp_path: Path) -> None:
+    """Halves that meet at different barriers, uneven loops, large workgroups: all of their ways work."""
+    SAMPLES[name].write(tmp_path, 0, False)
+    trace = open_trace(tmp_path)
+    found = populations(trace, load_all(trace, workers=0))
+    assert found.working == set(range(len(trace.waves)))
+    assert len(set(found.id)) == len(found)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.arguments import COMMANDS
-from tests.support import captures
+from tests.support import captures, mixed
 from tests.support.command_runs import run
 
 FLASH, SMALL, GEMM, COUNTED, MARKED, ROPE = (
@@ -175,6 +175,18 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("index", "{library}", "", "--limit 1"),
     ("index", "{library}", "", "--markdown"),
     ("index", "{library}", "", "--html"),
+    *(
+        (command, "{mixed}", "", "--waves all")
+        for command in ("triage", "summary", "waits", "causes", "loops")
+    ),
+    *((command, "{mixed}", "", "--waves all") for command in ("bubbles", "latency")),
+    *(
+        (command, "{mixed}", "", "--waves working")
+        for command in ("hotspot", "isa", "source", "flame", "waves")
+    ),
+    ("line", "{mixed}", "3", "--waves all"),
+    ("compare", "{mixed}", "{before}", "--waves all"),
+    ("waves", "{mixed}", "", "--populations"),
     ("info", "{broken}", "", "--check"),
     ("info", "{broken}", "", "--read"),
 )
@@ -200,6 +212,19 @@ REFUSED = (
     ("hotspot", FLASH, "--like new --clock 1:2"),
     ("hotspot", FLASH, "--run-files nowhere"),
     ("hotspot", "pcsampling", "--bins 8 --se 0"),
+    ("hotspot", FLASH, "--like new --waves working"),
+    ("hotspot", "pcsampling", "--waves working"),
+    ("isa", FLASH, "--mode wave-sum --wave {wave} --waves working"),
+    ("isa", FLASH, "--branches --waves lazy"),
+    ("waits", FLASH, "--wave {wave} --waves working"),
+    ("loops", FLASH, "--wave {wave} --waves all"),
+    ("latency", FLASH, "--kind memory --waves working"),
+    ("flame", MARKED, "--content markers --waves working"),
+    ("waves", FLASH, "--resident --waves working"),
+    ("waves", FLASH, "--populations --waves working"),
+    ("waves", FLASH, "--populations --within 1:2"),
+    ("triage", FLASH, "--waves lazy"),
+    ("causes", FLASH, "--waves lazy"),
     ("isa", FLASH, "--wave {wave}"),
     ("isa", FLASH, "--hit 3"),
     ("isa", FLASH, "--mode wave-sum --wave {wave} --hit 3"),
@@ -279,7 +304,7 @@ ELSEWHERE = {
     "view": {"panel", "compare", "twin", "goto", "wave", "line", "cycle"},
     "triage": {"all"},
     "index": {"jobs", "out"},
-    "report": {"out", "out_dir", "format", "jobs", "run_files"},
+    "report": {"out", "out_dir", "format", "jobs", "run_files", "waves"},
     "export": {"to", "out", "table", "waves", "cycles"},
     "shot": {"panel", "out", "size", "theme", "scale", "wave", "line", "compare", "twin", "range"},
     "synth": {"out", "all", "seed"},
@@ -319,6 +344,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "formulas": str(place / "formulas.txt"),
         "library": str(place / "library"),
         "broken": str(broken),
+        "mixed": str(mixed.mixed(place)),
         "pmc": str(captures.SHARED / "golden" / "pmc_l2_analyzer"),
         "before": str(captures.trace_path("flash_attn_small_before")),
         **_waves(FLASH),

@@ -32,7 +32,7 @@ def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> Non
     found = triage(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert document["schema"] == "rcv.triage/1"
     assert document["findings"] == [one.as_json() for one in found.findings]
-    assert document["waves"] == {"read": 32, "of": 32}
+    assert document["waves"] == {"read": 32, "of": 32, "counted": 32, "missing": 0}
     assert document["totals"]["silent"] <= document["totals"]["resident"]
 
 
@@ -48,13 +48,13 @@ def test_text_fits_the_screen_and_names_places(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    text = run(capsys, captures.trace_path("flash_attn_small_after"), "--top", 2)
-    assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith((" 1", " 2")))
+    text = run(capsys, captures.trace_path("flash_attn_small_after"), "--top", 4)
+    assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith((" 1", " 2", " 3", " 4")))
     assert "Duration" in text
     assert " 1  " in text
-    assert "· line " in text
+    assert "· instruction " in text
     assert "--top 0 shows all" in text
-    assert "bounds, not gains" in text
+    assert "Gains are bounds" in text
 
 
 def test_markdown_has_a_section_a_finding(capsys: pytest.CaptureFixture[str]) -> None:

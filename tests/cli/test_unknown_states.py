@@ -61,3 +61,4 @@ def test_the_summary_and_the_curves_have_none(folder: Path) -> None:
     assert "EXEC" not in text
     document = json.loads(told("occupancy", folder, "--by", "state", "--json"))
     assert document["rows"] == []
+    assert "No wave with a timeline" in told("occupancy", folder, "--by", "state")

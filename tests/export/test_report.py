@@ -213,20 +213,24 @@ def test_the_verdict_comes_first_and_findings_are_those_of_triage(
     report = reports[name]
     assert [section.id for section in report.sections[:3]] == ["verdict", "findings", "health"]
     lead = next(part for part in report.sections[0].parts if isinstance(part, Prose))
-    assert (lead.text, lead.is_lead) == (document["headline"], True)
+    first = document["headline"] if document["class"] is None else document["class"]["sentence"]
+    assert (lead.text, lead.is_lead) == (first, True)
     rows = tables(report, "findings")[0].rows
+    full = [one for one in document["findings"] if not one["small"]]
     assert [(row[1].text, row[4].value or 0) for row in rows] == [
-        (one["title"], one["cycles"]) for one in document["findings"]
+        (one["title"], one["cycles"]) for one in full
     ]
     text = " ".join(Page(html(report)).texts)
     page = markdown(report).replace("\\", "")
-    for one in document["findings"]:
+    assert document["headline"] in text
+    assert all(one["title"] in text for one in document["findings"]), "small ones in one line"
+    for one in full:
         assert one["sentence"] in text
         assert one["remedy"] in text
         assert one["remedy"] in page
         bound = "at most" if one["is_upper_bound"] else "about"
         assert not one["cycles"] or f"{bound} {one['cycles']:,}" in text
-        assert f"finding-{1 + document['findings'].index(one)}" in report.anchors()
+        assert f"finding-{1 + full.index(one)}" in report.anchors()
         for place in one["evidence"]:
             assert place["kind"] != "line" or f"line-{place['line']}" in report.anchors()
 

@@ -7,6 +7,7 @@ import os
 import orjson
 
 from rcv_py.analysis.check import check_waves
+from rcv_py.formats.limits import INSTRUCTION_LETTERS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import EventKind
 from rcv_py.work.load import batches
@@ -108,8 +109,12 @@ def test_edge_34_thousands_of_rows_and_very_long_texts(tmp_path):
         row(f"v_add_f32 v{i}, {'x' * (i % 50)}", i, f"/k.py:{i}", 4 * i, 1, 4, 0, 0) for i in range(20_000)
     ]
     rows[7][0] = "s_nop " + "y" * 1_000_000
-    table = opened(tmp_path, {"code.json": code(*rows)}).code
-    assert (len(table), len(table.text[7]), table.mapped_rows) == (20_000, 1_000_006, 20_000)
+    trace = opened(tmp_path, {"code.json": code(*rows)})
+    table = trace.code
+    assert (len(table), len(table.text[7]), table.mapped_rows) == (20_000, INSTRUCTION_LETTERS, 20_000)
+    assert table.text[7].startswith("s_nop yyy")
+    assert table.text[7].endswith("y…")
+    assert any("1 instruction or name longer than any writer makes" in str(one) for one in trace.problems)
 
 
 def test_edge_35_waves_without_a_file_are_told(tmp_path):

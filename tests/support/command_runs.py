@@ -62,7 +62,12 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
     ),
     "flame": ("--least 10", "--content kernel --metric stall", "--content sandwich --around {line}"),
     "occupancy": ("", "--by kernel", "--by state", "--limits", "--only all"),
-    "waves": ("--top 3 --sort stall", "--resident --top 5", "--unit-of {wave} --without-se 0"),
+    "waves": (
+        "--top 3 --sort stall",
+        "--resident --top 5",
+        "--unit-of {wave} --without-se 0",
+        "--populations",
+    ),
     "wave": ("{wave}", "{wave} --tokens --clock 0:1000000"),
     "units": ("", "--of {wave} --within 0:200000"),
     "place": ("{place}", ":line~0 {wave} {wave}:line~1#0 {place}", ":line~5"),

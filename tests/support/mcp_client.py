@@ -102,6 +102,15 @@ class McpClient:
             self.process.stderr.close()
         return self._said
 
+    def end(self) -> None:
+        """Forget a server that was killed."""
+        self.process.wait(PATIENCE_S)
+        self._reader.join()
+        self._said = ""
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+
     def _write(self, message: dict[str, Any]) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(message) + "\n")

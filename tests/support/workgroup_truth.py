@@ -36,8 +36,10 @@ SIZES: dict[str, tuple[str, ...]] = {
     "192 and 384 threads, several a unit": ("several_groups",),
     "512 threads, waves leave early": ("mixed_populations",),
     "256 threads, half of the SIMDs traced": ("straggler",),
+    "512 threads of wave32, split barriers, one SIMD traced": ("split_barriers_gfx12",),
 }
-_Barriers = dict[int, list[tuple[int, int]]]  # place of the wave: (token, arrival) of each barrier
+# Place of the wave: of each barrier the token that waits, the one that arrives, and when.
+_Barriers = dict[int, list[tuple[int, int, int]]]
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def _judge(found: Judged, trace: Trace, truth: Truth, waves: list[Wave]) -> None
     truths = [truth.waves[wave.id.se, wave.id.simd, wave.id.slot, wave.id.wid] for wave in waves]
     names = {(wave.id.simd, wave.id.slot, wave.id.wid): at for at, wave in enumerate(waves)}
     first, barriers = one.piece.first.tolist(), _barriers(trace, one, waves)
-    nth_of = {token: nth for tokens in barriers.values() for nth, (token, _) in enumerate(tokens)}
+    nth_of = {token: nth for tokens in barriers.values() for nth, (token, *_) in enumerate(tokens)}
     columns = (claims.token, claims.cause, claims.producer, claims.cycles)
     for token, cause, producer, cycles in zip(*(column.tolist() for column in columns), strict=True):
         wave = int(one.owner[token])
@@ -116,18 +118,23 @@ def _judge(found: Judged, trace: Trace, truth: Truth, waves: list[Wave]) -> None
 def _barriers(trace: Trace, one: Stream, waves: list[Wave]) -> _Barriers:
     texts = [*trace.code.text, ""]
     found: _Barriers = {at: [] for at in range(len(waves))}
+    signal: dict[int, int] = {}
     for token in range(len(one)):
-        if texts[one.line[token]].split(" ")[0] in ("s_barrier", "s_barrier_wait"):
-            found[int(one.owner[token])].append((token, int(one.start[token])))
+        name, wave = texts[one.line[token]].split(" ")[0], int(one.owner[token])
+        if name == "s_barrier_signal":
+            signal[wave] = token
+        elif name in ("s_barrier", "s_barrier_wait"):
+            arrival = signal.pop(wave, token)
+            found[wave].append((token, arrival, int(one.start[arrival])))
     return found
 
 
 def _arrival(barriers: _Barriers, wave: int, nth: int) -> int | None:
-    return barriers[wave][nth][1] if nth < len(barriers[wave]) else None
+    return barriers[wave][nth][2] if nth < len(barriers[wave]) else None
 
 
 def _stop(barriers: _Barriers, wave: int, nth: int, end: int) -> int:
-    return barriers[wave][nth][0] if nth < len(barriers[wave]) else end
+    return barriers[wave][nth][1] if nth < len(barriers[wave]) else end
 
 
 def _word(one: Stream, barriers: _Barriers, nth: int, last: int | None, producer: int) -> str:

@@ -29,7 +29,7 @@ def in_front(app: App, name: str) -> bool:
 
 def choose(panel: TriagePanel, kind: str) -> int:
     """Go to the first finding with evidence of a kind; return its place among the evidence."""
-    for row, one in enumerate(panel.found.findings):
+    for row, one in enumerate(panel.found.told):
         for number, place in enumerate(one.evidence):
             if place.kind == kind:
                 panel.list.setCurrentRow(row)
@@ -48,6 +48,10 @@ def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot) -> None
         first = panel.current
         assert first is panel.found.findings[0]
         assert first.title in panel.page.toPlainText()
+        assert panel.headline.text() == panel.found.bound_class.sentence
+        rows = [row for row, one in enumerate(panel.found.told) if one.evidence[0].kind == "line"]
+        panel.list.setCurrentRow(rows[0])
+        first = panel.current
         panel.list.setFocus()
         QTest.keyClick(panel.list, Qt.Key.Key_Return)
         settle(app, qtbot)
@@ -122,7 +126,11 @@ def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> N
     shown.list.copied.emit()
     assert QGuiApplication.clipboard().text().startswith(f"## 2. {shown.current.title}")
     shown.copy.click()
-    assert QGuiApplication.clipboard().text().count("\n## ") == len(shown.found.findings)
+    assert QGuiApplication.clipboard().text().count("\n## ") == len(shown.found.told)
+    assert shown.list.count() == len(shown.found.told) + 1, "small findings are one row"
+    shown.list.setCurrentRow(len(shown.found.told))
+    assert shown.current is None
+    assert all(one.title in shown.page.toPlainText() for one in shown.found.small)
     sheet = shown.sheet()
     assert sheet is not None
     assert len(list(sheet.rows)) == len(shown.found.findings)

@@ -309,5 +309,5 @@ def _assumption(trace: Trace, count: int) -> str:
     )
     passes = matrix_passes(trace.code, trace.target).assumption
     if count < len(trace.waves):
-        text += f" Only {count:,} of {len(trace.waves):,} waves are read."
+        text += f" Only {count:,} of {len(trace.waves):,} waves count."
     return f"{text} {passes}".rstrip()

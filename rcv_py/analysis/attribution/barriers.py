@@ -26,7 +26,7 @@ def claim_barriers(stream: Stream, ledger: Ledger) -> None:
         return
     at, met = stream.crossings, stream.meetings
     crossing = np.full(len(stream), -1, dtype=np.int64)
-    crossing[at.token] = np.arange(len(at))
+    crossing[at.signal] = crossing[at.token] = np.arange(len(at))
     mine = crossing[ledger.token[rows]]
     meeting = np.append(met.of, -1)[mine]
     is_known = (mine >= 0) & np.append(met.is_seen, False)[meeting]
@@ -38,7 +38,7 @@ def claim_barriers(stream: Stream, ledger: Ledger) -> None:
     last, left = met.last[meeting[named]], met.left[meeting[named]]
     wave = np.where(left >= 0, left, at.wave[last])
     stop = np.where(left >= 0, stream.piece.first[1:][left], at.signal[last])
-    blamed[named] = longest_before(stream, wave, stop, at.arrived[mine[named]] - stream.base)
+    blamed[named] = longest_before(stream, wave, stop, at.waited[mine[named]] - stream.base)
     ledger.rest(rows[~is_own], Cause.BARRIER, blamed[~is_own])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.registers import registers, words
 from rcv_py.analysis.matrix_passes import matrix_passes
+from rcv_py.base.numbers import number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import MATRIX_PREFIXES
 
@@ -145,5 +146,5 @@ def _result(passes: np.ndarray, step: int) -> np.ndarray:
 def _turns(text: str) -> int:
     if not text.startswith("s_nop"):
         return 0
-    number = _NUMBER.search(text)
-    return 1 + (int(number[1], 0) if number else 0)
+    found = _NUMBER.search(text)
+    return 1 + (number(found[1]) if found else 0)

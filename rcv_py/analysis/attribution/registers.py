@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.numbers import number
+
 V, A, S = 0, 1024, 1280  # first bit of each file
 SPECIAL = {"vcc": 1408, "exec": 1409, "scc": 1410, "m0": 1411}
 BITS = 1472  # a multiple of 64
@@ -73,7 +75,7 @@ def _bits(operand: str) -> int:
         if special:
             found |= 1 << SPECIAL[special]
             continue
-        first, last = (int(single), int(single)) if single else (int(low), int(high))
+        first, last = (number(single), number(single)) if single else (number(low), number(high))
         last = min(last, _SIZE[file] - 1)
         if first <= last:
             found |= ((1 << (last - first + 1)) - 1) << (_FIRST[file] + first)

@@ -7,7 +7,7 @@ recording; what is slow in the kernel is said elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rcv_py.analysis.capture_health.buffer import buffer
 from rcv_py.analysis.capture_health.counters import counters
@@ -20,6 +20,9 @@ from rcv_py.analysis.capture_health.representative import representative
 from rcv_py.analysis.capture_health.sharing import sharing
 from rcv_py.analysis.capture_health.twins import twin
 from rcv_py.analysis.capture_health.unmatched import lost_files, unmatched
+from rcv_py.analysis.capture_health.working import left_early
+from rcv_py.analysis.capture_health.wrong_code import wrong_code
+from rcv_py.analysis.populations import Populations, populations
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
@@ -43,7 +46,9 @@ HEALTHY = "healthy"
 # What is looked at, in the words of whoever is told that nothing was found.
 CHECKED = (
     "whether waves were traced",
+    "whether the instruction texts belong to the trace",
     "whether the record was cut off",
+    "whether the traced waves work",
     "files and instructions that do not match",
     "the map to source lines",
     "how the traced compute unit compares with the others",
@@ -58,17 +63,25 @@ class Extras:
     """What is known besides the capture."""
 
     twin: Trace | None = None  # another capture of the same instructions
+    ways: Populations | None = None  # that waves took through the code; found from the waves if they are read
+
+    @property
+    def working(self) -> frozenset[int] | None:
+        """Rows of the wave index whose waves work, None if that is not known or none does."""
+        return self.ways.working if self.ways is not None and self.ways.has_working else None
 
 
 _Check = Callable[[Trace, Sequence[WaveBatch] | None, Extras], HealthNote | None]
 _CHECKS: tuple[_Check, ...] = (
     lambda trace, batches, extras: placeholder(trace),
+    lambda trace, batches, extras: wrong_code(trace, batches),
     lambda trace, batches, extras: buffer(trace, batches),
     lambda trace, batches, extras: lost_files(trace, batches),
     lambda trace, batches, extras: unmatched(trace, batches),
     lambda trace, batches, extras: hardly_ran(trace),
+    lambda trace, batches, extras: None if extras.ways is None else left_early(extras.ways),
     lambda trace, batches, extras: mapping(trace),
-    lambda trace, batches, extras: representative(trace),
+    lambda trace, batches, extras: representative(trace, extras.working),
     lambda trace, batches, extras: sharing(trace),
     lambda trace, batches, extras: debug_info(trace),
     lambda trace, batches, extras: sources(trace),
@@ -89,6 +102,8 @@ def capture_health(
     looked at, which takes milliseconds.
     """
     more = extras or Extras()
+    if batches and more.ways is None:
+        more = replace(more, ways=populations(trace, batches))
     return ranked(check(trace, batches, more) for check in _CHECKS)
 
 

@@ -5,6 +5,7 @@ The lives of waves on the traced SIMDs are compared with all other lives of the 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,8 +57,11 @@ class Representation:
         return self.p90 / self.p10 if self.p10 else 0.0
 
 
-def representation(trace: Trace) -> Representation | None:
-    """Return the comparison; None if either side has fewer than two whole lives."""
+def representation(trace: Trace, working: Collection[int] | None = None) -> Representation | None:
+    """Return the comparison; None if either side has fewer than two whole lives.
+
+    The wave that stands for all is one of those in `working`, rows of the wave index (None: of all).
+    """
     lives = residencies(trace.occupancy)
     if not len(lives) or not len(trace.waves):
         return None
@@ -71,6 +75,7 @@ def representation(trace: Trace) -> Representation | None:
     variance = own.var(ddof=1) / len(own) + others.var(ddof=1) / len(others)
     low, middle, high = np.quantile(both, (0.1, 0.5, 0.9))
     spans = trace.waves.end - trace.waves.begin
+    rows = np.arange(len(spans)) if working is None else np.array(sorted(working), dtype=np.int64)
     return Representation(
         len(own),
         len(others),
@@ -83,13 +88,13 @@ def representation(trace: Trace) -> Representation | None:
         float(low),
         float(high),
         float(np.sqrt(variance)),
-        int(np.argmin(np.abs(spans - middle))) if len(spans) else -1,
+        int(rows[np.argmin(np.abs(spans[rows] - middle))]) if len(rows) else -1,
     )
 
 
-def representative(trace: Trace) -> HealthNote | None:
+def representative(trace: Trace, working: Collection[int] | None = None) -> HealthNote | None:
     """Say so if waves of the traced compute unit live longer or shorter than the others."""
-    found = representation(trace)
+    found = representation(trace, working)
     if found is None or abs(found.gap) <= GAP:
         return None
     word = "longer" if found.gap > 0 else "shorter"

@@ -194,6 +194,11 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, twin: Comparis
         for side, name in ((a, "A"), (b, "B"))
         if side.missing
     ]
+    notes += [
+        f"Cycles of {name} are those of {side.selection}."
+        for side, name in ((a, "A"), (b, "B"))
+        if side.selection
+    ]
     alone = [name for side, name in ((a, "A"), (b, "B")) if side.is_by_wave]
     if alone and twin is None:
         which = " and ".join(alone)

@@ -12,13 +12,14 @@ Waves of one workgroup wait for each other, so the group is what varies on its o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rcv_py.analysis.chosen import Piece, pieces
 from rcv_py.analysis.compare.launch import Launch, launch_of
+from rcv_py.analysis.populations import WORKING, populations, wave_choice
 from rcv_py.analysis.workgroups import workgroups
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
@@ -49,6 +50,7 @@ class CaptureCosts:
     missing: int = 0  # waves that could not be read
     places: np.ndarray | None = None  # int64 [waves or workgroups, 3], sorted: engine, unit, number of each
     launch: Launch | None = None  # None if the capture does not say when waves began and ended
+    selection: str = ""  # which waves these are, "" if they are all that were read
 
     @property
     def wave_count(self) -> int:
@@ -64,11 +66,16 @@ class CaptureCosts:
         return np.rint(self.column(name).sum(axis=0)).astype(np.int64)
 
 
-def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
-    """Return the costs of the waves in `batches`, each wave once; tokens without a line count nowhere."""
+def capture_costs(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> CaptureCosts:
+    """Return the costs of the waves whose index row is in `rows` (None: all), each wave once.
+
+    Tokens without a line count nowhere.
+    """
     n = len(trace.code)
     kept = tuple(batches)
-    parts = list(pieces(kept))
+    parts = list(pieces(kept, rows))
     waves = [wave for part in parts for wave in part.waves]
     group, engine, places, is_by_wave = _groups(waves, workgroups(trace, kept).number)
     tables = [np.zeros(len(engine) * n) for _ in range(4)]
@@ -88,10 +95,24 @@ def capture_costs(trace: Trace, batches: Iterable[WaveBatch]) -> CaptureCosts:
         *(table.reshape(len(engine), n) for table in tables),
         len(np.unique(places, axis=0)),
         is_by_wave,
-        len({row for batch in kept for row, _ in batch.missing} - {wave.row for wave in waves}),
+        len(
+            {row for batch in kept for row, _ in batch.missing}
+            - {wave.row for batch in kept for wave in batch.waves}
+        ),
         places,
         launch_of(trace),
     )
+
+
+def explained_costs(trace: Trace, batches: Iterable[WaveBatch], waves: str = WORKING) -> CaptureCosts:
+    """Return the costs of the waves that a name stands for: `working`, `all`, or a population.
+
+    Raise UsageError for another name.
+    """
+    read = tuple(batches)
+    choice = wave_choice(populations(trace, read), waves)
+    found = capture_costs(trace, read, choice.rows)
+    return found if choice.rows is None else replace(found, selection=choice.text)
 
 
 def _add(tables: list[np.ndarray], part: Piece, group: np.ndarray, n: int) -> None:

@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
+from rcv_py.base.numbers import number
+
 _REGISTERS = re.compile(r"\b(v|s|a|ttmp)(?:\[(\d+):(\d+)\]|(\d+)\b)")
 
 Renaming = dict[str, str]
@@ -41,11 +43,11 @@ def renamed(text: str, registers: Renaming) -> str:
         new = registers.get(f"{file}{first}", "")
         if not new.startswith(file):
             return found[0]
-        number = int(new[len(file) :])
+        first_new = number(new[len(file) :])
         return (
-            f"{file}[{number}:{number + int(found[3]) - int(first)}]"
+            f"{file}[{first_new}:{first_new + number(found[3]) - number(first)}]"
             if found[3] is not None
-            else f"{file}{number}"
+            else f"{file}{first_new}"
         )
 
     return _REGISTERS.sub(name, text)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rcv_py.base.numbers import number
 from rcv_py.model.code import CodeTable
 
 _COMMENT = re.compile(r"\s*(//|;).*$")
@@ -34,7 +35,7 @@ def plain(text: str) -> str:
 
 def shape(text: str) -> str:
     """Return mnemonic, operand kinds and modifiers, without numbers of registers, offsets and literals."""
-    bare = _RANGE.sub(lambda found: f"{found[1]}{int(found[3]) - int(found[2]) + 1}_", plain(text))
+    bare = _RANGE.sub(lambda found: f"{found[1]}{number(found[3]) - number(found[2]) + 1}_", plain(text))
     bare = _NUMBER.sub("", _REGISTER.sub(r"\1_", bare))
     return _SPACE.sub(" ", bare).strip()
 

@@ -18,7 +18,7 @@ wait that is covered has no length, and the length of a union is the bound.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,6 +46,12 @@ class Bound(NamedTuple):
     exposed: int  # the same cycles, summed over the waves that wait: at least `cycles`
 
 
+def bound(first: np.ndarray, last: np.ndarray, work: SimdWork) -> Bound:
+    """Return the bound of waits, given the cycles before begin and end of each in which nothing happened."""
+    cycles, resident = int(merged(first, last).before[-1]), work.resident_cycles
+    return Bound(cycles, cycles / resident if resident else 0.0, int((last - first).sum()))
+
+
 @dataclass(frozen=True, eq=False)
 class Bounds:
     """All waits of which some cycles are exposed: one row a stretch of time of one wave and cause.
@@ -65,10 +71,7 @@ class Bounds:
     def of(self, rows: np.ndarray) -> Bound:
         """Return the bound of the waits in some rows of the attribution."""
         some = np.flatnonzero(np.isin(self.row, rows))
-        first, last = self.first[some], self.last[some]
-        cycles = int(merged(first, last).before[-1])
-        resident = self.work.resident_cycles
-        return Bound(cycles, cycles / resident if resident else 0.0, int((last - first).sum()))
+        return bound(self.first[some], self.last[some], self.work)
 
     def by_group(self, rows: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
         """Return the bound of each group of rows, cycles, int64 [count].
@@ -100,20 +103,36 @@ def bounds(
     table: Attribution,
     work: SimdWork,
     rows: Collection[int] | None = None,
+    *,
+    watch: Callable[[EngineClaims], None] = lambda _: None,
 ) -> Bounds:
-    """Return the bounds of the waits in an attribution of the waves whose index row is in `rows`."""
-    found = [_exposed(each, work, len(trace.code)) for each in claims_of(trace, batches, rows)]
+    """Return the bounds of the waits in an attribution of the waves whose index row is in `rows`.
+
+    `watch` is told the claims that pass by.
+    """
+    found = []
+    for each in claims_of(trace, batches, rows):
+        watch(each)
+        found.append(_exposed(each, work, len(trace.code)))
     return _joined(found, table, work, len(trace.code))
 
 
 def attributed(
-    trace: Trace, batches: Sequence[WaveBatch], work: SimdWork, rows: Collection[int] | None = None
+    trace: Trace,
+    batches: Sequence[WaveBatch],
+    work: SimdWork,
+    rows: Collection[int] | None = None,
+    watch: Callable[[EngineClaims], None] = lambda _: None,
 ) -> tuple[Attribution, Bounds]:
-    """Return an attribution and the bounds of its waits, for little more than the attribution alone."""
+    """Return an attribution and the bounds of its waits, for little more than the attribution alone.
+
+    `watch` is told the claims that pass by.
+    """
     found: list[_Exposed] = []
 
     def watched() -> Iterator[EngineClaims]:
         for each in claims_of(trace, batches, rows):
+            watch(each)
             found.append(_exposed(each, work, len(trace.code)))
             yield each
 

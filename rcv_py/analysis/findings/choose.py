@@ -40,5 +40,6 @@ def only(batches: Iterable[WaveBatch], rows: Collection[int]) -> tuple[WaveBatch
             found.append(batch)
         elif keep:
             one = of_waves(keep)
-            found.append(WaveBatch(one.waves, one.first, one.stall, one.busy, one.kind, one.line))
+            missing = tuple(gone for gone in batch.missing if gone[0] in rows)
+            found.append(WaveBatch(one.waves, one.first, one.stall, one.busy, one.kind, one.line, missing))
     return tuple(found)

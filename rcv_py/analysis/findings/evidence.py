@@ -1,4 +1,4 @@
-"""Evidence of findings: the lines that cost most, the worst execution of one, waves and ranges of time."""
+"""Evidence of findings: instructions that cost most, the worst execution of one, waves and ranges of time."""
 
 from __future__ import annotations
 
@@ -6,23 +6,32 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from rcv_py.analysis.batch_times import batch_starts
 from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
+from rcv_py.analysis.place_text import NO_PLACE, instruction_place
 from rcv_py.base.text import count
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
 
 LINES = 3  # that a finding names
 
 
 def line_of(inputs: FindingInputs, line: int, why: str = "") -> Evidence:
-    """A code row with its text."""
+    """An instruction with its text and its source line."""
     text = inputs.trace.code.text[line]
-    return Evidence("line", f"{text}, {why}" if why else text, line=line)
+    return Evidence(
+        "line", f"{text}, {why}" if why else text, line=line, beside=source_line(inputs.trace, line)
+    )
+
+
+def source_line(trace: Trace, line: int) -> str:
+    """The source line of an instruction, `file.py:186`; "" if it has none."""
+    place = instruction_place(trace, line)
+    return "" if place == NO_PLACE else place
 
 
 def lines_of(inputs: FindingInputs, claimed: Claimed, most: int = LINES) -> list[Evidence]:
-    """The lines of a pattern that have most at stake."""
+    """The instructions of a pattern that have most at stake."""
     columns = (claimed.line, claimed.attributed, claimed.stake)
     rows = zip(*(column[:most].tolist() for column in columns), strict=True)
     return [line_of(inputs, line, _costs(attributed, stake)) for line, attributed, stake in rows]
@@ -52,41 +61,25 @@ def _sure(inputs: FindingInputs, rows: np.ndarray, line: int) -> str:
     return "perhaps " if 2 * int(table.guessed[mine].sum()) >= int(table.cycles[mine].sum()) else ""
 
 
-def worst_of(inputs: FindingInputs, line: int) -> list[Evidence]:
-    """The execution of a line that stalled longest; if none did, the one with most idle time before it."""
-    for column, text in ((_stalls, "the longest, stalls"), (_gaps, "the latest, idle before it for")):
-        best: tuple[int, Wave | None, int] = (0, None, -1)
-        for batch in inputs.batches:
-            at = np.flatnonzero(batch.line == line)
-            cycles = column(batch, at)
-            if int(cycles.max(initial=0)) > best[0]:
-                token = int(at[np.argmax(cycles)])
-                owner = int(np.searchsorted(batch.first, token, side="right")) - 1
-                best = (int(cycles.max()), batch.waves[owner], token - int(batch.first[owner]))
-        most, wave, row = best
-        if wave is not None:
-            return [token_of(wave, row, f"{text} {count(most)} cycles")]
+def worst_of(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> list[Evidence]:
+    """The worst execution, for the causes of these rows, of the instruction with most at stake.
+
+    Of another instruction if that one has none: what counts is that the cycles are those of the finding.
+    """
+    table = inputs.attribution
+    for line in claimed.line.tolist():
+        worst = inputs.worst.of(line, table.cause[rows[table.line[rows] == line]])
+        if worst is not None and worst.cycles:
+            told = "idle before it" if worst.is_idle else "stalled"
+            text = f"the worst execution, {count(worst.cycles)} cycles {told} for this cause"
+            return [token_of(inputs, worst.wave, worst.token, text)]
     return []
-
-
-def _stalls(batch: WaveBatch, at: np.ndarray) -> np.ndarray:
-    return batch.stall[at]
-
-
-def _gaps(batch: WaveBatch, at: np.ndarray) -> np.ndarray:
-    """Cycles between the end of the instruction before, or the begin of the wave, and these; int64."""
-    start = batch_starts(batch)
-    owner = np.searchsorted(batch.first, at, side="right") - 1
-    before = np.maximum(at - 1, 0)
-    end = start[before] + batch.stall[before] + batch.busy[before]
-    begin = np.array([wave.begin for wave in batch.waves], dtype=np.int64)[owner]
-    return np.maximum(0, start[at] - np.where(at == batch.first[owner], begin, end))
 
 
 def worst_end_of(inputs: FindingInputs, ends: Sequence[int]) -> list[Evidence]:
     """The end of a program that took longest."""
     best: tuple[int, Wave | None, int] = (0, None, -1)
-    for batch in inputs.batches:
+    for batch in inputs.counted_batches:
         at = np.flatnonzero(np.isin(batch.line, ends))
         if not len(at):
             continue
@@ -95,20 +88,22 @@ def worst_end_of(inputs: FindingInputs, ends: Sequence[int]) -> list[Evidence]:
             owner = int(np.searchsorted(batch.first, token, side="right")) - 1
             best = (int(batch.busy[token]), batch.waves[owner], token - int(batch.first[owner]))
     busy, wave, row = best
-    return [] if wave is None else [token_of(wave, row, f"the longest, {count(busy)} cycles")]
+    return [] if wave is None else [token_of(inputs, wave, row, f"the longest, {count(busy)} cycles")]
 
 
-def token_of(wave: Wave, row: int, text: str) -> Evidence:
+def token_of(inputs: FindingInputs, wave: Wave, row: int, text: str) -> Evidence:
     """One execution."""
     span = wave.tokens.span(row)
+    line = int(wave.tokens.line[row])
     return Evidence(
         "token",
         text,
-        line=int(wave.tokens.line[row]),
+        line=line,
         wave=wave.id,
         token=row,
         begin=span.begin,
         end=span.end,
+        beside=source_line(inputs.trace, line),
     )
 
 
@@ -124,8 +119,8 @@ def window_of(begin: int, end: int, text: str) -> Evidence:
 
 
 def of_pattern(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> tuple[Evidence, ...]:
-    """What most findings show: lines, the longest execution of the first, and who is to blame."""
+    """What most findings show: instructions, the worst execution of the first, and who is to blame."""
     shown: Iterable[Evidence] = lines_of(inputs, claimed)
     own = {one.line for one in shown}
     blamed = [one for one in producers_of(inputs, rows) if one.line not in own]
-    return (*shown, *worst_of(inputs, int(claimed.line[0])), *blamed)
+    return (*shown, *worst_of(inputs, rows, claimed), *blamed)

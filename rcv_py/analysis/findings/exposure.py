@@ -5,13 +5,14 @@ Time under s_endpgm is no issue: a wave waits there for its last operations.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.busy_intervals import merged, until
 from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.findings.bounds import Bound, bound
 from rcv_py.analysis.program_ends import ends_of, under_end
 from rcv_py.analysis.simd_work import SimdWork, simd_work
 from rcv_py.model.trace import Trace
@@ -79,3 +80,32 @@ def _ending(piece: Piece, rest: np.ndarray, work: SimdWork) -> tuple[int, np.nda
     shift = np.repeat(work.axis.shift(piece.waves), np.diff(piece.first))
     end = (piece.start + shift + piece.duration)[at]
     return int(rest.sum()), until(work.nothing, end - rest[at]), until(work.nothing, end)
+
+
+def waiting_inside(
+    batches: Iterable[WaveBatch], work: SimdWork, waves: np.ndarray, begin: np.ndarray, end: np.ndarray
+) -> Bound:
+    """Return what all stalls and gaps of some waves inside of a range of each can cost at most.
+
+    `waves` are rows of the wave index, int64 [n], each once; `begin` and `end` the range of each, aligned
+    cycles, int64 [n].
+    """
+    range_of = dict(zip(waves.tolist(), zip(begin.tolist(), end.tolist(), strict=True), strict=True))
+    parts = [_inside(piece, work, range_of) for piece in pieces(batches, range_of.keys())]
+    none = np.zeros(0, dtype=np.int64)
+    first, last = (np.concatenate([none, *(part[i] for part in parts)]) for i in (0, 1))
+    return bound(first, last, work)
+
+
+def _inside(
+    piece: Piece, work: SimdWork, range_of: Mapping[int, tuple[int, int]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The quiet cycles before begin and end of each wait, cut to the range of its wave."""
+    counts = np.diff(piece.first)
+    ranges = np.array([range_of[wave.row] for wave in piece.waves], dtype=np.int64).reshape(-1, 2)
+    low, high = (np.repeat(column, counts) for column in ranges.T)
+    shift, start = np.repeat(work.axis.shift(piece.waves), counts), piece.start
+    spans = [np.clip(time, low, np.maximum(low, high)) for time in (start - piece.idle, start + piece.stall)]
+    first, last = (until(work.nothing, time + shift) for time in spans)
+    some = np.flatnonzero(last > first)
+    return first[some], last[some]

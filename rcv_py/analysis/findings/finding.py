@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rcv_py.base.text import count, percent
+from rcv_py.analysis.findings.bound_class import BoundClass
+from rcv_py.analysis.populations import WaveChoice
+from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
 
 SIMD_CYCLES = "cycles in which a SIMD held a traced wave"
-WAVE_CYCLES = "cycles that traced waves lived"
+WORK_CYCLES = "cycles in which a SIMD held a traced wave, with and without an issue"
 DEVICE_CYCLES = "cycles from the first start of a wave to the last end"
+CAPTURE_CYCLES = "cycles of the capture"
+SIMDS = "SIMDs of the shader engines that were seen"
 SAMPLES = "PC samples"
 
-# How findings are listed: ranked by what is at stake, or behind those, as a frame or a warning for all.
+# How findings are listed: ranked by gain, or behind those, as a frame or a warning for all.
 RANKED, CONTEXT, CAUTION = "ranked", "context", "caution"
+SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain are told in one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +38,25 @@ class Evidence:
     begin: int = 0  # cycles, aligned
     end: int = 0
     source: tuple[int, int] | None = None  # index into Trace.sources, 1-based line
+    beside: str = ""  # the source line of the instruction, `file.py:186`; "" if it has none
 
     @property
     def place(self) -> str:
-        """Where, in a few words: `line 62`, a wave, or a range of cycles."""
+        """Where, in a few words: `instruction 62 file.py:186`, a wave, or a range of cycles."""
         if self.kind == "line":
-            return f"line {self.line}"
+            return f"instruction {self.line}{self._beside}"
         if self.kind == "window":
             return f"cycles {count(self.begin)} to {count(self.end)}"
         if self.kind == "source":
             return self.text
         if self.kind == "wave":
             return f"{self.wave}"
-        line = f" line {self.line}" if self.line >= 0 else ""
+        line = f" instruction {self.line}{self._beside}" if self.line >= 0 else ""
         return f"{self.wave}{line} at {count(self.begin)} to {count(self.end)}"
+
+    @property
+    def _beside(self) -> str:
+        return f" {self.beside}" if self.beside else ""
 
     def __str__(self) -> str:
         return self.place if self.kind == "source" or not self.text else f"{self.place}: {self.text}"
@@ -56,6 +66,8 @@ class Evidence:
         found: dict[str, Any] = {"kind": self.kind, "text": self.text}
         if self.line >= 0:
             found["line"] = self.line
+        if self.beside:
+            found["place"] = self.beside
         if self.wave is not None:
             found["wave"] = str(self.wave)
         if self.kind == "token":
@@ -84,6 +96,22 @@ class Finding:
     attributed: int = 0  # stalled and idle cycles of all waves, whether covered by others or not
     unit: str = SIMD_CYCLES  # what `share` is a share of
     rank: str = RANKED
+    gain: float = 0.0  # at most this part of the kernel's duration, 0 to 1; an estimate if no upper bound
+    remedy_id: str = ""  # of the table of remedies; "" if none fits
+    effort: str = ""  # of the remedy: low, medium or high
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is told in one line with others: less than SMALL of the kernel's duration to gain."""
+        return self.rank == RANKED and self.unit != SAMPLES and self.gain < SMALL
+
+    @property
+    def gain_text(self) -> str:
+        """`at most 4.7 % of the kernel's duration`; "" if it ranks nothing."""
+        if self.rank != RANKED or self.unit == SAMPLES:
+            return ""
+        bound = "at most" if self.is_upper_bound else "about"
+        return f"{bound} {gain_percent(self.gain)} of the kernel's duration"
 
     @property
     def stake(self) -> str:
@@ -100,6 +128,7 @@ class Finding:
             "name",
             "title",
             "rank",
+            "gain",
             "cycles",
             "is_upper_bound",
             "share",
@@ -108,9 +137,15 @@ class Finding:
             "attributed",
         )
         found = {name: getattr(self, name) for name in names}
-        found["share"] = round(self.share, 6)
-        found |= {name: getattr(self, name) for name in ("sentence", "remedy", "assumption")}
+        found |= {"gain": round(self.gain, 6), "share": round(self.share, 6), "small": self.is_small}
+        texts = ("sentence", "remedy", "remedy_id", "effort", "assumption")
+        found |= {name: getattr(self, name) for name in texts}
         return found | {"evidence": [one.as_json() for one in self.evidence]}
+
+
+def gain_percent(gain: float) -> str:
+    """A share of the kernel's duration as text."""
+    return percent(round(gain * 1_000_000), 1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,25 +164,74 @@ class Findings:
     """All findings of a capture, ranked; what they are measured against, and how much was looked at."""
 
     numbers: tuple[KeyNumber, ...]
-    findings: tuple[Finding, ...]
-    hidden: int  # how many were below the threshold
+    findings: tuple[
+        Finding, ...
+    ]  # those with most to gain first; the small ones, a frame and cautions behind
+    hidden: int  # how many of them are small
     waves: int  # looked at
     of: int  # traced waves
     resident: int  # cycles in which a SIMD held a wave, summed over SIMDs
     bubbles: int  # of these, cycles in which none of them issued and no unit of the SIMD worked
     assumption: str
     why: str = ""  # why there is nothing, or what is missing
+    bound_class: BoundClass | None = None  # what limits the kernel; None if nothing can be concluded
+    alarm: str = ""  # why nothing may be concluded from the capture, and what to do; "" if all is well
     no_issue: int = 0  # of the resident cycles those in which no wave of the SIMD issued
+    choice: WaveChoice | None = None  # whose costs are ranked, of those that were looked at
+    unread: int = 0  # waves that were asked for and whose file is missing or damaged
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """The findings that are told in full."""
+        return tuple(one for one in self.findings if not one.is_small)
+
+    @property
+    def small(self) -> tuple[Finding, ...]:
+        """The findings that are told in one line."""
+        return tuple(one for one in self.findings if one.is_small)
+
+    @property
+    def small_text(self) -> str:
+        """Those in one line; "" if there are none."""
+        names = ", ".join(f"{one.title} {gain_percent(one.gain)}" for one in self.small)
+        return f"Below {SMALL:.0%} of the kernel's duration: {names}.".replace("%", " %", 1) if names else ""
+
+    @property
+    def sentence(self) -> str:
+        """What to read first: the alarm, what limits the kernel, or why there is nothing."""
+        if self.alarm:
+            return self.alarm
+        return self.bound_class.sentence if self.bound_class is not None else self.headline
 
     @property
     def headline(self) -> str:
         """The first finding in one line, or why there is none."""
+        if self.alarm:
+            return self.alarm
         if self.findings:
             first = self.findings[0]
-            return f"{first.title}: {first.stake}" if first.stake else first.title
+            told = first.gain_text or first.stake
+            return f"{first.title}: {told}" if told else first.title
         return self.why or "Nothing stands out."
 
     @property
     def partial(self) -> str:
         """How much was looked at, "" if all of it was."""
         return f"{self.waves:,} of {self.of:,} waves" if self.waves < self.of else ""
+
+    @property
+    def why_partial(self) -> str:
+        """Why not all waves were looked at, a sentence; "" if all were."""
+        left = self.of - self.waves - self.unread
+        parts = []
+        if self.unread:
+            files = plural(self.unread, "wave file")
+            parts.append(f"{files} {'is' if self.unread == 1 else 'are'} missing or damaged.")
+        if left > 0 and self.waves:
+            parts.append("Only the waves of some shader engines were looked at; --all looks at every wave.")
+        return " ".join(parts)
+
+    @property
+    def selection(self) -> str:
+        """Which waves are ranked, "" if it is all that were looked at."""
+        return "" if self.choice is None or self.choice.rows is None else self.choice.text

@@ -9,18 +9,26 @@ from functools import cached_property
 
 import numpy as np
 
+from rcv_py.analysis.access_widths import AccessWidths, access_widths
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.barrier_skew import BarrierSkew, barrier_skew
+from rcv_py.analysis.code_match import CodeMatch, code_match
 from rcv_py.analysis.cross_lane import CrossLaneChains, cross_lane
 from rcv_py.analysis.findings.bounds import Bound, Bounds, attributed, bounds
+from rcv_py.analysis.findings.choose import only
 from rcv_py.analysis.findings.exposure import Exposure, exposure
+from rcv_py.analysis.findings.launch_shape import LaunchShape, launch_shape
 from rcv_py.analysis.findings.patterns import Pattern, patterns
+from rcv_py.analysis.findings.worst import WorstExecutions
+from rcv_py.analysis.instruction_classes import instruction_classes
+from rcv_py.analysis.language import Language, language
 from rcv_py.analysis.load_to_use import LoadToUse, load_to_use
 from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.matrix_passes import MatrixUse, matrix_use
 from rcv_py.analysis.occupancy import Steps, steps
 from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.occupancy_limits import OccupancyLimits, occupancy_limits
+from rcv_py.analysis.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.analysis.simd_work import SimdWork, simd_work
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -53,11 +61,48 @@ class FindingInputs:
         *,
         facts: RunFacts | None = None,
         table: Attribution | None = None,
+        ways: Populations | None = None,
+        waves: str = WORKING,
     ) -> None:
         self.trace = trace
         self.batches = tuple(batches)
         self.facts = facts
         self._table = table
+        self._worst = WorstExecutions()
+        self._ways = ways
+        self._wanted = waves  # `working`, `all`, or a population: whose costs count
+
+    @cached_property
+    def populations(self) -> Populations:
+        """The ways that waves took through the code."""
+        return populations(self.trace, self.batches) if self._ways is None else self._ways
+
+    @cached_property
+    def choice(self) -> WaveChoice:
+        """Which waves count; the others occupy units and cover cycles all the same."""
+        return wave_choice(self.populations, self._wanted)
+
+    @property
+    def rows(self) -> frozenset[int] | None:
+        """Rows of the wave index whose costs count, None for all."""
+        return self.choice.rows
+
+    @cached_property
+    def counted(self) -> np.ndarray:
+        """The same as places, int64, ascending; all of the index if all count."""
+        if self.rows is None:
+            return np.arange(len(self.trace.waves))
+        return np.array(sorted(self.rows), dtype=np.int64)
+
+    @cached_property
+    def counted_batches(self) -> tuple[WaveBatch, ...]:
+        """The waves whose costs count."""
+        return self.batches if self.rows is None else only(self.batches, self.rows)
+
+    @property
+    def none_works(self) -> bool:
+        """Whether those that work are asked for, and all waves left early or are empty."""
+        return self._wanted == WORKING and bool(self.populations.read) and not self.populations.has_working
 
     @property
     def attribution(self) -> Attribution:
@@ -71,19 +116,51 @@ class FindingInputs:
 
     @cached_property
     def _attributed(self) -> tuple[Attribution, Bounds]:
+        watch = self._worst.add
         if self._table is None:
-            return attributed(self.trace, self.batches, self.work)
-        return self._table, bounds(self.trace, self.batches, self._table, self.work)
+            return attributed(self.trace, self.batches, self.work, self.rows, watch=watch)
+        return self._table, bounds(self.trace, self.batches, self._table, self.work, self.rows, watch=watch)
+
+    @property
+    def worst(self) -> WorstExecutions:
+        """The worst execution of each instruction for each cause."""
+        _ = self._attributed
+        return self._worst
+
+    @cached_property
+    def match(self) -> CodeMatch:
+        """Whether the instruction texts belong to the trace."""
+        return code_match(self.trace, self.batches)
+
+    @cached_property
+    def widths(self) -> AccessWidths:
+        """How many bytes memory instructions move."""
+        return access_widths(self.trace, self.batches, self.rows)
+
+    @cached_property
+    def shape(self) -> LaunchShape:
+        """How the launch filled the device."""
+        return launch_shape(self.trace, self.facts, self.counted)
+
+    @cached_property
+    def classes(self) -> np.ndarray:
+        """InstructionClass of each code row, uint8."""
+        return instruction_classes(self.trace.code)
+
+    @cached_property
+    def language(self) -> Language:
+        """What the kernel is written in."""
+        return language(self.trace)
 
     @cached_property
     def work(self) -> SimdWork:
         """When SIMDs issue and their units work."""
-        return simd_work(self.trace, self.batches)
+        return simd_work(self.trace, self.batches, self.rows)
 
     @cached_property
     def exposure(self) -> Exposure:
         """What there is to win at all."""
-        return exposure(self.trace, self.batches, self.work)
+        return exposure(self.trace, self.batches, self.work, self.rows)
 
     @cached_property
     def patterns(self) -> np.ndarray:
@@ -93,24 +170,24 @@ class FindingInputs:
     @cached_property
     def loops(self) -> LoopSummary:
         """Loops, phases, first executions."""
-        return loop_summary(self.trace, self.batches)
+        return loop_summary(self.trace, self.batches, self.rows)
 
     @cached_property
     def uses(self) -> LoadToUse:
         """Distances from operations to their waits, in some of the waves."""
-        rows = sorted({wave.row for batch in self.batches for wave in batch.waves})
+        rows = sorted(wave.row for batch in self.counted_batches for wave in batch.waves)
         step = max(1, len(rows) // SAMPLED_WAVES)
         return load_to_use(self.trace, self.batches, frozenset(rows[::step][:SAMPLED_WAVES]))
 
     @cached_property
     def chains(self) -> CrossLaneChains:
         """Cross-lane operations that wait for each other."""
-        return cross_lane(self.trace, self.batches)
+        return cross_lane(self.trace, self.batches, self.rows)
 
     @cached_property
     def skew(self) -> BarrierSkew:
         """Barriers."""
-        return barrier_skew(self.trace, self.batches)
+        return barrier_skew(self.trace, self.batches, self.rows)
 
     @cached_property
     def limits(self) -> OccupancyLimits:
@@ -134,8 +211,13 @@ class FindingInputs:
         return None if self.curve is None else occupancy_numbers(self.curve)
 
     @property
+    def unread(self) -> int:
+        """Waves whose file is missing or damaged."""
+        return len({row for batch in self.batches for row, _ in batch.missing})
+
+    @property
     def waves(self) -> int:
-        """How many waves there are to look at."""
+        """How many waves there are to look at, those that do not count too."""
         return sum(len(batch.waves) for batch in self.batches)
 
     def rows_of(self, *wanted: Pattern) -> np.ndarray:

@@ -11,7 +11,7 @@ from rcv_py.analysis.findings.evidence import line_of, of_pattern
 from rcv_py.analysis.findings.finding import CONTEXT, Finding
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
-from rcv_py.analysis.findings.waiting import BOUND, LIKELY, bounded
+from rcv_py.analysis.findings.waiting import BOUND, LIKELY, bounded, situation, told, widths_told
 from rcv_py.base.text import count, percent, plural
 
 WORTH_SAYING = 0.01  # of the waves' lives: below it nothing is said about waits for a unit that works
@@ -26,64 +26,51 @@ class Text(NamedTuple):
     name: str
     title: str
     what: str  # completes "… cycles of all waves"
-    remedy: str
     confidence: str = LIKELY
     is_work: bool = False  # the SIMD works in these cycles: there is nothing to win by waiting less
 
+
+NAMED = "Certain: the registers are named in the instructions."
 
 TEXTS = (
     Text(
         Pattern.MEMORY_QUEUE,
         "memory-back-pressure",
-        "Vector memory does not accept more",
-        "are spent on vector memory instructions that could not issue, since earlier ones were under way",
-        "Issue fewer, wider accesses (dwordx4, 16 bytes a lane, consecutive lanes at consecutive "
-        "addresses), and spread them over the iteration between arithmetic instead of back to back. If "
-        "each already moves 16 bytes a lane, the kernel is at the rate of the memory path: reduce bytes.",
+        "VMEM issue stall (queue full)",
+        "are spent on VMEM instructions that could not issue, since earlier ones were under way",
     ),
     Text(
         Pattern.LDS_QUEUE,
         "lds-back-pressure",
-        "LDS does not accept more",
+        "LDS issue stall (queue full)",
         "are spent on LDS instructions that could not issue, since earlier accesses were under way",
-        "Spread LDS accesses between matrix instructions, use wider ones (b128), and keep values that "
-        "several steps share in registers.",
     ),
     Text(
         Pattern.SCALAR_QUEUE,
         "scalar-back-pressure",
-        "Scalar memory does not accept more",
-        "are spent on scalar loads that could not issue",
-        "Merge scalar loads into wider ones (s_load_dwordx8, x16) and issue them once, outside of loops.",
+        "SMEM issue stall (queue full)",
+        "are spent on SMEM loads that could not issue",
     ),
     Text(
         Pattern.MATRIX_BUSY,
         "matrix-unit-busy",
-        "Matrix unit is busy",
-        "are spent while the matrix unit worked on an earlier instruction",
-        "This is work, not waste: only fewer or cheaper matrix instructions help (lower precision, a form "
-        "with fewer passes, sparsity), or moving vector work elsewhere so that it does not queue behind "
-        "them.",
-        "By the passes of each form the unit was occupied in these cycles.",
+        "Matrix pipe is busy",
+        "are spent while the matrix pipe worked on an earlier instruction",
+        "By the passes of each form the pipe was occupied in these cycles.",
         is_work=True,
     ),
     Text(
         Pattern.MATRIX_RESULT,
         "matrix-dependency",
-        "Waits for results of matrix instructions",
-        "read what a matrix instruction was still computing",
-        "Interleave independent accumulators, so that the next matrix instruction does not need the last "
-        "result, and move what reads a result further behind it.",
-        "Certain: the registers are named in the instructions.",
+        "Waits for MFMA results",
+        "read what an MFMA instruction was still computing",
+        NAMED,
     ),
     Text(
         Pattern.NOP,
         "hazard-nops",
         "Hazard nops",
         "are s_nop in front of instructions that must not come too early",
-        "Put independent instructions in the place of s_nop: interleave a second chain of matrix "
-        "instructions, or address arithmetic. The compiler inserts them where its schedule finds nothing "
-        "else; in assembly count the instructions in between before adding one.",
         "Certain: the operand of an s_nop says how long it takes.",
     ),
     Text(
@@ -91,26 +78,23 @@ TEXTS = (
         "instruction-fetch",
         "Instruction fetch",
         "pass before an instruction is there: behind branches, at new cache lines, at the start of waves",
-        "Make the code smaller (less unrolling, so that the loop fits the instruction cache of 32 to 64 "
-        "KB), align loop heads, and turn rare branches around, so that the usual way falls through.",
     ),
     Text(
         Pattern.LAUNCH,
         "wave-launch",
         "Launch of waves",
         "pass between the launch of a wave and its first instruction",
-        "Let fewer waves do more each: persistent workgroups or more work a thread.",
         "Certain, but other waves usually cover it.",
     ),
     Text(
         Pattern.REGISTER,
         "dependent-arithmetic",
-        "Chains of dependent arithmetic",
+        "Dependent arithmetic",
         "read a register that the instruction before still computes",
-        "Interleave independent computations: process two elements a lane at a time, or unroll by two.",
-        "Certain: the registers are named in the instructions.",
+        NAMED,
     ),
 )
+_WITH_WIDTHS = (Pattern.MEMORY_QUEUE, Pattern.LDS_QUEUE, Pattern.SCALAR_QUEUE)
 
 
 def issue(inputs: FindingInputs) -> Iterable[Finding]:
@@ -129,9 +113,14 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
             claimed,
             name=text.name,
             title=text.title,
-            sentence=f"{count(attributed)} cycles of all waves ({percent(attributed, lived)} of their lives) "
-            f"{text.what}, in {plural(len(claimed), 'line')}.",
-            remedy=text.remedy,
+            sentence=" ".join(
+                (
+                    f"{count(attributed)} cycles of all waves ({percent(attributed, lived)} of their lives) "
+                    f"{text.what}, at {plural(len(claimed), 'instruction')}.",
+                    *(widths_told(inputs, rows, claimed) if text.pattern in _WITH_WIDTHS else ()),
+                )
+            ),
+            **told(text.name, situation(inputs, rows, claimed)),
             evidence=of_pattern(inputs, rows, claimed),
             assumption=text.confidence if text.is_work else f"{text.confidence} {BOUND}",
         )
@@ -171,12 +160,13 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = inputs.bound(rows[np.isin(table.line[rows], lines)]).cycles
     yield Finding(
         name="lds-bank-conflicts",
-        title="LDS accesses that may conflict",
+        title="LDS accesses that may have bank conflicts",
         cycles=0,
         is_upper_bound=False,
         share=0.0,
         sentence=f"{plural(len(lines), 'LDS instruction')} stall more than {CONFLICT} cycles an execution, "
-        f"line {worst} {count(round(float(per_hit[worst])))}; in at most {count(cycles)} cycles of SIMDs "
+        f"instruction {worst} {count(round(float(per_hit[worst])))}; in at most {count(cycles)} cycles of "
+        f"SIMDs "
         "nothing else happens.",
         remedy=f"Check the addresses of the lanes modulo {banks} banks of 4 bytes: pad rows by one bank or "
         "XOR the column with the row (swizzle).",

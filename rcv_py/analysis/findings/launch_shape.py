@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.busy_intervals import merged
 from rcv_py.analysis.occupancy import residencies
-from rcv_py.analysis.union import union
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
@@ -27,7 +27,7 @@ class LaunchShape:
     """A launch in cycles and SIMDs."""
 
     duration: int  # cycles from the first start of a wave to the last end, on all SIMDs that the trace saw
-    working: int  # of them, cycles in which at least one traced wave was resident
+    working: int  # of them, cycles in which at least one traced wave that counts was resident
     used: int  # SIMDs that held a wave at any time
     simds: int  # SIMDs of the shader engines that were seen; `used` where no table tells their number
     occupied: int  # cycles in which a SIMD held a wave, summed over SIMDs
@@ -49,8 +49,11 @@ class LaunchShape:
         return 1.0 - self.used / self.simds if self.simds else 0.0
 
 
-def launch_shape(trace: Trace, facts: RunFacts | None = None) -> LaunchShape:
-    """Return the shape of the launch, by the occupancy record, else by the lives of the traced waves."""
+def launch_shape(trace: Trace, facts: RunFacts | None = None, rows: np.ndarray | None = None) -> LaunchShape:
+    """Return the shape of the launch, by the occupancy record, else by the lives of the traced waves.
+
+    `rows` are the rows of the wave index that count as traced, None for all.
+    """
     index = trace.waves
     lives = residencies(trace.occupancy)
     source = lives if len(lives) else index
@@ -63,10 +66,12 @@ def launch_shape(trace: Trace, facts: RunFacts | None = None) -> LaunchShape:
     low, high = int(begin.min()), int(end.max())
     distinct, of = np.unique(place, return_inverse=True)
     shift = of.reshape(-1) * (high - low + 1) - low
-    occupied = int(union(begin + shift, end + shift).before[-1])
+    occupied = int(merged(begin + shift, end + shift).before[-1])
     working = 0
-    if len(index):
-        working = int(union(index.begin, np.maximum(index.begin, index.end)).before[-1])
+    counted = np.arange(len(index)) if rows is None else rows
+    if len(counted):
+        first, last = index.begin[counted], index.end[counted]
+        working = int(merged(first, np.maximum(first, last)).before[-1])
     return LaunchShape(high - low, working, len(distinct), _simds(engine, len(distinct), facts), occupied)
 
 

@@ -13,12 +13,12 @@ from rcv_py.analysis.stall_reasons import stall_reasons
 from rcv_py.base.text import count, known_percent, nanoseconds, percent, plural, short_kernel
 
 
-def key_numbers(inputs: FindingInputs) -> tuple[KeyNumber, ...]:
-    """Return the numbers that the capture tells."""
-    return tuple(_numbers(inputs))
+def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> tuple[KeyNumber, ...]:
+    """Return the numbers that the capture tells; without trust none that rests on instruction texts."""
+    return tuple(_numbers(inputs, is_trusted))
 
 
-def _numbers(inputs: FindingInputs) -> Iterator[KeyNumber]:
+def _numbers(inputs: FindingInputs, is_trusted: bool) -> Iterator[KeyNumber]:
     trace = inputs.trace
     if trace.kernel_name:
         yield KeyNumber("kernel", "Kernel", short_kernel(trace.kernel_name), trace.target, trace.kernel_name)
@@ -26,18 +26,22 @@ def _numbers(inputs: FindingInputs) -> Iterator[KeyNumber]:
         yield from _samples(inputs)
         return
     if len(trace.waves):
-        middle = count(round(median(trace.waves.end - trace.waves.begin)))
-        engines = plural(len(np.unique(trace.waves.se)), "shader engine")
+        rows = inputs.counted if inputs.waves else np.arange(len(trace.waves))
+        middle = count(round(median((trace.waves.end - trace.waves.begin)[rows])))
+        engines = plural(len(np.unique(trace.waves.se[rows])), "shader engine")
+        whole = "traced"
+        if len(rows) < len(trace.waves):
+            whole = f"{inputs.choice.name}, of {count(len(trace.waves))} traced"
         yield KeyNumber(
             "waves",
             "Waves",
-            count(len(trace.waves)),
-            f"traced, on {engines}; median life {middle} cycles",
+            count(len(rows)),
+            f"{whole}, on {engines}; median life {middle} cycles",
             "Waves with instructions in the trace.",
         )
     if inputs.occupancy is not None:
         yield from _device(inputs)
-    if inputs.waves:
+    if inputs.waves and is_trusted:
         yield from _cycles(inputs)
 
 
@@ -87,7 +91,7 @@ def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
     if whole.matrix:
         yield KeyNumber(
             "matrix",
-            "Matrix unit busy",
+            "Matrix pipe busy",
             percent(whole.matrix, whole.resident),
             f"{of}, from the passes of each form",
             "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued.",

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from rcv_py.analysis.attribution.registers import registers
+from rcv_py.analysis.findings.bounds import Bound
 from rcv_py.analysis.findings.evidence import line_of, worst_end_of
-from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, Evidence, Finding
-from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.finding import CAUTION, Evidence, Finding
+from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
-from rcv_py.analysis.findings.waiting import BOUND
+from rcv_py.analysis.findings.situation import Situation
+from rcv_py.analysis.findings.waiting import BOUND, situation, told
 from rcv_py.analysis.program_ends import ends_of
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
@@ -35,7 +37,7 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
     blamed = inputs.producers(rows, 2)
     yield Finding(
         name="drain-at-end",
-        title="Waves end slowly",
+        title="End-of-kernel drain",
         cycles=cycles,
         is_upper_bound=True,
         share=cycles / exposure.resident if exposure.resident else 0.0,
@@ -44,8 +46,7 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"{count(exposure.ending)} cycles of all waves "
         f"({percent(exposure.ending, max(1, exposure.lives))} of their lives) are spent under s_endpgm, "
         "where a wave keeps its slot while its last operations are on the way.",
-        remedy="Issue the last stores earlier, or spread them over the kernel, so that fewer are left at the "
-        "end; let a wave go on with another tile instead of ending.",
+        **told("drain-at-end", situation(inputs, rows, inputs.claimed(rows))),
         evidence=(
             *(line_of(inputs, line) for line in ends[:1]),
             *worst_end_of(inputs, ends),
@@ -57,8 +58,12 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def redundant(inputs: FindingInputs) -> Iterator[Finding]:
-    """Waits for everything where what follows needs only the older part of it."""
+    """Waits for everything where what follows needs only the older part of it.
+
+    Only of counters that return in order: behind a scalar load 0 is the only count that tells anything.
+    """
     found = [wait for wait in _waits(inputs) if _is_redundant(inputs.trace.code, *wait)]
+    found = [wait for wait in found if _in_order(inputs, wait[0], (wait[1], *wait[2]))]
     if not found:
         return
     lines = np.array([wait for wait, *_ in found])
@@ -70,17 +75,15 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
     first_wait, newest, olds = found[0]
     yield Finding(
         name="redundant-wait",
-        title="Waits for everything where a part would do",
+        title="Over-conservative s_waitcnt",
         cycles=claimed.bound.cycles,
         is_upper_bound=True,
         share=claimed.bound.share,
         exposed=claimed.bound.exposed,
         sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result "
-        f"none of the next {AHEAD} instructions reads: line {first_wait} waits for line {newest}, but what "
+        f"none of the next {AHEAD} instructions reads: instruction {first_wait} waits for {newest}, but what "
         f"follows reads only {_named(olds)}.",
-        remedy=f"Wait with a count that leaves the newest outstanding, such as vmcnt({1}), and for the rest "
-        "where it is read. The compiler does so if loads and uses are in one block and nothing may alias: "
-        "avoid inline assembly with full waits and fences that are wider than needed.",
+        **told("redundant-wait", Situation(inputs, claimed, (newest, *olds))),
         evidence=tuple(
             line_of(inputs, line, why)
             for wait, new, _ in found[:2]
@@ -89,12 +92,17 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
         assumption="Told from the text of the instructions that follow in the program; a branch may lead "
         "elsewhere. These cycles are counted under the wait's own finding as well.",
         attributed=int(claimed.attributed.sum()),
-        rank=CONTEXT,
     )
 
 
+def _in_order(inputs: FindingInputs, wait: int, producers: tuple[int, ...]) -> bool:
+    """Whether everything that a wait requires comes back in the order of issue."""
+    only = Claimed(np.array([wait]), np.zeros(1, np.int64), np.zeros(1, np.int64), 0, Bound(0, 0.0, 0))
+    return Situation(inputs, only, producers).is_in_order
+
+
 def _named(lines: list[int]) -> str:
-    return "results of " + ", ".join(f"line {line}" for line in lines[:3])
+    return "results of " + ", ".join(f"{line}" for line in lines[:3])
 
 
 def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:
@@ -152,7 +160,7 @@ def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
     name = f"{source.path}:{line}"
     yield Finding(
         name="source-collapse",
-        title="Most cost falls on a source line that does nothing",
+        title="Source mapping collapsed",
         cycles=0,
         is_upper_bound=False,
         share=0.0,

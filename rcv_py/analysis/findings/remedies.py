@@ -1,7 +1,7 @@
-"""Remedies of findings: each a row with preconditions that are tested against the instructions and the launch.
+"""Remedies of findings: each a row with preconditions that are tested against program and launch.
 
-The first row of a finding whose preconditions all hold is what a reader is told to do; where none holds, that is
-said.  `docs/findings.md` shows the same table, and a test holds both together.
+The first row of a finding whose preconditions all hold is what a reader is told to do; where none holds, that
+is said.  `docs/findings.md` shows the same table, and a test holds both together.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def _flag(name: str) -> Callable[[Situation], bool]:
 
 PRECONDITIONS: Mapping[str, Precondition] = {
     "repeated": Precondition("waves execute the instruction more than once", lambda one: one.is_repeated),
-    "cold": Precondition("most of the stall is that of the first execution in each wave", lambda one: one.is_cold),
+    "cold": Precondition(
+        "most of the stall is that of the first execution in each wave", lambda one: one.is_cold
+    ),
     "hot": Precondition("most of the stall is not that of the first execution", lambda one: not one.is_cold),
     "room-before": Precondition(
         f"at least {ROOM} instructions in front of the load, back to the last wait, branch or barrier, write "
@@ -44,7 +46,8 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda one: one.room_before >= ROOM,
     ),
     "room-behind": Precondition(
-        f"at least {ROOM} instructions behind the wait, up to the next wait, branch or barrier, touch no result "
+        f"at least {ROOM} instructions behind the wait, up to the next wait, branch or barrier, touch no "
+        f"result "
         "that it waits for",
         lambda one: one.room_behind >= ROOM,
     ),
@@ -68,7 +71,8 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda one: one.is_through_registers,
     ),
     "room-for-waves": Precondition(
-        "registers and LDS leave room for a wave more on each SIMD than were resident",
+        "registers and LDS leave room for a wave more on each SIMD than were ever resident, and every SIMD "
+        "had one",
         lambda one: one.has_room_for_waves,
     ),
     "through-lds": Precondition(
@@ -113,27 +117,32 @@ PRECONDITIONS: Mapping[str, Precondition] = {
 
 _SECOND_SET = Remedy(
     "prefetch-registers",
-    "Load the data of the next iteration into a second set of registers ({wanted} of {free} free ones) and wait "
+    "Load the data of the next iteration into a second set of registers ({wanted} of {free} free ones) and "
+    "wait "
     "with a count that leaves those loads outstanding: {prefetch}.",
     ("repeated", "hot", "free-registers", "in-order"),
     MEDIUM,
 )
 _HOIST = Remedy(
     "hoist",
-    "Issue {producer} earlier: the {room_before} instructions in front of it neither write its address nor touch its "
+    "Issue {producer} earlier: the {room_before} instructions in front of it neither write its address nor "
+    "touch its "
     "destination.",
     ("room-before",),
     LOW,
 )
 _WAIT_LATER = Remedy(
     "wait-later",
-    "Move the wait behind the next {room_behind} instructions: none of them touches a result that it waits for.",
+    "Move the wait behind the next {room_behind} instructions: none of them touches a result that it waits "
+    "for.",
     ("room-behind",),
     LOW,
 )
 _SEVERAL_TILES = Remedy(
     "several-tiles",
-    "This is a cold start: let a workgroup process several tiles (a persistent kernel), so that it is paid for once.",
+    "This is a cold start: let a workgroup process several tiles (a persistent kernel), so that it is paid "
+    "for once, "
+    "and load the next tile while this one is computed.",
     ("cold",),
     MEDIUM,
 )
@@ -145,7 +154,8 @@ _MORE_WAVES = Remedy(
 )
 _WIDEN = Remedy(
     "widen",
-    "Move more with each instruction: most accesses move {width} a lane, where 16 (dwordx4, b128) are possible.",
+    "Move more with each instruction: most accesses move {width} a lane, where 16 (dwordx4, b128) are "
+    "possible.",
     ("narrow",),
     MEDIUM,
 )
@@ -159,7 +169,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         _SECOND_SET,
         Remedy(
             "lds-dma",
-            "Copy from memory to LDS directly (buffer_load … lds): what {producer} loads is written to LDS anyway, and "
+            "Copy from memory to LDS directly (buffer_load … lds): what {producer} loads is written to LDS "
+            "anyway, and "
             "needs no registers on the way.",
             ("repeated", "through-registers"),
             MEDIUM,
@@ -190,7 +201,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         _HOIST,
         Remedy(
             "read-ahead",
-            "Read the operands of the next step before this one is computed ({wanted} of {free} free registers), and "
+            "Read the operands of the next step before this one is computed ({wanted} of {free} free "
+            "registers), and "
             "wait with a count that leaves those reads outstanding.",
             ("repeated", "hot", "free-registers", "in-order"),
             MEDIUM,
@@ -200,7 +212,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "exposed-cross-lane": (
         Remedy(
             "dpp",
-            "Exchange lanes with DPP (row_shr, row_bcast, quad_perm), v_permlane or v_readlane, which take a few "
+            "Exchange lanes with DPP (row_shr, row_bcast, quad_perm), v_permlane or v_readlane, which take "
+            "a few "
             "cycles and do not go through LDS.",
             ("through-lds",),
             MEDIUM,
@@ -210,7 +223,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "serial-cross-lane-chain": (
         Remedy(
             "dpp",
-            "Write the reduction with DPP (row_shr, row_bcast, quad_perm) or v_permlane, which take a few cycles "
+            "Write the reduction with DPP (row_shr, row_bcast, quad_perm) or v_permlane, which take a few "
+            "cycles "
             "and do not go through LDS; or reduce several values side by side, so that one wait serves all.",
             ("through-lds",),
             MEDIUM,
@@ -219,14 +233,16 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "exposed-scalar-load": (
         Remedy(
             "preload-arguments",
-            "Have kernel arguments preloaded into registers (amdgpu-kernarg-preload-count), or pack those that are "
+            "Have kernel arguments preloaded into registers (amdgpu-kernarg-preload-count), or pack those "
+            "that are "
             "used first, so that one scalar load takes them all.",
             ("argument",),
             LOW,
         ),
         Remedy(
             "no-pointer-chase",
-            "Pass what {producer} loads as an argument: its address is itself the result of a scalar load, so that two "
+            "Pass what {producer} loads as an argument: its address is itself the result of a scalar load, "
+            "so that two "
             "latencies add up.",
             ("pointer-chase",),
             MEDIUM,
@@ -249,7 +265,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         ),
         Remedy(
             "loads-first",
-            "Issue loads before stores: both are counted by vmcnt here, so that a wait for a load behind a store "
+            "Issue loads before stores: both are counted by vmcnt here, so that a wait for a load behind a "
+            "store "
             "waits for the store too. Or wait with a count that leaves the stores outstanding.",
             ("counted-together", "in-order"),
             MEDIUM,
@@ -266,7 +283,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         ),
         Remedy(
             "reduce-first",
-            "Reduce inside the wave and the workgroup first (DPP, LDS) and issue one atomic a workgroup; spread "
+            "Reduce inside the wave and the workgroup first (DPP, LDS) and issue one atomic a workgroup; "
+            "spread "
             "counters over several addresses.",
             (),
             MEDIUM,
@@ -283,7 +301,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "redundant-wait": (
         Remedy(
             "partial-count",
-            "Wait with a count that leaves the newest operation outstanding, and for the rest where it is read.",
+            "Wait with a count that leaves the newest operation outstanding, and for the rest where it is "
+            "read.",
             ("in-order",),
             LOW,
         ),
@@ -292,13 +311,15 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         _WIDEN,
         Remedy(
             "spread",
-            "Spread vector memory instructions over the iteration, between arithmetic, instead of back to back.",
+            "Spread vector memory instructions over the iteration, between arithmetic, instead of back to "
+            "back.",
             ("back-to-back",),
             MEDIUM,
         ),
         Remedy(
             "fewer-bytes",
-            "The accesses already move {width} a lane: ask for fewer bytes (narrower types, reuse in registers or LDS) "
+            "The accesses already move {width} a lane: ask for fewer bytes (narrower types, reuse in "
+            "registers or LDS) "
             "or check that lanes access consecutive addresses.",
             ("wide",),
             HIGH,
@@ -309,7 +330,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy("spread", "Spread LDS accesses between matrix instructions.", ("back-to-back",), MEDIUM),
         Remedy(
             "reuse-registers",
-            "The accesses already move {width} a lane: keep values that several steps share in registers, and check "
+            "The accesses already move {width} a lane: keep values that several steps share in registers, "
+            "and check "
             "for bank conflicts.",
             ("wide",),
             HIGH,
@@ -326,7 +348,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "matrix-unit-busy": (
         Remedy(
             "cheaper-matrix",
-            "This is work: only fewer or cheaper matrix instructions help (lower precision, a form with fewer "
+            "This is work: only fewer or cheaper matrix instructions help (lower precision, a form with "
+            "fewer "
             "passes, sparsity).",
             (),
             HIGH,
@@ -335,7 +358,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "matrix-dependency": (
         Remedy(
             "more-accumulators",
-            "Interleave independent accumulators ({wanted} of {free} free registers), so that the next instruction "
+            "Interleave independent accumulators ({wanted} of {free} free registers), so that the next "
+            "instruction "
             "does not need the last result.",
             ("free-registers",),
             MEDIUM,
@@ -351,8 +375,10 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "hazard-nops": (
         Remedy(
             "fill-nops",
-            "Put independent instructions in the place of s_nop: a second chain of matrix instructions, address "
-            "arithmetic or loads of the next step. The compiler inserts s_nop where its schedule finds nothing else.",
+            "Put independent instructions in the place of s_nop: a second chain of matrix instructions, "
+            "address "
+            "arithmetic or loads of the next step. The compiler inserts s_nop where its schedule finds "
+            "nothing else.",
             (),
             MEDIUM,
         ),
@@ -367,14 +393,17 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "fall-through",
             "Turn {producer} around, so that the usual way falls through, or replace the branch by a select.",
-            ("behind-branch",),
+            ("behind-branch", "repeated"),
             LOW,
         ),
         _SEVERAL_TILES,
     ),
     "wave-launch": (
         Remedy(
-            "fewer-waves", "Let fewer waves do more each: persistent workgroups or more work a thread.", (), MEDIUM
+            "fewer-waves",
+            "Let fewer waves do more each: persistent workgroups or more work a thread.",
+            (),
+            MEDIUM,
         ),
     ),
     "dependent-arithmetic": (
@@ -401,10 +430,21 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         ),
         Remedy(
             "fewer-instructions",
-            "Execute fewer instructions: packed math (v_pk_*), fused forms, and values that do not change moved "
+            "Execute fewer instructions: packed math (v_pk_*), fused forms, and values that do not change "
+            "moved "
             "out of the loop.",
             (),
             MEDIUM,
+        ),
+    ),
+    "memory-bound": (
+        Remedy(
+            "fewer-bytes",
+            "Ask for fewer bytes: narrower types, fused kernels, reuse in registers or LDS. Check that "
+            "lanes access "
+            "consecutive addresses, so that no fetched byte is left unused.",
+            (),
+            HIGH,
         ),
     ),
     "barrier-skew": (
@@ -416,13 +456,15 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         ),
         Remedy(
             "double-buffer-lds",
-            "Double-buffer LDS, so that one barrier an iteration is enough, and put independent work in front of it.",
+            "Double-buffer LDS, so that one barrier an iteration is enough, and put independent work in "
+            "front of it.",
             ("repeated", "free-lds"),
             MEDIUM,
         ),
         Remedy(
             "shorten-last",
-            "Shorten what the last wave does before it arrives: {producer} is what it waited for or ran last.",
+            "Shorten what the last wave does before it arrives: {producer} is what it waited for or ran "
+            "last.",
             (),
             MEDIUM,
         ),
@@ -439,7 +481,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy("smaller-footprint", "{step} For that, {registers}.", ("resource-bound",), MEDIUM),
         Remedy(
             "more-workgroups",
-            "Launch more or smaller workgroups (split K or the sequence, smaller tiles), so that each SIMD has "
+            "Launch more or smaller workgroups (split K or the sequence, smaller tiles), so that each SIMD "
+            "has "
             "{fits} waves.",
             ("grid-bound",),
             MEDIUM,
@@ -448,7 +491,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "grid-underfill": (
         Remedy(
             "split-work",
-            "Split the work into more workgroups (split K or the sequence, smaller tiles), so that every SIMD gets "
+            "Split the work into more workgroups (split K or the sequence, smaller tiles), so that every "
+            "SIMD gets "
             "one.",
             (),
             MEDIUM,
@@ -465,8 +509,10 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "grid-tail": (
         Remedy(
             "even-tail",
-            "Make the last workgroups as long as the others: start the longest first, use persistent workgroups "
-            "that take tiles from a counter (stream-K), or choose a grid that fills the device a whole number of "
+            "Make the last workgroups as long as the others: start the longest first, use persistent "
+            "workgroups "
+            "that take tiles from a counter (stream-K), or choose a grid that fills the device a whole "
+            "number of "
             "times.",
             (),
             MEDIUM,
@@ -475,7 +521,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "uneven-waves": (
         Remedy(
             "even-work",
-            "Give waves equal work: pair long with short tiles (causal masks, ragged batches), start long ones "
+            "Give waves equal work: pair long with short tiles (causal masks, ragged batches), start long "
+            "ones "
             "first, or hand tiles out from a counter.",
             (),
             MEDIUM,
@@ -484,7 +531,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "long-prologue": (
         Remedy(
             "persistent",
-            "Let a workgroup process several tiles (persistent kernel), so that arguments, descriptors and the "
+            "Let a workgroup process several tiles (persistent kernel), so that arguments, descriptors and "
+            "the "
             "first loads are paid for once; start the first loads at once and compute addresses meanwhile.",
             (),
             MEDIUM,

@@ -1,4 +1,4 @@
-"""Findings of the launch as a whole: occupancy, tail, uneven waves, prologue, and the ceiling of matrix
+"""Findings of the launch as a whole: occupancy, ramp-up, tail, imbalance, prologue, and the ceiling of matrix
 work."""
 
 from __future__ import annotations
@@ -7,16 +7,22 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
+from rcv_py.analysis.findings.exposure import waiting_inside
 from rcv_py.analysis.findings.finding import (
+    CAPTURE_CYCLES,
     CONTEXT,
     DEVICE_CYCLES,
     SIMD_CYCLES,
-    WAVE_CYCLES,
+    SIMDS,
     Evidence,
     Finding,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.load import class_of
+from rcv_py.analysis.findings.situation import Situation
+from rcv_py.analysis.findings.waiting import situation, told
 from rcv_py.analysis.median import median, nearest_to_median
 from rcv_py.base.text import count, percent, plural
 
@@ -32,6 +38,8 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     mean = limits.resident.mean
     if not whole.nothing or not mean or (limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap):
         return
+    if class_of(inputs).name in (MEMORY, COMPUTE):
+        return  # what more waves would ask for is at its roof
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     goal = limits.waves if is_short else limits.goal
     extra = goal - mean
@@ -40,21 +48,13 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     # A wave more brings at most as many working cycles as the others have each.
     cycles = min(whole.nothing, round(whole.working / mean * extra))
     binding = limits.binding
-    if is_short:
-        title = "Few waves: the launch does not fill the SIMDs"
-        remedy = (
-            "Launch more or smaller workgroups (split K or the sequence, smaller tiles), so that each "
-            f"SIMD has {plural(goal, 'wave')}."
-        )
-        held = f"{count(limits.waves)} would fit"
-    else:
-        assert binding is not None
-        title = f"Low occupancy, limited by {binding.name.lower()}"
-        remedy = limits.next_step + (
-            " Smaller tiles, less unrolling or __launch_bounds__ and amdgpu_waves_per_eu lower register use; "
-            "smaller or fewer LDS buffers free LDS."
-        )
+    if is_short and inputs.shape.unused_share > 0:
+        return  # more workgroups would go to SIMDs that hold none first: the grid under-fills the device
+    title = "Occupancy limiter: " + ("grid" if binding is None or is_short else binding.name.lower())
+    held = f"{count(limits.waves)} would fit"
+    if not is_short and binding is not None:
         held = f"{binding.name.lower()} leave room for {count(limits.waves)}"
+    one = _launch_of(inputs, "grid-bound" if is_short else "resource-bound")
     yield Finding(
         name="low-occupancy",
         title=title,
@@ -65,13 +65,66 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         f"{held}, of {count(limits.cap)} that the device can hold. In "
         f"{percent(whole.nothing, whole.resident)} of the cycles with a wave nothing happens: none issues, "
         "and the matrix unit does not work.",
-        remedy=remedy,
+        **told("low-occupancy", one),
         evidence=_binding_evidence(inputs),
         assumption="An estimate: each further wave is taken to work as much as those that were there, in "
         "cycles in which nothing happens now. It may need the same unit, and fewer registers may cost "
         "instructions. " + " ".join(limits.notes),
         unit=SIMD_CYCLES,
-        rank=CONTEXT,
+    )
+
+
+def _launch_of(inputs: FindingInputs, *flags: str) -> Situation:
+    """What remedies of the launch as a whole depend on."""
+    return situation(inputs, np.zeros(0, np.int64), inputs.claimed(np.zeros(0, np.int64)), flags)
+
+
+def underfill(inputs: FindingInputs) -> Iterator[Finding]:
+    """SIMDs that no workgroup was given to."""
+    shape = inputs.shape
+    idle = shape.simds - shape.used
+    if not idle:
+        return
+    yield Finding(
+        name="grid-underfill",
+        title="Grid under-fills the device",
+        cycles=idle * shape.duration,
+        is_upper_bound=True,
+        share=shape.unused_share,
+        sentence=f"{count(idle)} of {count(shape.simds)} SIMDs of the shader engines that were seen "
+        f"({percent(idle, shape.simds)}) never hold a wave of the launch.",
+        **told("grid-underfill", _launch_of(inputs)),
+        evidence=_binding_evidence(inputs),
+        assumption="At most: what the launch could last less if the work were spread over all SIMDs evenly "
+        "and smaller workgroups cost nothing. The number of SIMDs is that of *_agent_info.csv.",
+        unit=SIMDS,
+    )
+
+
+def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
+    """Long until the device is full."""
+    numbers, curve = inputs.occupancy, inputs.curve
+    if numbers is None or curve is None or numbers.peak < 2:
+        return
+    span, end = numbers.end - numbers.begin, numbers.begin + numbers.ramp
+    early = np.minimum(curve.time, end)
+    area = int((np.diff(early) * curve.waves[:-1]).sum())
+    cycles = max(0, numbers.ramp - area // max(1, numbers.peak))
+    if not cycles:
+        return
+    yield Finding(
+        name="ramp-up",
+        title="Ramp-up",
+        cycles=cycles,
+        is_upper_bound=True,
+        share=cycles / max(1, span),
+        sentence=f"It takes {count(numbers.ramp)} of {count(span)} cycles ({percent(numbers.ramp, span)} of "
+        f"the kernel's duration) until nine tenths of the peak of {plural(numbers.peak, 'wave')} are "
+        f"resident, {area / max(1, numbers.ramp):,.1f} in the mean.",
+        **told("ramp-up", _launch_of(inputs)),
+        evidence=(window_of(numbers.begin, end, "the ramp-up"),),
+        assumption="At most: what would be saved if the work of the ramp-up ran at the peak.",
+        unit=DEVICE_CYCLES,
     )
 
 
@@ -95,27 +148,25 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
     late = np.maximum(curve.time, begin)
     area = int((np.diff(late) * curve.waves[:-1]).sum())
     cycles = max(0, length - area // max(1, numbers.peak))
-    last = int(np.argmax(inputs.trace.waves.end)) if len(inputs.trace.waves) else -1
+    rows = inputs.counted
+    last = int(rows[np.argmax(inputs.trace.waves.end[rows])]) if len(rows) else -1
     evidence = [window_of(begin, numbers.end, "the tail")]
     if last >= 0:
         evidence.append(wave_of(inputs, last, "the traced wave that ends last"))
     yield Finding(
         name="grid-tail",
-        title="Tail: the device empties slowly",
+        title="Tail",
         cycles=cycles,
         is_upper_bound=True,
         share=cycles / max(1, span),
         sentence=f"For the last {count(length)} of {count(span)} cycles ({percent(length, span)}) at most "
         f"half of the peak of {plural(numbers.peak, 'wave')} is resident, {area / max(1, length):,.1f} in "
         "the mean.",
-        remedy="Make the last workgroups as long as the others: start the longest first, use persistent "
-        "workgroups that take tiles from a counter (stream-K), or choose a grid that fills the device a "
-        "whole number of times.",
+        **told("grid-tail", _launch_of(inputs)),
         evidence=tuple(evidence),
         assumption="At most: what would be saved if the work of the tail ran at the peak. The trace sees "
         "the compute units of the traced shader engines only.",
         unit=DEVICE_CYCLES,
-        rank=CONTEXT,
     )
 
 
@@ -123,27 +174,28 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
     """Waves of one kernel that live much longer than most."""
     index = inputs.trace.waves
     life = index.end - index.begin
-    if len(life) < 4:
+    order = inputs.counted[np.argsort(life[inputs.counted], kind="stable")]
+    if len(order) < 4:
         return
-    order = np.argsort(life, kind="stable")
-    middle, slowest, typical = nearest_to_median(life), int(order[-1]), round(median(life))
+    own = life[inputs.counted]
+    middle, slowest = int(inputs.counted[nearest_to_median(own)]), int(order[-1])
+    typical = round(median(own))
     if life[slowest] < UNEVEN * max(1, typical):
         return
-    last = int(np.argmax(index.end))
+    last = int(order[np.argmax(index.end[order])])
     cycles = min(int(life[last]) - typical, inputs.trace.span.width)
     if cycles <= 0:
         return  # long ones came early: others filled the time behind them
     yield Finding(
         name="uneven-waves",
-        title="Some waves live much longer than most",
+        title="Imbalance: some waves live much longer than most",
         cycles=cycles,
         is_upper_bound=True,
         share=cycles / max(1, inputs.trace.span.width),
-        sentence=f"The longest of {plural(len(life), 'traced wave')} lives {count(int(life[slowest]))} "
+        sentence=f"The longest of {plural(len(order), 'traced wave')} lives {count(int(life[slowest]))} "
         f"cycles, {life[slowest] / max(1, typical):.1f} times the median of {count(typical)}; the one that "
         f"ends last {count(int(life[last]))}.",
-        remedy="Give waves equal work: pair long with short tiles (causal masks, ragged batches), start "
-        "long ones first, or hand tiles out from a counter.",
+        **told("uneven-waves", _launch_of(inputs)),
         evidence=(
             wave_of(inputs, slowest, "the slowest"),
             wave_of(inputs, middle, "nearest to the median"),
@@ -151,8 +203,7 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
         ),
         assumption="At most: how much earlier the last wave would end if it lived as long as the median "
         "wave. Only traced waves are compared, of all kernels of the capture.",
-        unit="cycles of the capture",
-        rank=CONTEXT,
+        unit=CAPTURE_CYCLES,
     )
 
 
@@ -171,26 +222,26 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     worst = int(np.argmax(cycles[:, 0]))
     begin = int(phases.begin[worst, 0])
     head = int(table.head[phases.loop])
+    bound = waiting_inside(inputs.batches, inputs.work, phases.wave, phases.begin[:, 0], phases.begin[:, 1])
     yield Finding(
         name="long-prologue",
-        title="Much time passes before the loop",
-        cycles=stalled,
+        title="Long prologue",
+        cycles=bound.cycles,
         is_upper_bound=True,
-        share=stalled / max(1, whole),
-        sentence=f"{percent(before, whole)} of the time of the waves passes in front of the loop at line "
-        f"{head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles of the "
-        "prologue are stalls.",
-        remedy="Let a workgroup process several tiles (persistent kernel), so that arguments, descriptors "
-        "and the first loads are paid for once; start the first loads at once and compute addresses while "
-        "they are under way.",
+        share=bound.share,
+        exposed=bound.exposed,
+        attributed=max(0, before - int(phases.busy[:, 0].sum())),
+        sentence=f"{percent(before, whole)} of the time of the waves passes in front of the loop at "
+        f"instruction {head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles "
+        "of the prologue are stalls.",
+        **told("long-prologue", _launch_of(inputs)),
         evidence=(
             line_of(inputs, head, "head of the loop"),
             wave_of(inputs, int(phases.wave[worst]), "the longest prologue"),
             window_of(begin, begin + int(cycles[worst, 0]), "its prologue"),
         ),
-        assumption="At most: all stalls of the prologue, whether other waves cover them or not.",
-        unit=WAVE_CYCLES,
-        rank=CONTEXT,
+        assumption="At most: cycles in which waves wait in front of the loop and nothing happens on their "
+        "SIMD. The waits of the prologue are counted under their own findings as well.",
     )
 
 
@@ -205,11 +256,11 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
     lines = lines[np.argsort(-code.hits[lines], kind="stable")][:2]
     yield Finding(
         name="matrix-ceiling",
-        title=f"Matrix unit: at most ×{factor:.1f} if all waits vanished",
+        title=f"Matrix pipe: at most ×{factor:.1f} if all waits vanished",
         cycles=max(0, use.resident - use.busy),
         is_upper_bound=True,
         share=max(0.0, 1 - use.share),
-        sentence=f"{count(use.executions)} matrix instructions keep the matrix units busy for "
+        sentence=f"{count(use.executions)} MFMA or WMMA instructions keep the matrix pipes busy for "
         f"{count(use.busy)} of {count(use.resident)} cycles with a wave "
         f"({percent(use.busy, use.resident)}).",
         remedy="Above 40 % the kernel makes good use of the unit, below 30 % it waits for something else: "

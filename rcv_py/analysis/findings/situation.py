@@ -15,6 +15,7 @@ from rcv_py.analysis.instruction_classes import InstructionClass
 from rcv_py.analysis.language import Language
 
 REACH = 64  # instructions that are looked at on each side of an instruction
+FAR = 600  # instructions behind a load in which its first use is looked for
 ROOM = 4  # instructions that a load or a wait must be able to pass, or moving it is not worth a word
 COLD = 0.6  # of the stall in the first execution of each wave: from here on it is a cold start
 FETCH_BYTES = 32 << 10  # instruction cache of a compute unit
@@ -155,13 +156,15 @@ class Situation:
 
     @property
     def is_through_registers(self) -> bool:
-        """Whether what was loaded is written to LDS, on a target that can copy it there directly."""
+        """Whether what was loaded is next written to LDS, on a target that can copy it there directly."""
         if not self.inputs.trace.target.startswith(_LDS_DMA) or self.producer < 0:
             return False
         loaded = registers(self.text(self.producer)).writes
-        code = self.inputs.trace.code
-        stores = [text for text in code.text if text.startswith(("ds_write", "ds_store"))]
-        return any(registers(text).reads & loaded for text in stores)
+        for row in range(self.producer + 1, min(len(self.inputs.trace.code), self.producer + FAR)):
+            one = registers(self.text(row))
+            if (one.reads | one.writes) & loaded:
+                return self.text(row).startswith(("ds_write", "ds_store")) and bool(one.reads & loaded)
+        return False
 
     # -- room for more --------------------------------------------------------------------------------------
 
@@ -204,9 +207,9 @@ class Situation:
 
     @property
     def has_room_for_waves(self) -> bool:
-        """Whether more waves fit on a SIMD than were there."""
-        limits = self.inputs.limits
-        return bool(limits.resident.mean) and limits.waves >= limits.resident.mean + 1
+        """Whether more waves fit on a SIMD than were there, and the grid has workgroups for them."""
+        limits, shape = self.inputs.limits, self.inputs.shape
+        return shape.used == shape.simds and 0 < limits.resident.peak < limits.waves
 
     # -- scalar memory --------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from rcv_py.analysis.findings.evidence import (
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
-from rcv_py.analysis.findings.waiting import BOUND, CERTAIN, bounded
+from rcv_py.analysis.findings.waiting import BOUND, CERTAIN, bounded, situation, told
 from rcv_py.analysis.workgroups import TOLD_TEXT
 from rcv_py.base.text import count, percent, plural
 
@@ -37,22 +37,21 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
     stalled, total = int(inputs.attribution.stall[rows].sum()), max(1, inputs.attribution.total_stall)
     ends = [(int(found.first[i]), int(found.last[i]), int(found.links[i])) for i in range(min(2, len(found)))]
     evidence = [
-        line_of(inputs, first, f"begins a chain of {links_of} links that ends with line {last}")
+        line_of(inputs, first, f"begins a chain of {links_of} links that ends with instruction {last}")
         for first, last, links_of in ends
     ]
     yield bounded(
         inputs,
         claimed,
         name="serial-cross-lane-chain",
-        title="Cross-lane moves one behind the other",
+        title="Serialized cross-lane chain",
         sentence=f"{plural(len(found), 'chain')} of up to {longest} links: each ds_bpermute (or its like) "
         f"is waited for before the next one is issued, {round(per_link):,} cycles a link. {count(stalled)} "
-        f"of {count(total)} stalled cycles of all waves ({percent(stalled, total)}) wait for cross-lane "
+        f"of {count(total)} stalled cycles of all waves ({percent(stalled, total)} of stall) wait for "
+        f"cross-lane "
         "moves.",
-        remedy="Write the reduction with DPP (row_shr, row_bcast, quad_perm) or v_permlane, which take a "
-        "few cycles and no LDS; in Triton reduce along an axis that lies in registers; or reduce several "
-        "values side by side, so that one wait serves all.",
-        evidence=(*evidence, *worst_of(inputs, int(claimed.line[0])), *producers_of(inputs, rows)),
+        **told("serial-cross-lane-chain", situation(inputs, rows, claimed)),
+        evidence=(*evidence, *worst_of(inputs, rows, claimed), *producers_of(inputs, rows)),
         assumption="What is computed between the links is not looked at, so a chain may be unavoidable. "
         f"{CERTAIN} {BOUND}",
     )
@@ -66,10 +65,7 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         return
     evidence = list(of_pattern(inputs, rows, claimed))
     words = [_paid(inputs, rows, claimed.count)]
-    remedy = (
-        "Fewer barriers: double-buffer LDS so that one an iteration is enough, and put independent work "
-        "in front of it. The producers below are what the last wave did before it arrived: shorten that."
-    )
+    flags: tuple[str, ...] = ()
     skew = inputs.skew
     if len(skew):
         worst = int(np.argmax(skew.skew))
@@ -85,17 +81,17 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         often, times = _most_often(skew.last)
         if times > ALWAYS_LAST * len(skew) and len(skew) >= 8:
             words.append(f"{inputs.trace.waves.id(often)} was last in {count(times)} of them.")
-            remedy = "One wave does more than the others: share its work, or let it start first. " + remedy
-    told = f" How workgroups are told: {TOLD_TEXT[skew.told]}." if len(skew) else ""
+            flags = ("uneven-arrival",)
+    groups = f" How workgroups are told: {TOLD_TEXT[skew.told]}." if len(skew) else ""
     yield bounded(
         inputs,
         claimed,
         name="barrier-skew",
-        title="Barriers: waves wait for the last one",
+        title="Waits at barriers for the last wave",
         sentence=" ".join(words),
-        remedy=remedy,
+        **told("barrier-skew", situation(inputs, rows, claimed, flags)),
         evidence=tuple(evidence),
-        assumption=f"The wait is certain; only recorded waves can be seen to arrive.{told} {BOUND}",
+        assumption=f"The wait is certain; only recorded waves can be seen to arrive.{groups} {BOUND}",
     )
 
 

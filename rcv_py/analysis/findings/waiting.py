@@ -8,13 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.analysis.findings.bound_class import MEMORY_ROOF
 from rcv_py.analysis.findings.evidence import of_pattern
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
+from rcv_py.analysis.findings.remedies import advice
+from rcv_py.analysis.findings.situation import Situation
 from rcv_py.base.text import count, percent, plural
 
-COLD = 0.6  # of a pattern's stall in first executions: from here on it is a cold start
+MOST_WIDTHS = 3  # widths that a sentence names
+MOST_PRODUCERS = 8  # instructions to blame that widths and order are told by
 CERTAIN = (
     "The wait is certain: a replay of the counters says which operations each execution required. "
     "Its stall is charged to the newest of them, though an older one may have come later."
@@ -35,102 +39,23 @@ class Text(NamedTuple):
     name: str
     title: str
     what: str  # "vector loads"
-    remedy: str
-    cold: str  # remedy if it is the first execution in each wave that costs
     confidence: str = CERTAIN
 
 
-_HOIST = (
-    "Issue the load earlier: hoist it above the arithmetic, prefetch the next iteration into a second set of "
-    "registers, and wait with a partial count such as vmcnt(n). In Triton raise num_stages; in HIP or FlyDSL "
-    "double-buffer the loads by hand."
-)
-_COLD_LOAD = (
-    "This is a cold start, not the loop: issue the first loads before address arithmetic that does not need "
-    "them, or let a workgroup process several tiles, so that it happens once."
-)
-
 TEXTS = (
-    Text(
-        Pattern.LOAD,
-        "exposed-vector-load",
-        "Waits for vector loads",
-        "vector loads",
-        _HOIST,
-        _COLD_LOAD,
-    ),
-    Text(
-        Pattern.DMA,
-        "exposed-lds-dma",
-        "Waits for copies from memory to LDS",
-        "copies from memory to LDS",
-        "Copy the next tile while this one is computed: a second LDS buffer, the copies issued at the top "
-        "of the iteration, and a partial vmcnt(n) in front of the barrier instead of vmcnt(0).",
-        "This is a cold start: begin the copies of the first tile before anything else of the prologue, "
-        "or let a workgroup process several tiles.",
-    ),
-    Text(
-        Pattern.LDS,
-        "exposed-lds",
-        "Waits for LDS accesses",
-        "LDS accesses",
-        "Read operands one step ahead: issue the ds_read of the next fragment before the matrix "
-        "instructions of this one, wait with a partial lgkmcnt(n), and read wider (ds_read_b128). If "
-        "single reads take long, look at bank conflicts: pad rows or swizzle addresses.",
-        "The first reads of each wave cost most: start them right behind the barrier, before other work.",
-    ),
+    Text(Pattern.LOAD, "exposed-vector-load", "Waits for VMEM loads", "VMEM loads"),
+    Text(Pattern.DMA, "exposed-lds-dma", "Waits for LDS DMA", "copies from memory to LDS (LDS DMA)"),
+    Text(Pattern.LDS, "exposed-lds", "Waits for LDS accesses", "LDS accesses"),
     Text(
         Pattern.CROSS_LANE,
         "exposed-cross-lane",
         "Waits for cross-lane moves through LDS",
         "ds_bpermute and its like",
-        "Exchange lanes with DPP (row_shr, row_bcast, quad_perm), v_permlane or v_readlane, which do not "
-        "go through LDS; or run several reductions side by side, so that one wait serves all of them.",
-        "Exchange lanes with DPP or v_permlane, which do not go through LDS.",
     ),
-    Text(
-        Pattern.SCALAR,
-        "exposed-scalar-load",
-        "Waits for scalar loads",
-        "scalar loads",
-        "Issue scalar loads together at the beginning and wait once, after independent arithmetic; keep "
-        "pointers and strides in registers instead of loading them again in the loop.",
-        "Kernel arguments and what they point to are loaded one behind the other at the start of each "
-        "wave: pack arguments so that one s_load takes them all, preload them into registers "
-        "(amdgpu-kernarg-preload-count), avoid loading through a pointer that was just loaded, or let "
-        "fewer, longer waves do the work.",
-    ),
-    Text(
-        Pattern.STORE,
-        "waits-for-stores",
-        "Waits for stores",
-        "stores",
-        "Nothing that follows needs a store to be done: vmcnt counts stores and loads together on gfx9, "
-        "so issue loads before stores, and wait with a count that leaves the stores outstanding. Leave "
-        "out the wait in front of s_endpgm.",
-        "Move stores behind the loads they are counted with, or wait with a count that leaves them "
-        "outstanding.",
-    ),
-    Text(
-        Pattern.ATOMIC,
-        "atomics",
-        "Atomic operations",
-        "atomic operations",
-        "Reduce inside the wave and the workgroup first (DPP, LDS) and issue one atomic a workgroup; use "
-        "the form that returns nothing; spread counters over several addresses.",
-        "Reduce inside the workgroup first, and issue one atomic a workgroup.",
-    ),
-    Text(
-        Pattern.SCRATCH,
-        "scratch-spills",
-        "Spills to scratch memory",
-        "scratch accesses",
-        "Registers spill to memory: use fewer live values (smaller tiles, less unrolling), raise the "
-        "register limit with __launch_bounds__ or amdgpu_waves_per_eu, and index private arrays with "
-        "constants only.",
-        "Registers spill to memory: use fewer live values, or raise the register limit with "
-        "__launch_bounds__.",
-    ),
+    Text(Pattern.SCALAR, "exposed-scalar-load", "Waits for SMEM loads", "SMEM loads"),
+    Text(Pattern.STORE, "waits-for-stores", "Waits for VMEM stores", "VMEM stores"),
+    Text(Pattern.ATOMIC, "atomics", "Atomic operations", "atomic operations"),
+    Text(Pattern.SCRATCH, "scratch-spills", "Spills to scratch memory", "scratch accesses"),
 )
 
 
@@ -152,18 +77,31 @@ def _finding(inputs: FindingInputs, text: Text, rows: np.ndarray) -> Iterator[Fi
     if not len(claimed):
         return
     first = inputs.first_share(claimed.line)
-    has_loop = len(inputs.loops.phases) > 0
-    is_cold = first >= COLD and (has_loop or text.pattern == Pattern.SCALAR)
+    one = situation(inputs, rows, claimed)
     yield bounded(
         inputs,
         claimed,
         name=text.name,
-        title=text.title + (", mostly once a wave" if is_cold and has_loop else ""),
+        title=text.title + (", mostly once a wave" if one.is_cold else ""),
         sentence=" ".join(_sentences(inputs, text, rows, claimed, first)),
-        remedy=text.cold if is_cold else text.remedy,
+        **told(text.name, one),
         evidence=of_pattern(inputs, rows, claimed),
         assumption=f"{text.confidence} {BOUND}",
     )
+
+
+def situation(
+    inputs: FindingInputs, rows: np.ndarray, claimed: Claimed, flags: Iterable[str] = ()
+) -> Situation:
+    """What remedies of a finding depend on."""
+    producers = tuple(line for line, _ in inputs.producers(rows, MOST_PRODUCERS))
+    return Situation(inputs, claimed, producers, frozenset(flags))
+
+
+def told(name: str, one: Situation) -> dict[str, str]:
+    """The remedy of a finding, as fields of it."""
+    found = advice(name, one)
+    return {"remedy": found.text, "remedy_id": found.id, "effort": found.effort}
 
 
 def bounded(inputs: FindingInputs, claimed: Claimed, **words: object) -> Finding:
@@ -183,17 +121,21 @@ def _sentences(
 ) -> Iterator[str]:
     total = max(1, inputs.attribution.total_stall)
     stalled = int(inputs.attribution.stall[rows].sum())
-    lines = plural(len(claimed), "line")
     yield (
-        f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)}) wait "
-        f"for {text.what}, in {lines}, {plural(claimed.count, 'execution')}."
+        f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)} of "
+        f"stall) "
+        f"wait for {text.what}, at {plural(len(claimed), 'instruction')}, "
+        f"{plural(claimed.count, 'execution')}."
     )
-    if first >= 0.1 and len(inputs.loops.phases):
+    if 0.1 <= first < 1:
         yield (
-            f"{percent(round(100 * first), 100)} of the stall of these lines is their first execution in "
-            f"each wave."
+            f"{percent(round(100 * first), 100)} of the stall of these instructions is that of their first "
+            f"execution in each wave."
         )
+    elif first == 1:
+        yield "Each wave executes them once, or waits only the first time."
     yield from _distance(inputs, rows)
+    yield from widths_told(inputs, rows, claimed)
 
 
 def _distance(inputs: FindingInputs, rows: np.ndarray) -> Iterator[str]:
@@ -204,11 +146,9 @@ def _distance(inputs: FindingInputs, rows: np.ndarray) -> Iterator[str]:
         if not len(at):
             return
         row = int(at[0])
-        between = (
-            f"{count(int(uses.matrix[row]))} matrix and {count(int(uses.vector[row]))} vector instructions"
-        )
+        between = f"{count(int(uses.matrix[row]))} MFMA and {count(int(uses.vector[row]))} VALU instructions"
         told = (
-            f"Line {line} is issued {count(int(uses.median[row]))} cycles before its wait (median; "
+            f"Instruction {line} is issued {count(int(uses.median[row]))} cycles before its wait (median; "
             f"{between} between)"
         )
         latency = uses.latency[row]
@@ -221,3 +161,20 @@ def _distance(inputs: FindingInputs, rows: np.ndarray) -> Iterator[str]:
                 f"{told} and takes {count(round(latency))} in the median, so that it is the slow ones that "
                 f"are waited for."
             )
+
+
+def widths_told(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> Iterator[str]:
+    """How wide the accesses of a finding are, and how much vector memory is asked for in all."""
+    one = situation(inputs, rows, claimed)
+    widths = inputs.widths
+    found = widths.by_width(one.accesses)
+    if not found:
+        return
+    is_scalar_memory = not (widths.is_vector | widths.is_local)[one.accesses].any()
+    each = "a wave" if is_scalar_memory else "a lane"
+    parts = [f"{count(times)} × {plural(size, 'byte')} {each}" for size, times in found[:MOST_WIDTHS]]
+    yield f"The accesses to blame, by width: {', '.join(parts)}."
+    if widths.is_vector[one.accesses].any() and widths.vector_rate is not None:
+        roof = MEMORY_ROOF.get(inputs.trace.target)
+        beside = "" if roof is None else f"; memory delivers at most {roof:.1f} to each"
+        yield f"All VMEM instructions ask for at most {widths.vector_rate:.1f} bytes a CU and cycle{beside}."

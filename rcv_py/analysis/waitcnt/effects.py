@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rcv_py.base.numbers import number
+
 COUNTERS = (
     "vm",
     "vs",
@@ -113,9 +115,9 @@ def one_instruction_waits(fields: dict[str, Field]) -> Callable[[str], dict[str,
     def wanted(text: str) -> dict[str, int]:
         own, plain = _OWN.match(text), _IMMEDIATE.match(text)
         if own is not None:
-            return {own[1]: int(own[2], 0)}
+            return {own[1]: number(own[2])}
         if plain is not None:
-            return {counter: unpacked(int(plain[1], 0), field) for counter, field in fields.items()}
+            return {counter: unpacked(number(plain[1]), field) for counter, field in fields.items()}
         return named_counters(text)
 
     return wanted
@@ -123,13 +125,13 @@ def one_instruction_waits(fields: dict[str, Field]) -> Callable[[str], dict[str,
 
 def named_counters(text: str) -> dict[str, int]:
     """Return what a wait such as `s_waitcnt vmcnt(3) lgkmcnt(0)` asks of the counters it names."""
-    return {counter: int(number, 0) for counter, number in _NAMED.findall(text)}
+    return {counter: number(digits) for counter, digits in _NAMED.findall(text)}
 
 
 def unpacked(value: int, field: Field) -> int:
     """Return the number whose bits lie at several places of an immediate."""
-    number = shift = 0
+    whole = shift = 0
     for first, bits in field:
-        number |= (value >> first & ((1 << bits) - 1)) << shift
+        whole |= (value >> first & ((1 << bits) - 1)) << shift
         shift += bits
-    return number
+    return whole

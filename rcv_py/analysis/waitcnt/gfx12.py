@@ -9,6 +9,7 @@ import re
 
 from rcv_py.analysis.waitcnt.effects import NUMBER, Row, generation, named_counters
 from rcv_py.analysis.waitcnt.gfx9 import EXPORTS
+from rcv_py.base.numbers import number
 
 ORDER = ("bvh", "exp", "sample", "km", "store", "load", "tensor", "async", "x", "ds")
 SCALAR = (
@@ -45,8 +46,8 @@ def wanted(text: str) -> dict[str, int]:
     match = _SINGLE.match(text)
     if match is None:
         return named_counters(text)
-    number = int(match[3], 0)
-    return {match[1]: number >> 8 & 0x3F, "ds": number & 0x3F} if match[2] else {match[1]: number}
+    asked = number(match[3])
+    return {match[1]: asked >> 8 & 0x3F, "ds": asked & 0x3F} if match[2] else {match[1]: asked}
 
 
 RULES = generation("gfx12", ORDER, TABLE, wanted)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from rcv_py.analysis.waitcnt.effects import NOTHING, Effect, Generation
+from rcv_py.base.numbers import number
 
 _HEX = re.compile(r"\s*0x([0-9a-fA-F]+)|\s*(\d+)")
 _DECIMAL = re.compile(r"\s*(\d+)")
@@ -38,7 +39,7 @@ def number_behind(text: str, name: str) -> int:
     match = (_HEX if "0x" in text else _DECIMAL).match(rest[1:]) if found else None
     if match is None:
         return 0
-    return int(match[1], 16) if "0x" in text and match[1] else int(match[match.lastindex or 1])
+    return number(f"0x{match[1]}" if "0x" in text and match[1] else match[match.lastindex or 1])
 
 
 def rules_of(gfxip: int) -> Generation:

@@ -12,9 +12,9 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
-from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wave_choice import choose_waves, print_heading
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -32,18 +32,20 @@ _HEAD = ("line", "text", "cycles", "share", *WAYS, "source")
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    read = list(batches(trace))
+    chosen = choose_waves(trace, arguments)
+    read = list(chosen.batches)
     rule = ReferenceRule(arguments.rule)
-    found = bubbles(trace, read, rule=rule)
+    found = bubbles(trace, read, chosen.rows, rule)
     rows = in_order([_row(trace, found, i) for i in range(len(found))], arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [[row[name] for name in _HEAD] for row in rows]))
     elif arguments.json:
         document = _document(trace, found, read, rule) | {"rows": rows}
-        print(json_text(SCHEMA, document, about(arguments, trace)))
+        print(json_text(SCHEMA, document, about(arguments, trace, waves=chosen.about())))
     elif not rows:
         print(_why_none(trace, found))
     else:
+        print_heading(chosen)
         short = short_sources(trace)
         print_table(_COLUMNS, [_cells(row, short) for row in rows])
         print(_footer(trace, found, rows, rule))
@@ -126,8 +128,6 @@ def _footer(trace: Trace, found: Bubbles, rows: list[dict[str, Any]], rule: Refe
     ]
     if found.assumption:
         lines.append(found.assumption)
-    if found.waves < len(trace.waves):
-        lines.append(f"Only {found.waves:,} of {plural(len(trace.waves), 'wave')} could be read.")
     return "\n".join(lines)
 
 

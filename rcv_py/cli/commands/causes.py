@@ -16,9 +16,10 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, known_percent, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order, nothing
-from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wave_choice import choose_waves, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -52,7 +53,9 @@ _HEAD = (
 def run(arguments: Namespace) -> int:
     """Print the attribution of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    table = attribution(trace, batches(trace))
+    warn(trace)
+    chosen = choose_waves(trace, arguments)
+    table = attribution(trace, chosen.batches, chosen.rows)
     if arguments.line is not None:
         table = table.where((table.line == arguments.line) | (table.producer == arguments.line))
     printer = _Printer(trace, table, arguments)
@@ -60,8 +63,13 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(_HEAD, printer.flat(arguments.top or None)))
     elif arguments.json:
         shown = list(printer.rows(arguments.top or None))
-        print(json_text(SCHEMA, printer.document() | {"rows": shown}, about(arguments, trace)))
+        print(
+            json_text(
+                SCHEMA, printer.document() | {"rows": shown}, about(arguments, trace, waves=chosen.about())
+            )
+        )
     else:
+        print_heading(chosen)
         printer.print(arguments.top or None, arguments)
     return 0
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from rcv_py.analysis.compare.changes import Change, changes
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
@@ -53,7 +54,8 @@ def run(arguments: Namespace) -> int:
     """Print the comparison as text, CSV, JSON, Markdown or JUnit; 3 if the gate trips."""
     paths = [path for path in (arguments.folder, arguments.other, arguments.twin) if path is not None]
     traces = [open_trace(path) for path in paths]
-    a, b, *more = map(_costs, traces)
+    wanted = arguments.waves or WORKING
+    a, b, *more = (_costs(trace, wanted) for trace in traces)
     found = compare(
         a,
         b,
@@ -100,9 +102,10 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
     return ExitCode.GATE if found.verdict in _TRIPS[fail_on] else ExitCode.DONE
 
 
-def _costs(trace: Trace) -> CaptureCosts:
+def _costs(trace: Trace, wanted: str) -> CaptureCosts:
+    """Costs of the waves that are asked for, by default of those that work."""
     is_large = int(trace.waves.size.sum()) > POOL_BYTES
-    return capture_costs(trace, pooled(trace) if is_large else batches(trace))
+    return explained_costs(trace, pooled(trace) if is_large else batches(trace), wanted)
 
 
 def _values(row: Change) -> list[Any]:

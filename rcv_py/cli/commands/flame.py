@@ -13,11 +13,13 @@ from rcv_py.analysis.flame import FlameTree, Metric
 from rcv_py.analysis.flame_frames import METRICS, flame_tree, frame_rows
 from rcv_py.analysis.flame_layout import Order, layout
 from rcv_py.analysis.flame_text import folded, labels, placed_labels
+from rcv_py.analysis.populations import ALL
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
 from rcv_py.cli.flame_place import HEAD, charged_with, show_sandwich
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
+from rcv_py.cli.wave_choice import counted_trace, print_heading
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -37,21 +39,27 @@ _OF = {
 def run(arguments: Namespace) -> int:
     """Print the flamegraph of a capture."""
     trace, metric = open_trace(arguments.folder), METRICS[arguments.metric]
-    charged = charged_with(trace, arguments)
+    trace, chosen = counted_trace(trace, arguments)
+    charged = charged_with(trace, arguments, None if chosen is None else chosen.rows)
     content = "source" if arguments.content == "sandwich" else arguments.content
-    tree, note = flame_tree(trace, content, metric, lambda: list(batches(trace)), charged)
+    read = chosen.batches if chosen is not None else ()
+    tree, note = flame_tree(trace, content, metric, lambda: read or list(batches(trace)), charged)
     if arguments.around is not None or arguments.content == "sandwich":
         return show_sandwich(trace, tree, charged, arguments)
     if arguments.folded:
         print(*folded(trace, tree, metric), sep="\n", end="\n" if tree.whole(metric) else "")
     elif arguments.json:
-        print(json_text("rcv.flame/1", _document(trace, tree, arguments), about(arguments, trace)))
+        waves = None if chosen is None else chosen.about()
+        document = _document(trace, tree, arguments)
+        print(json_text("rcv.flame/1", document, about(arguments, trace, waves=waves)))
     elif arguments.csv:
         frames = _document(trace, tree, arguments)["frames"]
         sys.stdout.write(csv_text(HEAD, [[frame[name] for name in HEAD] for frame in frames]))
     else:
+        if chosen is not None:
+            print_heading(chosen)
         print_table(_COLUMNS, list(_rows(trace, tree, metric, Order(arguments.order), arguments.least)))
-        print(f"\n{_footer(tree, metric, arguments.content)}{note and ' ' + note}")
+        print(f"\n{_footer(tree, metric, arguments)}{note and ' ' + note}")
     return 0
 
 
@@ -70,13 +78,15 @@ def _rows(
         yield count(width), percent(width, whole), count(own) if own else "", indent + plain(texts[frame])
 
 
-def _footer(tree: FlameTree, metric: Metric, content: str) -> str:
+def _footer(tree: FlameTree, metric: Metric, arguments: Namespace) -> str:
     whole = count(tree.whole(metric))
+    of = "cycles inside of scopes of all waves" if arguments.content == "markers" else _OF.get(metric, "")
+    of = of if arguments.waves == ALL else of.replace("all waves", "these waves")
     if metric is Metric.HITS:
         return f"{whole} executions."
     if tree.unit == "samples":
         return f"{whole} {'stalled ' if metric is Metric.STALL else ''}PC samples."
-    return f"{whole} {'cycles inside of scopes of all waves' if content == 'markers' else _OF[metric]}."
+    return f"{whole} {of}."
 
 
 def _document(trace: Trace, tree: FlameTree, arguments: Namespace) -> dict[str, Any]:

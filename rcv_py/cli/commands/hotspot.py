@@ -9,6 +9,7 @@ from typing import Any
 
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns
 from rcv_py.analysis.occupancy_limits import occupancy_limits
+from rcv_py.analysis.populations import ALL
 from rcv_py.analysis.ranking import Ranked, ranking
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
@@ -21,6 +22,8 @@ from rcv_py.cli.legacy_text import show_legacy
 from rcv_py.cli.opening import facts_of
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.wave_choice import counted_trace, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -57,14 +60,16 @@ _OF = {
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     if arguments.like:
         return show_legacy(trace, arguments)
+    trace, chosen = counted_trace(trace, arguments)
     if arguments.bins is not None:
-        return show_bins(trace, arguments)
+        return show_bins(trace, arguments, chosen)
     if arguments.charge is not None:
-        return show_places(trace, arguments)
+        return show_places(trace, arguments, chosen)
     _check_unlike_panels(arguments)
-    costs = asked_costs(trace, arguments.clock)
+    costs = asked_costs(trace, arguments.clock, rows=None if chosen is None else chosen.rows)
     rows = ranking(trace.code, trace.sources, costs, arguments.by, arguments.sort)
     rows = rows[::-1] if arguments.ascending else rows
     top = TOP if arguments.top is None else arguments.top
@@ -74,7 +79,8 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_values(row) for row in shown]))
     elif arguments.json:
-        described = about(arguments, trace, files=facts.files)
+        waves = None if chosen is None else chosen.about()
+        described = about(arguments, trace, files=facts.files, waves=waves)
         document = _document(arguments, trace, costs, rows, shown)
         document |= {"occupancy": header_document(limits)}
         print(json_text("rcv.hotspot/1", document, described))
@@ -82,7 +88,9 @@ def run(arguments: Namespace) -> int:
         is_sampled = costs.label == SAMPLES
         columns = _COLUMNS[arguments.by]
         columns = (columns[0], *_SAMPLES, *columns[1 + len(_NUMBERS) :]) if is_sampled else columns
-        print_facts(header_facts(trace, costs, limits))
+        if chosen is not None:
+            print_heading(chosen)
+        print_facts(header_facts(trace, costs, limits, _whose(arguments)))
         print()
         short = short_sources(trace)
         print_table(columns, [_cells(arguments.by, row, is_sampled, short) for row in shown])
@@ -127,6 +135,10 @@ def _document(
     }
 
 
+def _whose(arguments: Namespace) -> str:
+    return "all waves" if arguments.waves == ALL else "these waves"
+
+
 def _footer(arguments: Namespace, costs: CostColumns, rows: Sequence[Ranked], shown: Sequence[Ranked]) -> str:
     whole = int(getattr(costs, arguments.sort).sum())
     part = sum(getattr(row, arguments.sort) for row in shown)
@@ -134,5 +146,5 @@ def _footer(arguments: Namespace, costs: CostColumns, rows: Sequence[Ranked], sh
     unit = plural(len(rows), _UNITS[arguments.by], many)
     if not whole:
         return f"No {_UNITS[arguments.by]} has any {arguments.sort}."
-    what = "samples" if costs.label == SAMPLES else f"{_OF[arguments.sort]} of all waves"
+    what = "samples" if costs.label == SAMPLES else f"{_OF[arguments.sort]} of {_whose(arguments)}"
     return f"\n{len(shown):,} of {unit}: {percent(part, whole)} of {count(whole)} {what}."

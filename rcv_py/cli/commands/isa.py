@@ -16,6 +16,8 @@ from rcv_py.cli.chosen import MODES, asked_costs, nothing, tuples_in_order
 from rcv_py.cli.isa_views import show_labels, with_bars, with_matches
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wave_choice import counted_trace, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all
@@ -33,11 +35,17 @@ _UNITS = {
 def run(arguments: Namespace) -> int:
     """Print the listing, the blocks or the branches of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     kind = "branches" if arguments.branches else "blocks" if arguments.blocks else "lines"
-    costs = asked_costs(trace, arguments.clock, MODES[arguments.mode], arguments.wave, arguments.hit)
+    trace, chosen = counted_trace(trace, arguments)
+    own = None if chosen is None else chosen.rows
+    costs = asked_costs(
+        trace, arguments.clock, MODES[arguments.mode], arguments.wave, arguments.hit, rows=own
+    )
     if arguments.labels:
         return show_labels(trace, costs, arguments)
-    found = listing(trace, kind, lambda: load_all(trace), costs, show_idle=not arguments.no_idle)
+    read = chosen.counted if chosen is not None else ()
+    found = listing(trace, kind, lambda: read or load_all(trace), costs, show_idle=not arguments.no_idle)
     found = with_matches(with_bars(trace, found, costs, arguments), arguments)
     # A column that is asked for decides which rows are the first; else it is what they cost.
     rows = found.rows if arguments.sort else found.top(arguments.top)
@@ -52,10 +60,13 @@ def run(arguments: Namespace) -> int:
             "of": len(found.rows),
             "rows": [dict(zip(found.names, row, strict=True)) for row in shown],
         }
-        print(json_text("rcv.isa/1", document, about(arguments, trace)))
+        waves = None if chosen is None else chosen.about()
+        print(json_text("rcv.isa/1", document, about(arguments, trace, waves=waves)))
     elif not found.rows:
         print(_why_none(trace, kind, arguments))
     else:
+        if chosen is not None:
+            print_heading(chosen)
         is_sampled, columns = found.measure == SAMPLES, _columns(kind, found.names)
         kept = [i for i, column in enumerate(columns) if column.title not in _UNSAMPLED[is_sampled]]
         short = short_sources(trace)

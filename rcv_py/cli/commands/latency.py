@@ -19,9 +19,9 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import tuples_in_order
-from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -73,17 +73,22 @@ def run(arguments: Namespace) -> int:
     """Print the table as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     rule = ReferenceRule(arguments.rule)
-    report = (_hidden if arguments.kind == "hidden" else _memory)(trace, rule, arguments)
+    chosen = choose_waves(trace, arguments)
+    report = (_hidden if arguments.kind == "hidden" else _memory)(chosen, rule, arguments)
     shown = tuples_in_order(report.head, report.rows, arguments)[: arguments.top or None]
     if arguments.csv:
         sys.stdout.write(csv_text(report.head, shown))
         if report.reason:
             print(report.reason, file=sys.stderr)
     elif arguments.json:
-        print(json_text("rcv.latency/1", _document(arguments, trace, report, shown), about(arguments, trace)))
+        waves = chosen.about() if arguments.kind == "hidden" else None
+        document = _document(arguments, trace, report, shown)
+        print(json_text("rcv.latency/1", document, about(arguments, trace, waves=waves)))
     elif report.reason:
         print(report.reason)
     else:
+        if arguments.kind == "hidden":
+            print_heading(chosen)
         columns = [
             Column(name.replace("_", " "), name not in _WORDS, _ELASTIC.get(name, "")) for name in report.head
         ]
@@ -94,10 +99,10 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _hidden(trace: Trace, rule: ReferenceRule, arguments: Namespace) -> _Report:
-    waves = tuple(batches(trace))
-    found, matrix = hidden_latency(trace, waves, rule), matrix_use(trace, waves)
-    table = hidden_table(trace.code, found, not arguments.no_idle)
+def _hidden(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _Report:
+    trace, waves = chosen.trace, chosen.batches
+    found, matrix = hidden_latency(trace, waves, rule, chosen.rows), matrix_use(trace, waves)
+    table = hidden_table(chosen.code, found, not arguments.no_idle)
     columns = (table.line, table.total, table.seen, table.hidden, table.idle, table.stall, table.issue)
     numbers = (*(column.tolist() for column in columns), table.share.round(6).tolist())
     rows = list(zip(*numbers, *_names(trace, table.line), strict=True))
@@ -109,16 +114,17 @@ def _hidden(trace: Trace, rule: ReferenceRule, arguments: Namespace) -> _Report:
     if matrix.executions:
         share = percent(matrix.busy, matrix.resident)
         footer += f" Matrix units busy: {share} of the time with a wave, by the cycles of their instructions."
-    reason = why_not_hidden(trace) or (
-        "" if rows else "No instruction was executed while the trace was recorded."
-    )
+    reason = why_not_hidden(trace)
+    if not reason and not rows:
+        reason = chosen.missing or "No instruction was executed while the trace was recorded."
     return _Report(_HIDDEN, rows, totals, footer, found.assumption, reason)
 
 
-def _memory(trace: Trace, rule: ReferenceRule, arguments: Namespace) -> _Report:
+def _memory(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _Report:
+    trace = chosen.trace
     if arguments.waits:
-        return _memory_and_waits(trace, rule)
-    found = memory_latency(trace, batches(trace), rule)
+        return _memory_and_waits(chosen, rule)
+    found = memory_latency(trace, chosen.batches, rule)
     numbers = (found.mean, found.error, found.std)
     more = (found.samples, found.censored, found.issue, found.stall)
     rows = list(
@@ -135,8 +141,8 @@ def _memory(trace: Trace, rule: ReferenceRule, arguments: Namespace) -> _Report:
     return _Report(_MEMORY, rows, totals, footer, found.assumption, found.reason)
 
 
-def _memory_and_waits(trace: Trace, rule: ReferenceRule) -> _Report:
-    read = tuple(batches(trace))
+def _memory_and_waits(chosen: ChosenWaves, rule: ReferenceRule) -> _Report:
+    trace, read = chosen.trace, chosen.batches
     found, waits = memory_latency(trace, read, rule), wait_summary(trace, read).latency
     line, by_counter, by_wait = matched_lines(found, waits)
     columns = [entries(getattr(found, name), by_counter) for name in _FIELDS]

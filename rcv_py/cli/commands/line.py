@@ -16,9 +16,10 @@ from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.opening import batches
 from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading, refuse
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -30,22 +31,27 @@ _HEAD = ("wave", "hit", "token", "start", *MEASURES)
 def run(arguments: Namespace) -> int:
     """Print the distribution of a line as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
     line = arguments.line
     if line >= len(trace.code):
         last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."
         raise UsageError(f"The capture has no line {line}.", hint=last)
     if trace.has_pc_samples and not len(trace.waves):
+        refuse(arguments, "PC samples do not tell waves apart.")
         return _samples(arguments, trace)
-    hits = line_hits(batches(trace), line)
+    chosen = choose_waves(trace, arguments)
+    hits = line_hits(chosen.counted, line)
     wanted = Wanted(arguments.by, arguments.bars or _BARS, arguments.log)
     view = distribution_view(hits, wanted, trace.base_clock)
     rows = _listed(view, arguments)
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_values(trace, hits, int(row)) for row in rows]))
     elif arguments.json:
-        print(json_text("rcv.line/1", _document(arguments, trace, view, rows), about(arguments, trace)))
+        document = _document(arguments, trace, view, rows)
+        print(json_text("rcv.line/1", document, about(arguments, trace, waves=chosen.about())))
     else:
-        _print(arguments, trace, view, rows)
+        print_heading(chosen)
+        _print(arguments, chosen, view, rows)
     return 0
 
 
@@ -89,10 +95,11 @@ def _document(arguments: Namespace, trace: Trace, view: DistributionView, rows: 
     }
 
 
-def _print(arguments: Namespace, trace: Trace, view: DistributionView, rows: np.ndarray) -> None:
+def _print(arguments: Namespace, chosen: ChosenWaves, view: DistributionView, rows: np.ndarray) -> None:
+    trace = chosen.trace
     print(f"{arguments.line}  {trace.code.text[arguments.line]}{beside(trace, arguments.line)}")
     if not len(view.hits):
-        print("No traced wave ran this instruction.")
+        print(_why_none(chosen, arguments.line))
         return
     head = ("measure", "hits", "min", "median", "p95", "max", "mean", "sum")
     cells = [(name, *_cells(spread)) for name, spread in _spreads(view.hits).items()]
@@ -106,6 +113,18 @@ def _print(arguments: Namespace, trace: Trace, view: DistributionView, rows: np.
     listed = [_values(trace, view.hits, int(row)) for row in rows]
     cells = [(row[0], *("" if value is None else count(value) for value in row[1:])) for row in listed]
     print_table((Column("wave"), *(Column(name, True) for name in _HEAD[1:])), cells)
+
+
+def _why_none(chosen: ChosenWaves, line: int) -> str:
+    """Why there is no execution to show; of waves that are not there nothing is concluded."""
+    counted = int(chosen.trace.code.hits[line])
+    if chosen.missing and counted:
+        what = "None of the waves that were read" if chosen.found.read else "No wave"
+        lost = f"code.json counts {plural(counted, 'execution')}, but {what[:1].lower()}{what[1:]}"
+        return f"{lost} {'ran this instruction' if chosen.found.read else 'could be read'}."
+    if counted and chosen.rows is not None:
+        return f"None of these waves ran this instruction; --waves all has {plural(counted, 'execution')}."
+    return "No traced wave ran this instruction."
 
 
 def _cells(spread: Spread | None) -> tuple[str, ...]:

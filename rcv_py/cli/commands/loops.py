@@ -16,9 +16,9 @@ from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order, nothing
 from rcv_py.cli.loop_rounds import Rounds, rounds
 from rcv_py.cli.loop_tables import SHOWN, Asked, Rows, Shown, names
-from rcv_py.cli.opening import batches
 from rcv_py.cli.places import short_sources, wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wave_choice import choose_waves, print_heading
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -34,8 +34,11 @@ _ELASTIC = {**dict.fromkeys(_PLACES, "left"), "text": "right", "split": "right"}
 def run(arguments: Namespace) -> int:
     """Print one of the tables as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    rows = None if arguments.wave is None else {wave_row(trace, arguments.wave)}
-    read = list(batches(trace)) if rows is None else [trace.reader.read(sorted(rows))]
+    chosen = (
+        None if arguments.wave is not None and arguments.waves is None else choose_waves(trace, arguments)
+    )
+    rows = {wave_row(trace, arguments.wave)} if chosen is None else chosen.rows
+    read = [trace.reader.read(sorted(rows))] if chosen is None else list(chosen.batches)
     asked = Asked(trace, read, rows, loop_summary(trace, read, rows))
     shown = SHOWN[arguments.show]
     found = rounds(asked, _choice(trace, arguments)) if arguments.loop else shown.rows(asked)
@@ -45,8 +48,11 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(head, [[row[name] for name in head] for row in part]))
     elif arguments.json:
         document = _document(asked, arguments) | {"of": len(found), "rows": part}
-        print(json_text(SCHEMA, document, about(arguments, trace)))
+        waves = None if chosen is None else chosen.about()
+        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves)))
     else:
+        if chosen is not None and asked.loops.waves:
+            print_heading(chosen)
         _print(asked, shown, found, part, arguments)
     return 0
 

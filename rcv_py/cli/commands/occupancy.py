@@ -29,7 +29,7 @@ _NO_TIMES = "The capture does not say when waves began and ended."
 _NUMBERS = tuple(Column(name, True) for name in ("mean", "peak", "tail", "ramp", "begin", "end", "share"))
 _NOTHING = {
     **dict.fromkeys(("se", "all", "cu", "simd", "kernel"), _NO_TIMES),
-    "state": "The capture holds no waves with instructions, so their states are not known.",
+    "state": "No wave with a timeline could be read, so states are not known.",
 }
 
 

@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage
 from rcv_py.cli.about import about
@@ -107,11 +108,13 @@ def _jobs(arguments: Namespace) -> list[Job]:
     """Which captures, and which files; raise UsageError where that cannot be told."""
     folders = [folder for path in arguments.folders for folder in _folders(path)]
     folders = list(dict.fromkeys(folders))
-    given = tuple(arguments.run_files or ())
+    given, wanted = tuple(arguments.run_files or ()), arguments.waves or WORKING
     if arguments.out is None:
         names = _names(folders)
         place = arguments.out_dir or Path()
-        return [Job(folder, place / f"{names[folder]}.{arguments.format}", given) for folder in folders]
+        return [
+            Job(folder, place / f"{names[folder]}.{arguments.format}", given, wanted) for folder in folders
+        ]
     if len(folders) != 1:
         raise UsageError(
             f"There are {len(folders):,} captures, but --out names one file.", hint="Use --out-dir."
@@ -119,7 +122,7 @@ def _jobs(arguments: Namespace) -> list[Job]:
     check_form(arguments.out)
     if arguments.out.is_dir():
         raise UsageError(f"{arguments.out} is a folder.", hint="Use --out-dir, or name a file.")
-    return [Job(folders[0], arguments.out, given)]
+    return [Job(folders[0], arguments.out, given, wanted)]
 
 
 def _folders(path: Path) -> list[Path]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.populations import ALL
 from rcv_py.analysis.source_lines import (
     Reasons,
     SourceLines,
@@ -25,6 +26,8 @@ from rcv_py.cli.opening import batches
 from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.cli.source_files import find_place
+from rcv_py.cli.wave_choice import ChosenWaves, counted_trace, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
@@ -74,10 +77,12 @@ class _Asked:
 def run(arguments: Namespace) -> int:
     """Print one of the three forms as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    warn(trace)
+    trace, chosen = counted_trace(trace, arguments)
     file, line = find_place(trace.sources, arguments.place) if arguments.place else (-1, 0)
     costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
     how = SourceCost.INCLUSIVE if arguments.inlined else SourceCost.SELF
-    asked = _Asked(arguments, trace, costs, how, _why(trace, arguments))
+    asked = _Asked(arguments, trace, costs, how, _why(trace, arguments, chosen))
     lines = source_lines(trace.code, costs, how, asked.why)
     kind = "files" if file < 0 else "instructions" if line else "lines"
     if kind == "files":
@@ -102,14 +107,22 @@ def run(arguments: Namespace) -> int:
             "of": len(rows),
             "rows": shown,
         }
-        print(json_text(SCHEMA, document, about(arguments, trace)))
+        waves = None if chosen is None else chosen.about()
+        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves)))
     else:
+        if chosen is not None:
+            print_heading(chosen)
         _print(asked, lines, kind, (file, line), (rows, shown))
     return 0
 
 
-def _why(trace: Trace, arguments: Namespace) -> Reasons | None:
-    causes = attribution(trace, batches(trace)) if len(trace.waves) and not arguments.no_causes else None
+def _why(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None) -> Reasons | None:
+    if not len(trace.waves) or arguments.no_causes:
+        causes = None
+    elif chosen is None:
+        causes = attribution(trace, batches(trace))
+    else:
+        causes = attribution(trace, chosen.batches, chosen.rows)
     return reasons(trace.code, causes)
 
 
@@ -281,7 +294,8 @@ def _footer(
     shown: Sequence[dict[str, Any]],
 ) -> str:
     unit = {"files": "file", "lines": "line", "instructions": "instruction"}[kind]
-    what = "samples" if asked.is_sampled else "cycles of latency and idle time of all waves"
+    whose = "all waves" if asked.arguments.waves == ALL else "these waves"
+    what = "samples" if asked.is_sampled else f"cycles of latency and idle time of {whose}"
     text = f"{len(shown):,} of {plural(len(rows), unit)}. Shares are of {count(lines.whole)} {what}"
     text += (
         f", of which {percent(lines.unmapped, lines.whole)} have no source place." if lines.unmapped else "."

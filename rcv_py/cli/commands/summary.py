@@ -15,8 +15,8 @@ from rcv_py.analysis.summary_rows import NAMES, parts, pipe_rows, plain_number, 
 from rcv_py.analysis.unit_table import UnitTable
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
-from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
 from rcv_py.formats.open import open_trace
 
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
@@ -32,14 +32,15 @@ _TITLES = {
 def run(arguments: Namespace) -> int:
     """Print the summary of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    found = device_summary(trace, tuple(batches(trace)))
+    chosen = choose_waves(trace, arguments)
+    found = device_summary(trace, chosen.batches, chosen.rows)
     if arguments.csv:
         sys.stdout.write(csv_text(NAMES, summary_rows(found)))
     elif arguments.json:
         document = {"capture": trace.name, **_document(found)}
-        print(json_text("rcv.summary/1", document, about(arguments, trace)))
+        print(json_text("rcv.summary/1", document, about(arguments, trace, waves=chosen.about())))
     else:
-        _print(trace.name, found)
+        _print(trace.name, found, chosen)
     return 0
 
 
@@ -65,14 +66,17 @@ def _document(found: DeviceSummary) -> dict[str, Any]:
     return document
 
 
-def _print(name: str, found: DeviceSummary) -> None:
+def _print(name: str, found: DeviceSummary, chosen: ChosenWaves) -> None:
     print(name)
+    if chosen.heading:
+        print(chosen.heading)
     print_facts([(fact.name.lower(), f"{fact.text}  {fact.of}".rstrip()) for fact in found.facts])
     if found.is_empty:
         print(f"\n{NOTHING}")
     for title, rows in parts(found):
         whole = sum(value for _, value in rows)
-        unit = "samples" if title == "stall reasons" else "cycles of the traced waves"
+        whose = "the traced waves" if chosen.rows is None else chosen.choice.text
+        unit = "samples" if title == "stall reasons" else f"cycles of {whose}"
         print(f"\n{title[:1].upper()}{title[1:]}, of {count(whole)} {unit}")
         cells = [(row, count(value), percent(value, whole)) for row, value in rows]
         print_table((Column(""), Column("count", True), Column("share", True)), cells)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.findings.choose import chosen_rows
-from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
+from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, gain_percent
 from rcv_py.analysis.findings.text import markdown
+from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
@@ -24,6 +25,7 @@ from rcv_py.cli.report import (
     print_table,
     print_wrapped,
 )
+from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import open_trace
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
@@ -36,6 +38,7 @@ _HEAD = (
     "rank",
     "name",
     "title",
+    "gain",
     "cycles",
     "is_upper_bound",
     "share",
@@ -44,6 +47,8 @@ _HEAD = (
     "attributed",
     "sentence",
     "remedy",
+    "remedy_id",
+    "effort",
     "evidence",
     "assumption",
 )
@@ -51,11 +56,23 @@ _MANY = (
     Column("capture", elastic="left"),
     Column("kernel", elastic="right"),
     Column("waves", True),
-    Column("at stake", True),
+    Column("class"),
+    Column("gain", True),
     Column("headline", elastic="right"),
 )
-_MANY_HEAD = ("capture", "kernel", "waves", "name", "headline", "cycles", "share", "note")
-_SECTIONS = {RANKED: "", CONTEXT: "About the launch as a whole", CAUTION: "Take care"}
+_MANY_HEAD = (
+    "capture",
+    "kernel",
+    "waves",
+    "class",
+    "name",
+    "headline",
+    "gain",
+    "cycles",
+    "share",
+    "note",
+)
+_SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
 
 def run(arguments: Namespace) -> int:
@@ -66,12 +83,15 @@ def run(arguments: Namespace) -> int:
         return 0
     trace = open_trace(arguments.folder)
     facts = facts_of(trace, arguments)
-    found = look(trace, is_whole=arguments.all, facts=facts)
-    shown = found.findings[: arguments.top or None]
+    found = look(trace, is_whole=arguments.all, facts=facts, waves=arguments.waves or WORKING)
+    is_plain = not (arguments.csv or arguments.json)
+    shown = _chosen(found, arguments.top, is_short=is_plain and not arguments.all)
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_cells(one) for one in shown]))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, found, shown), about(arguments, trace, files=facts.files)))
+        waves = None if found.choice is None else wave_facts(found.choice, found.of)
+        described = about(arguments, trace, files=facts.files, waves=waves)
+        print(json_text(SCHEMA, _document(trace, found, shown), described))
     elif arguments.markdown:
         sys.stdout.write(markdown(trace.name, found, shown))
     else:
@@ -79,24 +99,41 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def look(trace: Trace, *, is_whole: bool = False, facts: RunFacts | None = None) -> Findings:
+def look(
+    trace: Trace, *, is_whole: bool = False, facts: RunFacts | None = None, waves: str = WORKING
+) -> Findings:
     """Read the waves of a capture, of a large one some shader engines, and return its findings.
 
-    `facts` are what the tables of the run tell; None: those near the capture.
+    `facts` are what the tables of the run tell; None: those near the capture.  `waves` says whose costs are
+    ranked: `working`, `all`, or a population.
     """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows)), is_whole=True, facts=facts)
+    return triage(trace, tuple(batches(trace, rows)), is_whole=True, facts=facts, waves=waves)
+
+
+def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:
+    """The findings to print: of text those that are told in full, else all; --top N the first N, 0 all."""
+    if top is None:
+        return found.told if is_short else found.findings
+    return found.findings[: top or None]
 
 
 def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict[str, Any]:
     return {
         "capture": trace.name,
         "kernel": trace.kernel_name,
-        "waves": {"read": found.waves, "of": found.of},
+        "waves": {
+            "read": found.waves,
+            "of": found.of,
+            "counted": found.waves if found.choice is None else found.choice.waves,
+            "missing": found.unread,
+        },
         "totals": {"resident": found.resident, "silent": found.no_issue, "bubbles": found.bubbles},
         "numbers": [
             {"id": one.id, "name": one.name, "text": one.text, "of": one.of} for one in found.numbers
         ],
+        "alarm": found.alarm,
+        "class": None if found.bound_class is None else found.bound_class.as_json(),
         "headline": found.headline,
         "of": len(found.findings),
         "below_threshold": found.hidden,
@@ -117,28 +154,43 @@ def _cells(one: Finding) -> list[Any]:
 def _print(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> None:
     out = sys.stdout
     print(bold(trace.name, out))
+    if found.alarm or found.bound_class is not None:
+        print_wrapped(bold(found.sentence, out))
     print_facts([(one.name, f"{one.text}, {one.of}" if one.of else one.text) for one in found.numbers])
     if found.partial:
-        print(f"\nPartial: {found.partial}, those of some shader engines; --all looks at every wave.")
+        print(f"\nPartial: {found.partial}. {found.why_partial}")
+    if found.selection:
+        print(f"\nRanked: {found.selection}; --waves all ranks all of them.")
     section = RANKED
     for number, one in enumerate(shown, 1):
         if one.rank != section:
             section = one.rank
             print(f"\n{bold(_SECTIONS[section], out)}")
         _print_one(number, one)
-    if found.why:
+    if found.why and not found.alarm:
         print(f"\n{found.why}")
-    left = len(found.findings) - len(shown)
-    if left:
-        print(f"\n{plural(left, 'further finding')}: --top 0 shows all.")
+    _print_rest(found, shown)
     if found.assumption:
         print()
         print_wrapped(found.assumption)
 
 
+def _print_rest(found: Findings, shown: tuple[Finding, ...]) -> None:
+    """What is not shown: the small findings in one line, and how many others --top has left out."""
+    left = [one for one in found.findings if one not in shown]
+    if found.small_text and len(left) >= len(found.small):
+        print()
+        print_wrapped(f"{found.small_text} --all shows them.")
+    cut = sum(not one.is_small for one in left)
+    if cut:
+        print(f"\n{plural(cut, 'further finding')}: --top 0 shows all.")
+
+
 def _print_one(number: int, one: Finding) -> None:
-    stake = f"  {one.stake}" if one.stake else ""
-    print(f"\n{bold(f'{number:>2}  {one.title}', sys.stdout)}{stake}")
+    gain = f"  {one.gain_text}" if one.gain_text else ""
+    print(f"\n{bold(f'{number:>2}  {one.title}', sys.stdout)}{gain}")
+    if one.stake:
+        print_wrapped(f"{one.stake} of {one.unit}.".capitalize(), indent=4)
     print_wrapped(one.sentence, indent=4)
     print_wrapped(f"→ {one.remedy}", indent=4)
     for place in one.evidence:
@@ -175,7 +227,7 @@ def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | Non
     try:
         trace = open_trace(entry.path)
         facts = facts_of(trace, arguments) if arguments.run_files else None
-        found = look(trace, is_whole=arguments.all, facts=facts)
+        found = look(trace, is_whole=arguments.all, facts=facts, waves=arguments.waves or WORKING)
     except RcvError as error:
         return None, str(error)
     return found, "" if found.findings else entry.note or found.headline
@@ -187,22 +239,31 @@ def _first(found: Findings | None) -> Finding | None:
 
 def _many_cells(entry: CaptureEntry, found: Findings | None, note: str) -> list[Any]:
     first = _first(found)
-    told = (None, "", None, None) if first is None else (first.name, first.title, first.cycles, first.share)
-    return [str(entry.path), entry.kernel, entry.waves, *told, note]
+    told = (None, "", None, None, None)
+    if first is not None:
+        told = (first.name, first.title, round(first.gain, 6), first.cycles, first.share)
+    return [str(entry.path), entry.kernel, entry.waves, _class(found) or None, *told, note]
+
+
+def _class(found: Findings | None) -> str:
+    if found is None or found.bound_class is None:
+        return ""
+    return found.bound_class.name
 
 
 def _shown(folder: Path, entry: CaptureEntry, found: Findings | None, note: str) -> list[str]:
     first = _first(found)
-    stake = first.stake if first is not None else ""
+    gain = gain_percent(first.gain) if first is not None and first.gain_text else ""
     place = entry.path.relative_to(folder) if entry.path.is_relative_to(folder) else entry.path
-    return [str(place), entry.kernel, count(entry.waves), stake, first.title if first is not None else note]
+    title = first.title if first is not None else note
+    return [str(place), entry.kernel, count(entry.waves), _class(found), gain, title]
 
 
 def _many_lines(rows: list[tuple[CaptureEntry, Findings | None, str]]) -> Iterator[str]:
-    yield "| capture | kernel | waves | at stake | headline |\n|---|---|---:|---:|---|\n"
+    yield "| capture | kernel | waves | class | gain | headline |\n|---|---|---:|---|---:|---|\n"
     for entry, found, note in rows:
         first = _first(found)
-        stake = first.stake if first is not None else ""
+        gain = gain_percent(first.gain) if first is not None and first.gain_text else ""
         title = first.title if first is not None else note
-        cells = (entry.name, entry.kernel, count(entry.waves), stake, title)
+        cells = (entry.name, entry.kernel, count(entry.waves), _class(found), gain, title)
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

@@ -16,6 +16,8 @@ from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted, counted_batches, in_order, nothing
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wave_choice import choose_waves, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -60,11 +62,16 @@ _STATISTICS = ("p10", "median", "p90", "mean")
 def run(arguments: Namespace) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    rows = counted(trace, arguments.clock)
-    if arguments.wave is not None:
-        one = {_row(trace, arguments.wave)}
-        rows = one if rows is None else one & rows
-    summary = wait_summary(trace, counted_batches(trace, rows), rows)
+    warn(trace)
+    chosen = None
+    if arguments.wave is None or arguments.waves is not None:
+        chosen = choose_waves(trace, arguments)
+        rows, read = chosen.touching(arguments.clock), chosen.batches
+    else:
+        rows, inside = {_row(trace, arguments.wave)}, counted(trace, arguments.clock)
+        rows = rows if inside is None else rows & inside
+        read = counted_batches(trace, rows)
+    summary = wait_summary(trace, read, rows)
     make = _Latencies if arguments.latency else _Waits
     printer = make(trace, summary, len(trace.waves) if rows is None else len(rows))
     found = [row for row in printer.rows(None) if _is_about(row, arguments.line)]
@@ -73,8 +80,11 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(printer.head, printer.csv(shown)))
     elif arguments.json:
         document = _document(trace, summary, arguments) | {printer.name: shown}
-        print(json_text(SCHEMA, document, about(arguments, trace)))
+        waves = None if chosen is None else chosen.about()
+        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves)))
     else:
+        if chosen is not None and summary.waves:
+            print_heading(chosen)
         printer.print(shown, arguments)
     return 0
 

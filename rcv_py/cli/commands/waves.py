@@ -12,13 +12,15 @@ import numpy as np
 
 from rcv_py.analysis.occupancy import Residencies, residencies
 from rcv_py.analysis.place_text import NO_PLACE
+from rcv_py.analysis.populations import ALL, POPULATION_HEAD, population_rows, populations, ran_text
 from rcv_py.analysis.token_details import state_cycles
 from rcv_py.analysis.wave_places import traced_waves, waves_of_kernels, waves_of_unit
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, in_order, nothing, window_of
 from rcv_py.cli.places import wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wave_choice import choose_waves, missing_text
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.kinds import WaveState
@@ -26,12 +28,19 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 
 SCHEMA = "rcv.waves/1"
+POPULATIONS_SCHEMA = "rcv.waves.populations/1"
 RESIDENT_SCHEMA = "rcv.waves.resident/1"
 STATES = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
 _NAMES = ("wave", "se", "sa", "cu", "simd", "slot")  # numbers that are names
 _ELASTIC = {"kernel": "right"}
 _LIFE = ("begin", "end", "cycles")
 _HEAD = ("wave", "cu", "kernel", *_LIFE, "tokens", *(state.name.lower() for state in STATES))
+_POPULATIONS = (
+    Column("id"),
+    Column("works"),
+    *(Column(name, True) for name in ("waves", "cut", "executions", "instructions", "cycles", "share")),
+    Column("name", elastic="right"),
+)
 _RESIDENT = ("se", "sa", "cu", "simd", "slot", "begin", "end", "workgroup")
 _RESIDENT_HEAD = (*_RESIDENT, "cycles", "kernel", "wave")
 
@@ -39,6 +48,8 @@ _RESIDENT_HEAD = (*_RESIDENT, "cycles", "kernel", "wave")
 def run(arguments: Namespace) -> int:
     """Print the waves of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    if arguments.populations:
+        return _show_populations(trace, arguments)
     rows = list(_resident(trace, arguments) if arguments.resident else _traced(trace, arguments))
     shown = in_order(rows, arguments)[: arguments.top or None]
     head = _RESIDENT_HEAD if arguments.resident else _HEAD
@@ -57,6 +68,40 @@ def run(arguments: Namespace) -> int:
         print_table(columns, [[_cell(name, row[name]) for name in head] for row in shown])
         print(f"\n{len(shown):,} of {plural(len(rows), 'wave')}; times in cycles.")
     return 0
+
+
+def _show_populations(trace: Trace, arguments: Namespace) -> int:
+    """Print the ways that waves took through the code."""
+    found = populations(trace, counted_batches(trace, None))
+    rows = population_rows(found)
+    shown = in_order(rows, arguments)[: arguments.top or None]
+    if arguments.csv:
+        sys.stdout.write(csv_text(POPULATION_HEAD, [list(row.values()) for row in shown]))
+    elif arguments.json:
+        document = {
+            "capture": trace.name,
+            "read": found.read,
+            "traced": len(trace.waves),
+            "instructions_ran": found.ran,
+            "instructions": found.of,
+            "of": len(rows),
+            "rows": shown,
+        }
+        print(json_text(POPULATIONS_SCHEMA, document, about(arguments, trace)))
+    elif not rows:
+        print(missing_text(0, len(trace.waves)) or "The capture has no traced waves.")
+    else:
+        print_table(_POPULATIONS, [_population_cells(row) for row in shown])
+        print(f"\n{ran_text(found)}; cycles are lives of waves. --waves takes an id, working or all.")
+        if found.read < len(trace.waves):
+            print(missing_text(found.read, len(trace.waves)))
+    return 0
+
+
+def _population_cells(row: dict[str, Any]) -> list[str]:
+    numbers = [count(row["waves"]), count(row["cut"]), f"{row['instructions']:,.1f}".removesuffix(".0")]
+    numbers += [count(row["reached"]), count(row["cycles"]), percent(row["share"], 1)]
+    return [row["id"], "yes" if row["is_working"] else "no", *numbers, row["name"]]
 
 
 def _cell(name: str, value: Any) -> str:
@@ -88,6 +133,9 @@ def _traced(trace: Trace, arguments: Namespace) -> Iterator[dict[str, Any]]:
     chosen = waves_of_kernels(trace, chosen, arguments.without_kernel)
     chosen = chosen[~np.isin(index.se[chosen], arguments.without_se)]
     inside = [row for row in chosen.tolist() if _is_seen(arguments.within, index.begin[row], index.end[row])]
+    if arguments.waves not in (None, ALL):
+        rows = choose_waves(trace, arguments).rows
+        inside = [row for row in inside if rows is None or row in rows]
     read = {wave.row: wave for batch in counted_batches(trace, set(inside)) for wave in batch.waves}
     for row in inside:
         begin, end = int(index.begin[row]), int(index.end[row])

@@ -14,6 +14,8 @@ from rcv_py.base.errors import Cancelled, RcvError
 from rcv_py.cli.mcp.worker import Answer, serve
 
 MEMBERS = 2
+LONGEST_S = 300.0  # of a call; those of large captures take some seconds
+MOST_WAITING = 24  # calls that wait for a process; each keeps one of the server's 40 threads
 _GRACE_S = 1.5  # in which a stopped process may remove half-written files
 
 
@@ -24,6 +26,26 @@ class Stopped(RcvError):
         super().__init__(
             "The analysis stopped unexpectedly, probably for lack of memory.",
             hint="Ask for less at a time, or analyse this capture on a machine with more memory.",
+        )
+
+
+class TooLong(RcvError):
+    """A call took longer than it may."""
+
+    def __init__(self, longest: float = LONGEST_S) -> None:
+        super().__init__(
+            f"The analysis was stopped after {longest:g} seconds.",
+            hint="Ask for less at a time, or use the command line, which has no limit.",
+        )
+
+
+class Busy(RcvError):
+    """Too many calls wait already."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"The server is busy: {MOST_WAITING} calls wait already.",
+            hint="Ask again when others are answered.",
         )
 
 
@@ -48,10 +70,18 @@ class Member:
         self.is_alive = True
         self.key = ""  # of the capture it looked at last
 
-    def ask(self, words: list[str]) -> Answer:
-        """Run a command line there; raise Stopped if the process ends before it answers."""
+    def ask(self, words: list[str], longest: float = LONGEST_S) -> Answer:
+        """Run a command line there.
+
+        Raise Stopped if the process ends before it answers, and TooLong if it does not answer in time; then
+        it is killed, and whoever asks next gets another one.
+        """
         try:
             self.connection.send(words)
+            if not self.connection.poll(longest):
+                self.is_alive = False
+                self.kill()
+                raise TooLong(longest)
             answer: Answer = self.connection.recv()
         except (EOFError, OSError) as error:
             self.is_alive = False
@@ -81,8 +111,10 @@ class Member:
 class Crew:
     """At most `members` processes, started when there is work.  All methods may be called from any thread."""
 
-    def __init__(self, members: int = MEMBERS) -> None:
+    def __init__(self, members: int = MEMBERS, longest: float = LONGEST_S) -> None:
         self._limit = members
+        self._longest = longest
+        self._waiting = 0
         self._changed = threading.Condition()
         self._idle: list[Member] = []
         self._busy: set[Member] = set()
@@ -91,11 +123,11 @@ class Crew:
         """Run a command line, by the process that knows the capture `key` if it is free.
 
         Blocks.  With `alone` the process does nothing else before or after.  Raise Cancelled if the ticket
-        is cancelled first.
+        is cancelled first, and Busy if too many calls wait.
         """
         member = self._take(ticket, key, alone)
         try:
-            return member.ask(words)
+            return member.ask(words, self._longest)
         except Stopped:
             if ticket.is_cancelled:
                 raise Cancelled from None
@@ -132,8 +164,18 @@ class Crew:
                     ticket.member = member
                     self._busy.add(member)
                     return member
-                self._changed.wait()
+                self._wait()
         raise Cancelled
+
+    def _wait(self) -> None:
+        """Wait until a process may be free; raise Busy if too many wait already."""
+        if self._waiting >= MOST_WAITING:
+            raise Busy
+        self._waiting += 1
+        try:
+            self._changed.wait()
+        finally:
+            self._waiting -= 1
 
     def _free(self, key: str, alone: bool) -> Member | None:
         """An idle process that knows the capture, a new one, or any idle one, in this order."""

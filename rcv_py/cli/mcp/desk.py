@@ -15,9 +15,10 @@ from rcv_py.cli.arguments import NAMES
 from rcv_py.cli.mcp.answers import Reply, failure, reply
 from rcv_py.cli.mcp.crew import Crew, Ticket
 from rcv_py.cli.mcp.fence import Fence
-from rcv_py.cli.mcp.tools import MAX_KB, PICTURE, USUAL_KB, Tool, tools
+from rcv_py.cli.mcp.tools import MAX_KB, PICTURE, USUAL_KB, Tool, short, tools
 from rcv_py.formats.open import capture_paths
 
+MOST_KB = 1 << 20  # of an answer: more is as good as all
 LISTED = 200  # captures among the resources; `index` finds all
 _DEPTH = 6
 _SCHEME = "rcv://"
@@ -135,8 +136,8 @@ def _max_kb(given: Mapping[str, Any]) -> int:
     if value is None:
         return USUAL_KB
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise UsageError(f"{MAX_KB} is a whole number, 0 or more, not {value!r}.", hint="0 means all.")
-    return value
+        raise UsageError(f"{MAX_KB} is a whole number, 0 or more, not {short(value)}.", hint="0 means all.")
+    return min(value, MOST_KB)
 
 
 def _plain(name: str) -> str:

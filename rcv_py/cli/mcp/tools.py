@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import COMMANDS
 from rcv_py.cli.mcp.fence import Fence
 from rcv_py.cli.options import Command, count, cycles, percent, positive_count, size
@@ -22,6 +23,8 @@ NO_TOOLS = frozenset(("view", "synth", "mcp"))  # a window, made-up captures, an
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
 PICTURE = "shot"  # answers with the picture, and needs no folder
 MAX_KB = "max_kb"
+MOST_LETTERS = 8192  # of an argument; a path has at most 4,096
+MOST_VALUES = 1000  # of a list
 USUAL_KB = 48  # of JSON: some ten thousand tokens of a language model
 _TARGETS = frozenset(("out", "out_dir"))
 # Other forms than JSON, exit codes that a tool has not, and what the server decides itself.
@@ -101,6 +104,8 @@ class Tool:
         if default not in (None, "", [], argparse.SUPPRESS):
             described["default"] = str(default) if isinstance(default, Path) else default
         item = dict(_TYPES.get(action.type, _ANY))
+        if hasattr(action.type, "most"):
+            item = {"type": "integer", "minimum": action.type.least, "maximum": action.type.most}
         if action.choices is not None:
             item["enum"] = list(action.choices)
         return {"type": "array", "items": item, **described} if _is_list(action) else {**item, **described}
@@ -145,17 +150,25 @@ class Tool:
 
     def _texts(self, name: str, action: argparse.Action, value: object, fence: Fence) -> Iterator[str]:
         values = value if isinstance(value, list) else [value]
+        if len(values) > MOST_VALUES:
+            raise UsageError(
+                f"{name} of {self.name} has more than {MOST_VALUES:,} values.", hint="Ask in parts."
+            )
         if isinstance(value, list) and not _is_list(action):
             raise UsageError(f"{name} of {self.name} is one value, not a list.", hint=_help(action))
         for item in values:
             if isinstance(item, bool) or not isinstance(item, str | int | float):
-                raise UsageError(f"{name} of {self.name} cannot be {item!r}.", hint=_help(action))
+                raise UsageError(f"{name} of {self.name} cannot be {short(item)}.", hint=_help(action))
+            if len(_text(item)) > MOST_LETTERS:
+                raise UsageError(
+                    f"{name} of {self.name} has more than {MOST_LETTERS:,} letters.", hint=_help(action)
+                )
             if action.type is Path:
-                yield str(fence.writable(str(item)) if name in _TARGETS else fence.readable(str(item)))
-            elif str(item).startswith("-") and (not action.option_strings or action.nargs in _MANY):
-                raise UsageError(f"{name} of {self.name} cannot be {item!r}.", hint=_help(action))
+                yield str(fence.writable(_text(item)) if name in _TARGETS else fence.readable(_text(item)))
+            elif _text(item).startswith("-") and (not action.option_strings or action.nargs in _MANY):
+                raise UsageError(f"{name} of {self.name} cannot be {short(item)}.", hint=_help(action))
             else:
-                yield str(int(item) if isinstance(item, float) and item.is_integer() else item)
+                yield _text(item)
 
 
 def tools(commands: Iterable[Command] = COMMANDS, *, can_write: bool = False) -> dict[str, Tool]:
@@ -172,6 +185,23 @@ def tool_of(command: Command) -> Tool:
     out = _LEFT_OUT | _LEFT_OUT_OF.get(command.name, frozenset())
     kept = {name: action for name, action in actions.items() if name not in out}
     return Tool(command, kept, "json" in actions, command.name in WRITERS)
+
+
+def _text(item: str | float) -> str:
+    """A value as a word of the command line; a number of thousands of digits is too long in any case."""
+    if isinstance(item, str):
+        return item
+    if isinstance(item, int):
+        return str(item) if abs(item) < 1 << 64 else "9" * 20
+    return str(int(item) if item.is_integer() and abs(item) < 1 << 64 else item)
+
+
+def short(item: object) -> str:
+    """Return a value for a sentence; only the begin of one that is long."""
+    try:
+        return elide_right(repr(item), 60)
+    except (ValueError, RecursionError):  # a number with thousands of digits in it, or lists in lists
+        return "a value that long"
 
 
 def _is_flag(action: argparse.Action) -> bool:
@@ -193,5 +223,5 @@ def _help(action: argparse.Action) -> str:
 
 def _flag(tool: str, name: str, action: argparse.Action, value: object) -> list[str]:
     if not isinstance(value, bool):
-        raise UsageError(f"{name} of {tool} is true or false, not {value!r}.", hint=_help(action))
+        raise UsageError(f"{name} of {tool} is true or false, not {short(value)}.", hint=_help(action))
     return [action.option_strings[-1]] if value else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rcv_py.cli.schemas.shape import Fields, Shape, fixed, listed, named, record, text
+from rcv_py.cli.schemas.shape import Fields, Shape, fixed, listed, named, record, text, whole
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 VALUE: Shape = {
@@ -24,12 +24,22 @@ ABOUT = record(
             "What is wrong with the files of these captures, and so with numbers below.",
             text("A sentence; of several captures it begins with the name of the capture."),
         ),
+        "waves": record(
+            "Whose costs are summed, in documents of which `--waves` chooses the waves.",
+            {
+                "chosen": text("What was asked for: `working`, `all`, or the id of a population."),
+                "counted": whole("Waves whose costs are summed."),
+                "read": whole("Waves that could be read; those that do not count still occupy units."),
+                "traced": whole("Waves that the capture names; more than were read if files are missing."),
+                "text": text("The choice in words."),
+            },
+        ),
         "run_files": listed(
             "Tables of the run that were used, where the command uses them; empty if none was found.",
             text("Path of a file."),
         ),
     },
-    optional=("run_files",),
+    optional=("waves", "run_files"),
 )
 
 

@@ -12,6 +12,7 @@ from rcv_py.cli.schemas.shape import (
     listed,
     maybe,
     named,
+    number,
     record,
     rows,
     share,
@@ -89,6 +90,35 @@ RESIDENT = schema(
                 "cycles": _LIVED,
                 "kernel": _KERNEL,
                 "wave": text("Name of the wave if its instructions were traced, else empty."),
+            },
+        ),
+    },
+)
+
+POPULATIONS = schema(
+    "rcv.waves.populations",
+    "waves",
+    "Ways that waves took through the code, and which of them work (--populations).",
+    {
+        **CAPTURE,
+        "read": whole("Waves that could be read."),
+        "traced": whole("Waves that the capture names."),
+        "instructions_ran": whole("Distinct instructions that one of these waves reached."),
+        "instructions": whole("Instructions of the kernels that they executed."),
+        "of": OF,
+        "rows": rows(
+            "One row a population: those that work first, then by executions.",
+            {
+                "id": text("What `--waves` takes."),
+                "name": text("The same for people."),
+                "kernel": text("Symbol of the kernel; empty if it is not known."),
+                "is_working": flag("Whether these waves do the work of the kernel."),
+                "waves": whole("Waves that took this way; how often loops ran is left aside."),
+                "cut": whole("Of them: waves whose record does not reach the end of the program."),
+                "instructions": number("Executions a wave, median.", least=0),
+                "reached": whole("Distinct instructions in the basic blocks of the way."),
+                "cycles": cycles("Sum of the lives of these waves"),
+                "share": share("Part of the lives of all waves that were read"),
             },
         ),
     },
@@ -256,4 +286,4 @@ SEARCH = schema(
     },
 )
 
-WAVE_SCHEMAS = (WAVES, RESIDENT, WAVE, UNITS, PLACE, SEARCH)
+WAVE_SCHEMAS = (WAVES, RESIDENT, POPULATIONS, WAVE, UNITS, PLACE, SEARCH)

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.formats.limits import CALLS, FOLDERS, PATH_FOLDERS, PATH_LETTERS
+
 _ARROW = " -> "
 _LONGEST_LINE = 9  # digits of a line number that fits into 32 bits
 
@@ -20,26 +22,56 @@ class Chains(NamedTuple):
     file: np.ndarray  # int32
     line: np.ndarray  # int32, 1-based; 0 if the compiler made the code up
     paths: tuple[str, ...]
+    cut: int = 0  # source texts of which something was left out
 
     def taken(self, order: np.ndarray) -> Chains:
         """Return the chains of the code lines `order`, in that order."""
         length = np.diff(self.first)[order]
         first = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
         rows = np.arange(first[-1]) + np.repeat(self.first[:-1][order] - first[:-1], length)
-        return Chains(first, self.file[rows], self.line[rows], self.paths)
+        return Chains(first, self.file[rows], self.line[rows], self.paths, self.cut)
 
 
 def chains(sources: list[str]) -> Chains:
     """Return the chains of all code lines; equal texts, which are the rule, are split once."""
     ids: dict[str, int] = {}
     split: dict[str, list[tuple[int, int]]] = {}
+    paths = _Paths()
+    cut = 0
     for text in sources:
         if text not in split:
-            split[text] = [(ids.setdefault(path, len(ids)), line) for path, line in places(text)]
+            found, before = places(text), paths.cut
+            split[text] = [(ids.setdefault(paths.kept(path), len(ids)), line) for path, line in found[:CALLS]]
+            cut += len(found) > CALLS or paths.cut > before
     length = np.array([len(split[text]) for text in sources], dtype=np.int32)
     pairs = np.array([pair for text in sources for pair in split[text]], dtype=np.int32).reshape(-1, 2)
     first = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
-    return Chains(first, pairs[:, 0].copy(), pairs[:, 1].copy(), tuple(ids))
+    return Chains(first, pairs[:, 0].copy(), pairs[:, 1].copy(), tuple(ids), cut)
+
+
+class _Paths:
+    """Paths that trees of folders can bear: of others only the end is kept."""
+
+    def __init__(self) -> None:
+        self.cut = 0
+        self._folders = 0
+        self._kept: dict[str, str] = {}
+
+    def kept(self, path: str) -> str:
+        """The path, or its end behind an ellipsis."""
+        if path not in self._kept:
+            self._kept[path] = self._bounded(path)
+        kept = self._kept[path]
+        self.cut += kept != path
+        return kept
+
+    def _bounded(self, path: str) -> str:
+        folders = path.count("/") + path.count("\\")
+        room = min(PATH_FOLDERS, FOLDERS - self._folders)
+        if folders <= room and len(path) <= PATH_LETTERS:
+            self._folders += folders
+            return path
+        return "…/" + path[-PATH_LETTERS:].replace("\\", "/").rpartition("/")[2]
 
 
 def places(text: str) -> list[tuple[str, int]]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.text import plural
+from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.columns import frozen, whole_number
 from rcv_py.formats.files import try_json
+from rcv_py.formats.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, cut, tell_cut
 from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.code_columns import CodeColumns, code_columns
 from rcv_py.formats.uiout.folder import CODE, Listing
@@ -22,6 +23,7 @@ from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import TokenKind
 
 PANELS = ("isa", "explorer", "top_lines", "hotspot", "source", "labels")
+_LABELS = (";", "label")
 _COSTS = ("hit", "latency", "stall", "idle")
 
 
@@ -75,7 +77,7 @@ def read_code(files: Listing, gfxip: int, problems: list[Problem]) -> Code:
 
 
 def _code(data: dict, rows: list, gfxip: int, problems: list[Problem]) -> Code:
-    columns = code_columns(rows, data.get("header"))
+    columns = _bounded(code_columns(rows, data.get("header")), problems)
     tell_skipped(problems, CODE, len(rows) - len(columns.text), "row")
     names = [text.split(None, 1)[0] if text else "" for text in columns.text]
     mnemonics = frozenset(names)
@@ -94,6 +96,9 @@ def _code(data: dict, rows: list, gfxip: int, problems: list[Problem]) -> Code:
     )
     shown = zip(columns.source, is_label.tolist(), strict=True)
     found = chains(["" if label else source for source, label in shown])
+    tell_cut(
+        problems, CODE, found.cut, "source place", "only the ends of paths and the innermost calls are kept"
+    )
     table = _table(columns, kind, is_label, arranged, found.taken(arranged.order))
     _tell_numbers(table, problems)
     return Code(
@@ -105,6 +110,21 @@ def _code(data: dict, rows: list, gfxip: int, problems: list[Problem]) -> Code:
         read_layout(data.get("sqtt_funcmap_layout")),
         read_payloads(data.get("sqtt_funcmap_payloads")),
     )
+
+
+def _bounded(columns: CodeColumns, problems: list[Problem]) -> CodeColumns:
+    """The rows with texts that are not longer than what follows can bear; tell which were cut."""
+    texts, long_texts = [], 0
+    for text in columns.text:
+        most = NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS
+        if len(text) > most:
+            long_texts += 1
+            text = elide_right(text, most)  # noqa: PLW2901 - the same, shorter
+        texts.append(text)
+    sources, long_sources = cut(columns.source, SOURCE_LETTERS)
+    tell_cut(problems, CODE, long_texts, "instruction or name", "their ends are left out")
+    tell_cut(problems, CODE, long_sources, "source place", "their ends are left out")
+    return columns._replace(text=texts, source=sources)
 
 
 def _table(
@@ -140,7 +160,7 @@ def _is_label(columns: CodeColumns, kind: np.ndarray) -> np.ndarray:
 
     The reference viewer looks for `; _` alone, and draws kernels with unmangled names as instructions.
     """
-    by_text = np.array([text.startswith((";", "label")) for text in columns.text], dtype=bool)
+    by_text = np.array([text.startswith(_LABELS) for text in columns.text], dtype=bool)
     address, codeobj = columns.numbers["vaddr"], columns.numbers["codeobj"]
     same = np.zeros(len(kind), dtype=bool)
     same[:-1] = (address[1:] == address[:-1]) & (codeobj[1:] == codeobj[:-1])
@@ -154,7 +174,8 @@ def _entries(rows: object) -> dict[tuple[int, int], Entry]:
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict) and isinstance(row.get("name"), str):
             key = whole_number(row.get("codeobj"), -1), whole_number(row.get("address"), -1)
-            found[key] = Entry(row["name"], text_of(row.get("demangled")))
+            name, nice = row["name"], text_of(row.get("demangled"))
+            found[key] = Entry(elide_right(name, NAME_LETTERS), elide_right(nice, NAME_LETTERS))
     return found
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from rcv_py.formats.columns import LIMIT, whole_number
 from rcv_py.formats.uiout.code_header import read_header
-from rcv_py.formats.uiout.shapes import text_of
 
 _REASONS = 10  # stall reasons that are known; more are kept
 _MOST_REASONS = 32
@@ -50,7 +49,7 @@ def code_columns(rows: list, header: object) -> CodeColumns:
     numbers["vaddr"] = _addresses(column("vaddr"))
     return CodeColumns(
         [str(text).strip() for text in column("isa")],
-        [text_of(text) for text in column("source")],
+        [text if isinstance(text, str) else "" for text in column("source")],
         numbers,
         _reasons(column("reasons")) if place["reasons"] >= 0 else None,
         place.has_samples,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,9 +15,10 @@ import orjson
 
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.text import plural
+from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.columns import frozen, whole_number
 from rcv_py.formats.files import is_inside, read_bytes, read_json, read_start
+from rcv_py.formats.limits import FILES_LISTED, TIMES_LISTED
 from rcv_py.formats.uiout.folder import INDEX, WAVE_NAME, Listing
 from rcv_py.formats.uiout.shapes import number_key, tell_skipped, text_of
 from rcv_py.model.waves import WaveIndex
@@ -124,6 +127,8 @@ class _Scan:
         self._outside: list[str] = []
         self._bad: list[object] = []
         self._no_times: list[str] = []
+        self._again: list[str] = []  # files that are listed for a second wave, or too many of a kind
+        self._times: Counter[str] = Counter()
 
     def waves(self, tree: object) -> Iterator[_Entry]:
         for keys, value in self._leaves(tree, (), _KEY_LIMITS):
@@ -132,18 +137,33 @@ class _Scan:
     def entry(self, keys: tuple[int, ...], value: object) -> list[_Entry]:
         """The wave of one leaf, `[file, begin, end]` or a bare file name: one entry, or none."""
         file, *times = value if isinstance(value, list) and value else [value]
-        if not self._is_usable(file):
+        if not self._is_usable(file) or self._is_too_often(file):
             return []
         span = [whole_number(time, _NO_TIME) for time in times[:2]]
         if len(span) < 2 or min(span) == _NO_TIME:
             span = self._span_in_file(file)
         return [_Entry(*keys, file, *span)] if span else []
 
+    def _is_too_often(self, file: str) -> bool:
+        """Whether a file is listed more often than makes sense: it holds one wave, or some records."""
+        self._times[file] += 1
+        if self._times[file] <= TIMES_LISTED:
+            return False
+        self._again.append(file)
+        return True
+
     def chunks(self, tree: object) -> Iterator[ChunkFile]:
+        """The files of one kind of records, at most FILES_LISTED."""
+        found = list(islice(self._chunks(tree), FILES_LISTED + 1))
+        if len(found) > FILES_LISTED:
+            self._again.append(found.pop().file)
+        yield from found
+
+    def _chunks(self, tree: object) -> Iterator[ChunkFile]:
         for (se,), rows in self._leaves(tree, (), _KEY_LIMITS[:1]):
             for row in rows if isinstance(rows, list) else [rows]:
                 file, *times = row if isinstance(row, list) and row else [row]
-                if self._is_usable(file):
+                if self._is_usable(file) and not self._is_too_often(file):
                     begin, end = ([whole_number(time, 0) for time in times] + [0, 0])[:2]
                     yield ChunkFile(se, file, begin, end)
 
@@ -192,6 +212,17 @@ class _Scan:
                     INDEX,
                     f"{INDEX} names {plural(len(self._outside), 'file')} outside the capture folder, such as"
                     f" {self._outside[0]!r}; they are not opened.",
+                    "Be careful with this capture if you do not know where it comes from.",
+                )
+            )
+        if self._again:
+            problems.append(
+                Problem(
+                    Severity.WARNING,
+                    INDEX,
+                    f"{INDEX} lists files more than {TIMES_LISTED} times, or more than {FILES_LISTED:,} of a"
+                    f" kind, such as {elide_right(self._again[0], 60)}; the rest of them is left out"
+                    f" ({plural(len(self._again), 'entry')}).",
                     "Be careful with this capture if you do not know where it comes from.",
                 )
             )

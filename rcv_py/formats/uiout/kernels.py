@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.text import elide_right
+from rcv_py.formats.limits import NAME_LETTERS
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.code import Kernel
 
@@ -119,7 +121,7 @@ def _kernel(text: str, source: str, entry: Entry | None, *, version: str, first:
     name = entry.name if entry else _symbol(text, version)
     nice = entry.demangled if entry else ""
     if not nice and is_label:
-        nice = source
+        nice = elide_right(source, NAME_LETTERS)
     return Kernel(name, nice or demangled(name), first, stop)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from rcv_py.base.problems import Problem
 from rcv_py.formats.columns import frozen, whole_number
 from rcv_py.formats.files import try_json
+from rcv_py.formats.limits import NAME_LETTERS, tell_cut
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.shapes import number_rows, numbered, tell_skipped, text_of
 from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents
@@ -69,7 +70,10 @@ def read_occupancy(data: object, offsets: Mapping[int, int], problems: list[Prob
     tell_skipped(problems, FILE, skipped, "wave event")
     table = np.concatenate(tables) if tables else np.zeros((0, 1 + len(FIELDS)), dtype=np.int64)
     table = table[np.lexsort((table[:, 5] != 0, table[:, 1]))]
-    waves = _wave_events(table, _names(data, table[:, 6]))
+    names = _names(data, table[:, 6])
+    long_names = sum(len(name) >= NAME_LETTERS for name in names.values())
+    tell_cut(problems, FILE, long_names, "kernel name", "their ends are left out")
+    waves = _wave_events(table, names)
     records = data.get("events") if isinstance(data, dict) else None
     events, dispatches = _records(records, offsets, problems)
     return Occupancy(waves, events, dispatches)

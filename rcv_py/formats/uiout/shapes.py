@@ -13,6 +13,7 @@ import numpy as np
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.columns import LIMIT, whole_number
+from rcv_py.formats.limits import NAME_LETTERS
 
 _BAD = -LIMIT
 
@@ -82,8 +83,8 @@ def numbered(table: object, limit: int = 1 << 15) -> Iterator[tuple[int, object]
 
 
 def text_of(value: object, default: str = "") -> str:
-    """Return a string of a file, `default` for anything else."""
-    return value if isinstance(value, str) else default
+    """Return a string of a file, not longer than any name is; `default` for anything else."""
+    return elide_right(value, NAME_LETTERS) if isinstance(value, str) else default
 
 
 def tell_skipped(problems: list[Problem], name: str, count: int, what: str, example: object = None) -> None:

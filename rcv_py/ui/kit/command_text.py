@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from PySide6.QtCore import Qt
 
+from rcv_py.analysis.populations import WORKING
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
@@ -15,6 +16,8 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.table_model import TableModel
 
 Words = tuple[str, ...]
+# Commands whose panels follow the choice of waves, which is by default that of the command.
+EXPLAINS = frozenset(("triage", "summary", "waits", "causes", "loops", "bubbles", "line", "latency"))
 
 
 def rcv(session: Session, command: str, *words: str) -> Words | None:
@@ -22,8 +25,10 @@ def rcv(session: Session, command: str, *words: str) -> Words | None:
 
     Options are written as `--name=value`, so that a value may begin with a minus.
     """
-    trace = session.trace.value
-    return None if trace is None else ("rcv", command, path_word(trace), *words)
+    trace, wanted = session.trace.value, session.waves.value
+    follows = command in EXPLAINS and "--kind=memory" not in words  # counters do not tell waves apart
+    chosen = (f"--waves={wanted}",) if follows and wanted != WORKING else ()
+    return None if trace is None else ("rcv", command, path_word(trace), *chosen, *words)
 
 
 def path_word(trace: Trace) -> str:

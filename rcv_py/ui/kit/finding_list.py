@@ -1,4 +1,4 @@
-"""The list of findings: rank, title, what is at stake as a bar; keys choose, Enter goes to evidence."""
+"""The list of findings: rank, title, gain as a bar; keys choose, Enter goes to evidence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rcv_py.analysis.findings.finding import RANKED, Finding
+from rcv_py.analysis.findings.finding import RANKED, SAMPLES, Finding
 from rcv_py.ui.kit.theme import Theme
 
 ROW = 24  # px
@@ -39,23 +39,32 @@ class FindingList(QListWidget):
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setAccessibleName("Findings, the one with most cycles at stake first")
+        self.setAccessibleName("Findings, the one with most to gain first")
         self.currentRowChanged.connect(self._tell)
         self.itemDoubleClicked.connect(lambda _: self.asked.emit(0))
         theme.changed.connect(lambda: self.viewport().update())
 
-    def show_findings(self, findings: Sequence[Finding]) -> None:
-        """Show these; the one that is current stays so, if it is still there."""
+    def show_findings(self, findings: Sequence[Finding], rest: str = "") -> None:
+        """Show these, and behind them a row for the rest, told in one line.
+
+        The finding that is current stays so, if it is still there.
+        """
         current = self.currentItem()
         is_kept = current is not None and self.currentRow() > 0  # the first one gives way to a new first one
-        name = current.data(_ROLE).name if is_kept else ""
+        kept = current.data(_ROLE) if current is not None and is_kept else None
+        name = "" if kept is None else kept.name
         self.blockSignals(True)
         self.clear()
         for number, one in enumerate(findings, 1):
-            item = QListWidgetItem(f"{number}. {one.title} {one.stake}".strip())
+            told = one.gain_text or one.stake
+            item = QListWidgetItem(f"{number}. {one.title} {told}".strip())
             item.setData(_ROLE, one)
-            item.setToolTip(f"{one.title}\n{one.stake}".strip())
+            item.setToolTip(f"{one.title}\n{told}".strip())
             self.addItem(item)
+        if rest:
+            last = QListWidgetItem(rest)
+            last.setToolTip(rest)
+            self.addItem(last)
         names = [one.name for one in findings]
         self.setCurrentRow(names.index(name) if name in names else 0 if findings else -1)
         self.blockSignals(False)
@@ -98,8 +107,8 @@ class _Rows(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Paint one finding; those that are no part of the ranking are muted and have a hollow bar."""
-        one: Finding = index.data(_ROLE)
+        """Paint one finding; those that are no part of the ranking are muted and have no bar."""
+        one: Finding | None = index.data(_ROLE)
         theme, box = self._theme, QRect(option.rect)
         role = theme.role
         painter.save()
@@ -107,32 +116,31 @@ class _Rows(QStyledItemDelegate):
             painter.fillRect(box, role("accent_soft"))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(box, role("hover"))
-        is_ranked = one.rank == RANKED
+        is_ranked = one is not None and one.rank == RANKED
         painter.setPen(role("muted"))
-        painter.drawText(QRect(box.x(), box.y(), NUMBER, box.height()), _RIGHT, f"{index.row() + 1}")
-        right = box.right() - PAD
-        if one.cycles:
-            painter.drawText(QRect(right - SHARE, box.y(), SHARE, box.height()), _RIGHT, _share(one))
+        right, left = box.right() - PAD, box.x() + NUMBER + PAD
+        room = QRect(left, box.y(), right - left, box.height())
+        if one is not None:
+            painter.drawText(QRect(box.x(), box.y(), NUMBER, box.height()), _RIGHT, f"{index.row() + 1}")
+        if one is not None and is_ranked and one.cycles:
+            share = one.gain if one.unit != SAMPLES else one.share
+            painter.drawText(QRect(right - SHARE, box.y(), SHARE, box.height()), _RIGHT, _share(one, share))
             bar = QRectF(right - SHARE - PAD - BAR, box.y() + 8, BAR, box.height() - 16)
-            self._bar(painter, bar, one.share, is_hollow=not is_ranked)
+            self._bar(painter, bar, share)
+            room.setWidth(right - SHARE - 2 * PAD - BAR - left)
         painter.setPen(role("text" if is_ranked else "muted"))
-        left = box.x() + NUMBER + PAD
-        room = QRect(left, box.y(), right - SHARE - 2 * PAD - BAR - left, box.height())
-        title = option.fontMetrics.elidedText(one.title, Qt.TextElideMode.ElideRight, room.width())
+        text = index.data(Qt.ItemDataRole.DisplayRole) if one is None else one.title
+        title = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, _LEFT, title)
         painter.restore()
 
-    def _bar(self, painter: QPainter, box: QRectF, share: float, *, is_hollow: bool) -> None:
+    def _bar(self, painter: QPainter, box: QRectF, share: float) -> None:
         role = self._theme.role
         painter.fillRect(box, role("raised"))
         part = QRectF(box.x(), box.y(), max(2.0, box.width() * min(1.0, share)), box.height())
-        if is_hollow:
-            painter.setPen(role("muted"))
-            painter.drawRect(part.adjusted(0, 0, -1, -1))
-        else:
-            painter.fillRect(part, role("stall"))
+        painter.fillRect(part, role("stall"))
 
 
-def _share(one: Finding) -> str:
+def _share(one: Finding, share: float) -> str:
     sign = "≤ " if one.is_upper_bound else "~ "
-    return f"{sign}{100 * one.share:.1f} %"
+    return f"{sign}{100 * share:.1f} %"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ class Settings:
         value: Any = raw
         if isinstance(option.default, bool):
             value = {"true": True, "false": False}.get(str(raw).lower(), raw)
-        elif isinstance(option.default, int) and str(raw).lstrip("-").isdigit():
+        elif isinstance(option.default, int) and re.fullmatch(r"-?\d{1,18}", str(raw), re.ASCII):
             value = int(raw)
         if option.accepts(value):
             return value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from weakref import WeakSet
@@ -13,11 +14,13 @@ from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.branches import branches
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.capture_health import capture_health
-from rcv_py.analysis.hidden_latency import hidden_latency
+from rcv_py.analysis.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.kind_latency import kind_latency
+from rcv_py.analysis.line_stats import all_lines
 from rcv_py.analysis.loop_summary import loop_summary
 from rcv_py.analysis.marker_spans import marker_spans
 from rcv_py.analysis.memory_latency import memory_latency
+from rcv_py.analysis.populations import WORKING, populations
 from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -25,13 +28,27 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.coalesce import Coalesce
+from rcv_py.ui.kit.counted_waves import Ways
 from rcv_py.ui.kit.panel import Panel
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.work.apart import triage_in_peace
 
 STREAM_MS = 800
 
-Job = Callable[[Trace, tuple[WaveBatch, ...]], Any]
+Job = Callable[..., Any]  # of a trace and batches; what explains takes rows of the wave index too
+
+
+def hidden_of(
+    trace: Trace,
+    batches: tuple[WaveBatch, ...],
+    rows: Collection[int] | None = None,
+    rule: ReferenceRule = ReferenceRule.OURS,
+) -> HiddenLatency:
+    """Return the hidden latency of some waves, with the program as those executed it."""
+    found = hidden_latency(trace, batches, rule, rows)
+    code = trace.code if rows is None else all_lines(batches, len(trace.code), rows).on(trace.code)
+    return replace(found, code=code)
+
 
 JOBS: dict[str, Job] = {
     "attribution": attribution,
@@ -40,14 +57,20 @@ JOBS: dict[str, Job] = {
     "findings": triage_in_peace,
     "health": capture_health,
     "hidden": hidden_latency,
+    "hidden_chosen": hidden_of,
     "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
+    "hidden_chosen_reference": partial(hidden_of, rule=ReferenceRule.REFERENCE),
     "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
     "loops": loop_summary,
     "memory": memory_latency,
     "memory_reference": lambda trace, batches: memory_latency(trace, batches, ReferenceRule.REFERENCE),
     "markers": marker_spans,
+    "populations": populations,
     "waits": wait_summary,
 }
+# What explains follows the choice of waves; the others count all of them.
+OF_ROWS = frozenset(("attribution", "bubbles", "hidden_chosen", "hidden_chosen_reference", "loops", "waits"))
+BY_NAME = frozenset(("findings",))  # reads waves itself, and so takes the name of the choice
 
 
 class SharedResults(QObject):
@@ -59,6 +82,7 @@ class SharedResults(QObject):
 
     def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
         super().__init__()
+        self.ways = Ways()
         self._results = {
             name: _Result(self, name, session, tasks, job)
             for name, job in (JOBS if jobs is None else jobs).items()
@@ -88,8 +112,10 @@ class SharedResults(QObject):
 class _Result(QObject):
     """One analysis: whether anybody wants it, and of which waves its answer is."""
 
-    def __init__(self, parent: QObject, name: str, session: Session, tasks: Tasks, job: Job) -> None:
+    def __init__(self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job) -> None:
         super().__init__(parent)
+        self._ways = parent.ways
+        self._of_waves = WORKING  # which waves the answer is of, by name
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
         self._is_wanted = False  # by somebody who needs no panel
@@ -98,6 +124,8 @@ class _Result(QObject):
         self._stream = Coalesce(self, self._compute, STREAM_MS)
         session.trace.watch(self._forget)
         session.loaded.watch(self._ask)
+        if name in OF_ROWS or name in BY_NAME:
+            session.waves.watch(self._ask)
 
     @property
     def is_pending(self) -> bool:
@@ -137,9 +165,13 @@ class _Result(QObject):
 
     def _compute(self) -> None:
         trace, store = self._session.trace.value, self._session.store
-        if trace is None or store is None or self._of is store.batches or not self._is_needed():
+        if trace is None or store is None or not self._is_needed():
+            return
+        name = self._session.waves.value
+        if self._of is store.batches and self._of_waves == name:
             return
         batches = self._of = store.batches
+        self._of_waves = name
 
         def take(answer: Any) -> None:
             if self._session.trace.value is trace:
@@ -148,4 +180,13 @@ class _Result(QObject):
                 self._stream.finished()
 
         self._stream.started()
-        self._tasks.run(self, lambda: self._job(trace, batches), take)
+        self._tasks.run(self, lambda: self._answer(trace, batches, name), take)
+
+    def _answer(self, trace: Trace, batches: tuple[WaveBatch, ...], name: str) -> Any:
+        """Compute it, of the chosen waves if it explains."""
+        if self._name in BY_NAME and name != WORKING:
+            return self._job(trace, batches, name)
+        if self._name == "populations":
+            return self._ways.of(trace, batches)
+        rows = self._ways.choice(trace, batches, name).rows if self._name in OF_ROWS else None
+        return self._job(trace, batches) if rows is None else self._job(trace, batches, rows)

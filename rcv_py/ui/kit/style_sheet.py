@@ -127,6 +127,7 @@ NAMED = """
 #card { background: $base; border: 1px solid $line; border-radius: 4px; }
 #card:focus { border-color: $accent; }
 QLabel[role="muted"] { color: $muted; }
+QLabel[role="headline"] { font-weight: 600; }
 QLabel[role="heading"] { color: $text; font-weight: 600; }
 QLabel[role="error"] { color: $error; }
 QLabel[role="warning"] { color: $warning; }

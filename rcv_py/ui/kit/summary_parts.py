@@ -25,12 +25,12 @@ from rcv_py.ui.kit.theme import Theme
 MEAN = "Of the busy time of all sampled compute units, over all samples. Above 100 %: two issues a step."
 PEAK = "At the moment of its largest value, of what was busy then, over all sampled compute units."
 LISTED = 16  # SIMDs that a tooltip names one by one
-_SIMD_FACTS = {  # key numbers about SIMDs: column of each, and colour
-    "simd_busy": ("issuing", "accent"),
-    "simd_working": ("working", "accent"),
-    "matrix_busy": ("matrix_busy", "good"),
-    "no_issue": ("no_issue", "idle"),
-    "nothing_happens": ("nothing", "stall"),
+_SIMD_FACTS = {  # key numbers about SIMDs: column of each, short name, and colour
+    "simd_busy": ("issuing", "issuing", "accent"),
+    "simd_working": ("working", "working", "accent"),
+    "matrix_busy": ("matrix_busy", "matrix unit", "good"),
+    "no_issue": ("no_issue", "no issue", "idle"),
+    "nothing_happens": ("nothing", "nothing", "stall"),
 }
 
 
@@ -86,17 +86,14 @@ def pipe_meters(found: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
         columns | {"issuing": resident - columns["no_issue"]} for _, resident, columns in pipe_rows(found)
     ]
     of = {name: np.array([row[name] for row in rows], dtype=np.int64) for name in rows[0]}
-    meters = [
-        Meter(
-            fact.name,
-            100 * float(fact.value),
-            role(_SIMD_FACTS[fact.id][1]),
-            f"{fact.meaning}\n{_each(pipes, of[_SIMD_FACTS[fact.id][0]])}",
-            _marks(pipes, of[_SIMD_FACTS[fact.id][0]]),
-        )
-        for fact in found.facts
-        if fact.id in _SIMD_FACTS
-    ]
+    meters = []
+    for fact in found.facts:
+        if fact.id in _SIMD_FACTS:
+            column, name, color = _SIMD_FACTS[fact.id]
+            meaning = f"{fact.name}. {fact.meaning}\n{_each(pipes, of[column])}"
+            meters.append(
+                Meter(name, 100 * float(fact.value), role(color), meaning, _marks(pipes, of[column]))
+            )
     meters.append(
         Meter("issue by pipe, a mark a SIMD", 0.0, role("muted"), _pipe_heading(is_gfx9), is_heading=True)
     )

@@ -16,6 +16,7 @@ from rcv_py.ui.kit.bubble_columns import ROLE_OF, WAY_TEXT, bubble_columns, row_
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.cost_bars import draw_bar
+from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
@@ -128,13 +129,11 @@ class BubblesPanel(Panel):
         return "" if len(found) else NONE
 
     def _say(self, found: Bubbles) -> None:
-        trace = self.session.trace.value
         text = (
             f"in {count(found.bubble)} of {count(found.resident)} SIMD cycles with a wave nothing happened "
             f"({percent(found.bubble, found.resident)}), {plural(len(found.place), 'SIMD')}"
         )
-        if trace is not None and found.waves < len(trace.waves):
-            text = f"partial: {found.waves:,} of {plural(len(trace.waves), 'wave')} read · {text}"
+        text = " · ".join(filter(None, (waves_note(self.session), text)))
         self.note.setText(text)
         self.note.setToolTip(
             f"{text}.\n{percent(found.no_issue, found.resident)} of the SIMD cycles are no-issue cycles; "

@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.place_text import place_text
-from rcv_py.base.text import count, known_percent, plural
+from rcv_py.base.text import count, known_percent
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.cause_tree import BAR, IDLE, SHARE, STALL, TIMES, CauseNode, cause_nodes
 from rcv_py.ui.kit.cause_view import CauseTree, cause_colour
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
@@ -154,7 +155,7 @@ class CausesPanel(Panel):
 
     def _note(self, table: Attribution) -> str:
         share = f"{known_percent(table.explained)} of {count(table.total_stall)} stalled cycles explained"
-        return share if table.waves >= table.of else f"{share}, {table.waves:,} of {plural(table.of, 'wave')}"
+        return " · ".join(filter(None, (waves_note(self.session), share)))
 
     def _restyle(self) -> None:
         causes = [node.cause for node in self.tree.rows.root.children if node.stall]

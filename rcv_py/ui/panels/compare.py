@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.facts import numbers
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.text import plural
@@ -182,7 +182,7 @@ class ComparePanel(Panel):
         self._stream.started()
 
         def job() -> tuple[Comparison, Shown]:
-            found = compare(costs, capture_costs(trace, batches), twin=twin)
+            found = compare(costs, explained_costs(trace, batches), twin=twin)
             return found, show(found)
 
         by = self.by

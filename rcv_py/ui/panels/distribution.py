@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QToolButton, QV
 
 from rcv_py.analysis.distribution import MEASURE_TEXT, MEASURES, LineHits, line_hits
 from rcv_py.analysis.distribution_view import GROUPS, LISTED, DistributionView, Wanted, distribution_view
+from rcv_py.analysis.findings.choose import only
 from rcv_py.base.text import count, plural
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command
@@ -18,6 +19,7 @@ from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.hit_table import hit_columns
@@ -121,6 +123,7 @@ class DistributionPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.loaded.watch(self._more_waves)
+        session.waves.watch(self._more_waves)
         self.ui.theme.changed.connect(self._restyle)
         self._restyle()
 
@@ -191,12 +194,15 @@ class DistributionPanel(Panel):
             self._show(None)
             return
         known, step = self._hits, trace.base_clock
-        if known is not None and (known.line, known.batches) != (line, batches):
+        name, ways = self.session.waves.value, self.ui.results.ways
+        if known is not None and (known.line, known.batches, known.waves) != (line, batches, name):
             known = None
         self._stream.started()
 
         def job() -> tuple[_Known, DistributionView]:
-            found = known or _Known(line, batches, line_hits(batches, line))
+            rows = ways.choice(trace, batches, name).rows
+            own = batches if rows is None else only(batches, rows)
+            found = known or _Known(line, batches, line_hits(own, line), name)
             return found, distribution_view(found.hits, wanted, step)
 
         self.ui.tasks.run(self, job, only_for(self.session, self._take))
@@ -247,8 +253,7 @@ class DistributionPanel(Panel):
             found = self.view.spread
             assert found is not None
             note = f"{plural(found.count, 'hit')}, mean {found.mean:,.1f}, sum {count(found.total)} cycles"
-            if not store.is_complete:
-                note = f"partial: {store.count:,} of {plural(len(trace.waves), 'wave')} read · {note}"
+            note = " · ".join(filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
         self.note.setToolTip(note)
 
@@ -383,6 +388,7 @@ class _Known:
     line: int
     batches: tuple[WaveBatch, ...]
     hits: LineHits
+    waves: str  # of which waves, by name
 
 
 def _choice(name: str, entries: dict[str, str]) -> QComboBox:

@@ -16,6 +16,7 @@ from rcv_py.state.selection import Hover
 from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.latency_bars import draw_latency, legend_items
 from rcv_py.ui.kit.latency_columns import LatencyRows, hidden_rows, memory_rows
@@ -27,6 +28,7 @@ KINDS = ("hidden", "memory")
 KIND_TEXT = ("Hidden latency", "Memory latency")
 RULE_TEXT = ("Better estimate", "Reference viewer")
 SUFFIX = ("", "_reference")
+CHOSEN = "_chosen"  # of hidden latency, where not all waves count
 RULES = ("ours", "reference")
 _PARTS = {name: f"hidden_{name}" for name in ("idle", "stall", "issue")}
 _COUNTED = ("mean", "error", "std", "samples", "issue", "stall", "exact", "median", "p90")
@@ -96,7 +98,10 @@ class LatencyPanel(Panel):
         session, settings = self.session, self.ui.settings
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
-        for name in (*(kind + suffix for kind in KINDS for suffix in SUFFIX), WAITS):
+        for cell in (session.waves, session.populations):
+            cell.watch(self._waves_chosen)
+        names = [kind + suffix for kind in (*KINDS, KINDS[0] + CHOSEN) for suffix in SUFFIX]
+        for name in (*names, WAITS):
             self.ui.results.cell(name).watch(self._arrived)
         settings.cell("isa.show_idle").watch(self._refresh)
         settings.cell("isa.bar_scale").watch(self.view.refresh)
@@ -107,6 +112,10 @@ class LatencyPanel(Panel):
         self.ui.theme.changed.connect(self._show_legend)
 
     # -- computing ----------------------------------------------------------------------------------
+
+    def _waves_chosen(self) -> None:
+        self._refresh()
+        self._want()
 
     @property
     def is_memory(self) -> bool:
@@ -132,7 +141,10 @@ class LatencyPanel(Panel):
             self.ui.results.want(WAITS, self)
 
     def _name(self) -> str:
-        return KINDS[self.kind.currentIndex()] + SUFFIX[self.rule.currentIndex()]
+        choice = self.session.choice
+        is_part = not self.is_memory and choice is not None and choice.rows is not None
+        chosen = CHOSEN if is_part else ""
+        return KINDS[self.kind.currentIndex()] + chosen + SUFFIX[self.rule.currentIndex()]
 
     def _why_not(self) -> str:
         """Why nothing of the kind can ever be known of this capture, "" if it can."""
@@ -159,8 +171,11 @@ class LatencyPanel(Panel):
         if self.is_memory:
             self._show_memory(found)
         else:
-            table = hidden_table(trace.code, found, self.ui.settings["isa.show_idle"])
-            self._show(hidden_rows(trace.code, table), found.assumption, NO_COST)
+            code = found.code or trace.code
+            table = hidden_table(code, found, self.ui.settings["isa.show_idle"])
+            note = waves_note(self.session)
+            text = f"Of {note}. {found.assumption}" if note else found.assumption
+            self._show(hidden_rows(code, table), text, NO_COST)
 
     def _show_memory(self, found: Any) -> None:
         trace, waits = self.session.trace.value, self._waits()

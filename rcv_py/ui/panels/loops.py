@@ -16,6 +16,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.iteration_strip import IterationStrip, color_of
@@ -194,8 +195,7 @@ class LoopsPanel(Panel):
         self.strip.show_stacks(cycles, order, np.isin(self.rows, found.outliers), names)
         outliers = int(np.count_nonzero(one.loop[found.outliers] == self._loop))
         text = f"{plural(len(self.rows), 'iteration')}, {plural(outliers, 'outlier')} in the loop"
-        if summary.waves < summary.of:
-            text = f"partial: {summary.waves:,} of {plural(summary.of, 'wave')} read · {text}"
+        text = " · ".join(filter(None, (waves_note(self.session), text)))
         self.note.setText(text)
         self.note.setToolTip(
             f"{text}.\nAn outlier took much longer than others: beyond the third quartile by 1.5 times the "

@@ -16,6 +16,7 @@ from rcv_py.ui.kit.card_flow import Card, CardFlow
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.fact_list import FactList
@@ -72,6 +73,7 @@ class SummaryPanel(Panel):
         self.units.opened.connect(self._go_to_unit)
         ui.session.trace.watch(self._open)
         ui.session.loaded.watch(self._more_waves)
+        ui.session.waves.watch(self._more_waves)
         ui.session.selection.watch(self._follow)
         self._open()
 
@@ -148,7 +150,12 @@ class SummaryPanel(Panel):
             return
         batches = store.batches
         self._stream.started()
-        self.ui.tasks.run(self, lambda: device_summary(trace, batches), only_for(self.session, self._take))
+        name, ways = self.session.waves.value, self.ui.results.ways
+
+        def job() -> DeviceSummary:
+            return device_summary(trace, batches, ways.choice(trace, batches, name).rows)
+
+        self.ui.tasks.run(self, job, only_for(self.session, self._take))
 
     def _take(self, summary: DeviceSummary) -> None:
         self._stream.finished()
@@ -183,6 +190,8 @@ class SummaryPanel(Panel):
             note = NO_TIMES
         elif summary.read < summary.waves:
             note = f"partial: states and pipes of {summary.read:,} of {plural(summary.waves, 'wave')}"
+        elif waves_note(self.session):
+            note = f"Lives, activity and states of {waves_note(self.session)}; SIMDs are busy with all waves."
         self.note.setText(note)
         self.note.setVisible(bool(note))
 

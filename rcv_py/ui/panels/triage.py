@@ -17,7 +17,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.evidence_go import go_to
 from rcv_py.ui.kit.finding_list import FindingList
-from rcv_py.ui.kit.finding_text import ASSUMPTION, EVIDENCE, finding_html
+from rcv_py.ui.kit.finding_text import ASSUMPTION, EVIDENCE, finding_html, small_html
 from rcv_py.ui.kit.links import LinkText
 from rcv_py.ui.kit.number_strip import NumberStrip
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
@@ -40,7 +40,7 @@ class TriagePanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.found: Findings | None = None
-        self.strip, self.note = NumberStrip(), QLabel()
+        self.strip, self.note, self.headline = NumberStrip(), QLabel(), QLabel()
         self.list = FindingList(ui.theme)
         self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
         self.copy = QPushButton("Copy")
@@ -56,6 +56,12 @@ class TriagePanel(Panel):
 
     def _lay_out(self) -> None:
         self.note.setProperty("role", "muted")
+        self.headline.setTextFormat(Qt.TextFormat.PlainText)
+        self.headline.setWordWrap(True)
+        self.headline.setProperty("role", "headline")
+        self.headline.setContentsMargins(8, 4, 8, 0)
+        self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.headline.setAccessibleName("What limits the kernel")
         self.copy.setToolTip("Copy all findings as Markdown, to paste into a ticket.")
         self.copy.setAccessibleName("Copy all findings as Markdown")
         self.copy.setProperty("small", True)
@@ -78,6 +84,7 @@ class TriagePanel(Panel):
         around = QVBoxLayout(self)
         around.setContentsMargins(0, 0, 0, 0)
         around.setSpacing(0)
+        around.addWidget(self.headline)
         around.addWidget(self.head)
         around.addWidget(self.empty, 1)
 
@@ -102,22 +109,26 @@ class TriagePanel(Panel):
     def _show(self) -> None:
         trace, found = self.session.trace.value, self.found
         self.head.setVisible(found is not None and bool(found.numbers))
+        bound = None if found is None or found.alarm else found.bound_class
+        self.headline.setVisible(bound is not None)
+        self.headline.setText("" if bound is None else bound.sentence)
         self.empty.say(self._why_empty())
         if trace is None or found is None:
             self.list.show_findings(())
             return
         self.strip.show_numbers(found.numbers)
-        self.note.setText(f"partial: {found.partial}" if found.partial else "")
+        partial = f"partial: {found.partial}" if found.partial else ""
+        self.note.setText(" · ".join(filter(None, (found.selection, partial))))
         self.note.setToolTip(self._why_partial(found))
         self.copy.setVisible(bool(found.findings))
-        self.list.show_findings(found.findings)
+        self.list.show_findings(found.told, found.small_text)
 
     def _why_empty(self) -> str:
         if self.session.trace.value is None:
             return reason(None, "triage", NOTHING_OPEN)
         if self.found is None:
             return READING
-        return "" if self.found.findings else self.found.why
+        return "" if self.found.findings else self.found.why or self.found.headline
 
     def _why_partial(self, found: Findings) -> str:
         store = self.session.store
@@ -125,20 +136,21 @@ class TriagePanel(Panel):
             return ""
         if not store.is_complete:
             return "Waves are still being read; findings follow."
-        return (
-            "Of a large capture the waves of some shader engines are looked at; rcv triage --all takes all."
-        )
+        return found.why_partial.replace("--all", "rcv triage --all")
 
     def _show_one(self, row: int) -> None:
         one = self._one(row)
         trace = self.session.trace.value
         sources = None if trace is None else trace.sources
-        self.page.show_html("" if one is None else finding_html(one, is_open=self._is_open, sources=sources))
+        if one is None:
+            self.page.show_html("" if row < 0 or self.found is None else small_html(self.found))
+        else:
+            self.page.show_html(finding_html(one, is_open=self._is_open, sources=sources))
 
     def _one(self, row: int) -> Finding | None:
-        if self.found is None or not 0 <= row < len(self.found.findings):
+        if self.found is None or not 0 <= row < len(self.found.told):
             return None
-        return self.found.findings[row]
+        return self.found.told[row]
 
     @property
     def current(self) -> Finding | None:
@@ -212,12 +224,29 @@ class TriagePanel(Panel):
         """One row a finding."""
         if self.found is None or not self.found.findings:
             return None
-        headers = ("finding", "title", "cycles", "is upper bound", "share", "of", "exposed", "attributed")
+        headers = (
+            "finding",
+            "title",
+            "gain",
+            "cycles",
+            "is upper bound",
+            "share",
+            "of",
+            "exposed",
+            "attributed",
+        )
         return Sheet("Findings", (*headers, "sentence", "remedy", "evidence"), self._rows(self.found))
 
     def _rows(self, found: Findings) -> Iterator[tuple[Any, ...]]:
         for one in found.findings:
-            numbers = (one.cycles, one.is_upper_bound, round(one.share, 6), one.unit, one.exposed)
+            numbers = (
+                round(one.gain, 6),
+                one.cycles,
+                one.is_upper_bound,
+                round(one.share, 6),
+                one.unit,
+                one.exposed,
+            )
             words = (one.sentence, one.remedy, "; ".join(map(str, one.evidence)))
             yield (one.name, one.title, *numbers, one.attributed, *words)
 

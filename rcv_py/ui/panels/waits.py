@@ -100,6 +100,7 @@ class WaitsPanel(Panel):
         session.selection.watch(self._follow)
         session.clock_range.watch(self._range_changed)
         session.loaded.watch(self._more_waves)
+        session.waves.watch(self._more_waves)
         ui.results.cell("waits").watch(self._shared)
         ui.settings.cell("isa.bar_scale").watch(self._restyle)
         ui.theme.changed.connect(self._restyle)
@@ -141,11 +142,12 @@ class WaitsPanel(Panel):
         trace, store, window = self.session.trace.value, self.session.store, self.session.clock_range.value
         if trace is None or store is None or window is None or not len(trace.code):
             return
-        batches = store.batches
+        batches, name, ways = store.batches, self.session.waves.value, self.ui.results.ways
         self._ranged.started()
 
         def job() -> Answer:
-            summary = wait_summary(trace, batches, counted_rows(trace.waves, None, window))
+            own, inside = ways.choice(trace, batches, name).rows, counted_rows(trace.waves, None, window)
+            summary = wait_summary(trace, batches, inside if own is None else own & inside)
             return summary, wait_nodes(summary)
 
         self.ui.tasks.run(self, job, only_for(self.session, self._take))

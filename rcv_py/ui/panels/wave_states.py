@@ -24,7 +24,7 @@ NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit, so the states of waves are unknown."
 )
 READING = "The waves are still being read."
-NO_STATES = "None of the waves could be read, so their states are unknown."
+NO_STATES = "No wave with a timeline could be read, so states are unknown."
 REBUILD_MS = 500  # while waves arrive
 MEANING = {
     WaveState.EXEC: "an instruction executes",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from rcv_py.analysis.compare.costs import capture_costs
+from rcv_py.analysis.compare.costs import explained_costs
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.state.baseline import Baseline
@@ -89,4 +89,4 @@ def read(path: Path, workers: int | None = None) -> Baseline:
             f"{path} holds several captures, and a baseline is one.", hint="Choose the folder of one capture."
         )
     trace = open_trace(place.path if place.is_capture else entries[0].path)
-    return Baseline(trace, capture_costs(trace, batches(trace, workers=workers)))
+    return Baseline(trace, explained_costs(trace, batches(trace, workers=workers)))

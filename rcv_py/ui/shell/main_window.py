@@ -35,6 +35,7 @@ from rcv_py.ui.shell.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.status_bar import StatusBar
 from rcv_py.ui.shell.toolbar import TopBar
 from rcv_py.ui.shell.view_commands import analyze_commands, panel_commands, view_commands
+from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import Welcome
 
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
@@ -60,6 +61,7 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(self, ui.commands)
         self.menus = fill_menu_bar(self.menuBar(), ui.commands, self.actions_)
         self._add_recent_menu()
+        self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
         finder = Finder(ui.session, ui.commands, lambda: self.opener.recent, self.opener.open)
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
@@ -83,6 +85,7 @@ class MainWindow(QMainWindow):
         ui, commands = self.ui, self.ui.commands
         commands.register(*file_commands(self, ui.session))
         commands.register(*view_commands(ui, self.workspace))
+        commands.register(*wave_commands(ui.session))
         commands.register(*window_commands(self, ui.session))
         commands.register(*go_commands(ui.session))
         commands.register(*analyze_commands(ui.session))
@@ -98,7 +101,7 @@ class MainWindow(QMainWindow):
         cells = (
             session.trace, session.selection, session.loaded, session.visited, session.measure,
             session.isolated_wait, session.latency_mode, session.source_cost, session.busy,
-            session.baseline,
+            session.baseline, session.waves, session.populations,
         )  # fmt: skip
         for cell in cells:
             cell.watch(soon.ask)
@@ -109,6 +112,7 @@ class MainWindow(QMainWindow):
             copy = partial(self.exporter.copy_command, name)
             dock.panel.copy_asked.connect(partial(self.exporter.guarded, copy))
         session.trace.watch(self._trace_changed)
+        ui.results.cell("populations").watch(self._take_populations)
         self.opener.failed.connect(self.errors.show)
         self.loader.finished.connect(self._all_read)
         self.opener.choose.connect(self._choose)
@@ -250,6 +254,7 @@ class MainWindow(QMainWindow):
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             capture_memory.take_back(self.ui.settings, self.ui.session)
+            self.ui.results.want("populations")
             QTimer.singleShot(0, self, self._show_first)  # behind what the workspace does when it is shown
 
     def _show_first(self) -> None:
@@ -257,6 +262,11 @@ class MainWindow(QMainWindow):
         name, self.first_panel = self.first_panel, None
         if name is not None:
             self.workspace.show_panel(name)
+
+    def _take_populations(self) -> None:
+        found = self.ui.results.cell("populations").value
+        if found is not None:
+            self.ui.session.take_populations(found)
 
     def _all_read(self) -> None:
         trace = self.ui.session.trace.value
@@ -276,6 +286,12 @@ class MainWindow(QMainWindow):
         self._recent.setToolTipsVisible(True)
         self._recent.aboutToShow.connect(self._fill_recent)
         self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
+
+    def _fill_wave_menu(self) -> None:
+        menu, own = self.menus["View/Waves"], len(wave_commands(self.ui.session))
+        for action in menu.actions()[own:]:
+            menu.removeAction(action)
+        add_populations(menu, self.ui.session)
 
     def _fill_recent(self) -> None:
         self._recent.clear()

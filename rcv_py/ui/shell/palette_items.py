@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from rcv_py.base.numbers import MOST_DIGITS
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, Commands
 from rcv_py.state.place import Place
@@ -88,7 +89,12 @@ class Finder:
         if trace is None or not text:
             return
         number = text.removeprefix("line").removeprefix(":line").strip()
-        if number.isdigit() and int(number) < len(trace.code):
+        if (
+            number.isascii()
+            and number.isdigit()
+            and len(number) <= MOST_DIGITS
+            and int(number) < len(trace.code)
+        ):
             row = int(number)
             yield Item(
                 f"Go to line {row}: {trace.code.text[row]}", "place", partial(self._session.select_line, row)

@@ -18,6 +18,7 @@ from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.elided_label import NARROWEST, ElidedLabel
 from rcv_py.ui.kit.icons import icon
+from rcv_py.ui.shell.wave_menu import WavesButton
 
 NAME_LENGTH = 48  # letters of a saved file's name
 SAVED_MS = 30_000  # that a saved file is told of
@@ -37,7 +38,9 @@ class StatusBar(QStatusBar):
         self.problems = QToolButton()
         self.problems.setAccessibleName("Problems")
         self.problems.clicked.connect(show_problems)
+        self.waves = WavesButton(ui.session)
         self.addWidget(self.facts)
+        self.addWidget(self.waves)
         self.addWidget(self.problems)
         self.saved = QLabel()
         self.saved.setAccessibleName("Saved file")

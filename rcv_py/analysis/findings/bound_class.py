@@ -1,0 +1,226 @@
+"""What limits a kernel, in one sentence with the numbers that show it.
+
+The first class whose condition holds is told (`CLASSES`); if none does, the largest of what SIMDs do:
+compute, issue, or nothing.  `docs/findings.md` shows the same table, and a test holds both together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+LAUNCH, MEMORY, COMPUTE, ISSUE, LATENCY = (
+    "launch-bound",
+    "memory-bound",
+    "compute-bound",
+    "issue-bound",
+    "latency-bound",
+)
+
+EMPTY = 0.5  # of the SIMD cycles of the launch without a wave: launch-bound
+PIPE = 0.6  # of SIMD cycles in which the matrix pipe works: compute-bound
+NEAR = 0.85  # of a ceiling: the headline says how near it is
+RATE = 0.6  # of what memory can deliver: memory-bound, if waits are for memory
+WAITS = 0.5  # of the stall that waits for vector memory
+ISSUING = 0.6  # of SIMD cycles in which a wave issues: issue-bound
+
+# Bytes that memory delivers at most to each compute unit in a cycle, all units at work: peak bandwidth
+# through
+# compute units and peak engine clock, from AMD's data sheets of the product named.
+MEMORY_ROOF = {
+    "gfx906": 1_024e9 / (60 * 1.801e9),  # Radeon Instinct MI50
+    "gfx908": 1_228.8e9 / (120 * 1.502e9),  # Instinct MI100
+    "gfx90a": 3_276.8e9 / (220 * 1.7e9),  # Instinct MI250X, both dies
+    "gfx942": 5_300e9 / (304 * 2.1e9),  # Instinct MI300X
+    "gfx950": 8_000e9 / (256 * 2.4e9),  # Instinct MI355X
+    "gfx1030": 512e9 / (80 * 2.25e9),  # Radeon RX 6900 XT
+    "gfx1100": 960e9 / (96 * 2.499e9),  # Radeon RX 7900 XTX
+    "gfx1200": 320e9 / (32 * 3.13e9),  # Radeon RX 9060 XT
+    "gfx1201": 640e9 / (64 * 2.97e9),  # Radeon RX 9070 XT
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadNumbers:
+    """How a kernel used what it could have used; shares are 0 to 1."""
+
+    issue: float  # of the cycles in which a SIMD held a wave: a wave issued
+    matrix: float  # of those: the matrix pipe worked
+    nothing: float  # of those: no wave issued and no unit of the SIMD worked
+    empty: float  # of the SIMD cycles of the launch: the SIMD held no wave
+    unused: float  # of the SIMDs: never held a wave
+    waits: float  # of the stall: waits for vector memory, and its instructions that could not issue
+    rate: float | None  # bytes asked for a compute unit and cycle, at most; None if not known
+    roof: float | None  # bytes that memory delivers a compute unit and cycle; None if not known
+
+    @property
+    def of_roof(self) -> float:
+        """The rate as part of the roof; 0 if one of them is not known."""
+        return self.rate / self.roof if self.rate is not None and self.roof else 0.0
+
+
+class Shown(NamedTuple):
+    """A number that shows the class."""
+
+    id: str
+    value: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoundClass:
+    """What limits a kernel."""
+
+    name: str
+    sentence: str
+    numbers: tuple[Shown, ...]  # those that show it, the deciding one first
+
+    @property
+    def evidence(self) -> Shown:
+        """The number that decided."""
+        return self.numbers[0]
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values."""
+        return {
+            "name": self.name,
+            "sentence": self.sentence,
+            "numbers": [
+                {"id": one.id, "value": round(one.value, 6), "text": one.text} for one in self.numbers
+            ],
+        }
+
+
+class ClassRule(NamedTuple):
+    """When a class is told, and how."""
+
+    name: str
+    when: str  # for people
+    holds: Callable[[LoadNumbers], bool]
+
+
+CLASSES = (
+    ClassRule(
+        LAUNCH,
+        f"SIMDs hold no wave in at least {EMPTY:.0%} of the launch's SIMD cycles",
+        lambda one: one.empty >= EMPTY,
+    ),
+    ClassRule(
+        COMPUTE,
+        f"the matrix pipe works in at least {PIPE:.0%} of SIMD cycles",
+        lambda one: one.matrix >= PIPE,
+    ),
+    ClassRule(
+        MEMORY,
+        f"compute units ask for at least {RATE:.0%} of what memory delivers, and at least {WAITS:.0%} of "
+        f"the stall "
+        "waits for vector memory",
+        lambda one: one.of_roof >= RATE and one.waits >= WAITS,
+    ),
+    ClassRule(
+        ISSUE,
+        f"a wave issues in at least {ISSUING:.0%} of SIMD cycles",
+        lambda one: one.issue >= ISSUING,
+    ),
+    ClassRule(
+        COMPUTE,
+        "none of the above, and the matrix pipe works in more SIMD cycles than waves issue or nothing "
+        "happens",
+        lambda one: one.matrix > max(one.issue, one.nothing),
+    ),
+    ClassRule(
+        ISSUE,
+        "none of the above, and waves issue in more SIMD cycles than nothing happens",
+        lambda one: one.issue > one.nothing,
+    ),
+    ClassRule(LATENCY, "all others", lambda one: True),
+)
+
+
+def bound_class(numbers: LoadNumbers) -> BoundClass:
+    """Return what limits a kernel of which these numbers are known."""
+    name = next(rule.name for rule in CLASSES if rule.holds(numbers))
+    ids = _SHOWN[name]
+    shown = tuple(one for one in (_shown(numbers, wanted) for wanted in ids) if one is not None)
+    return BoundClass(name, f"{name.capitalize()}: {_SENTENCES[name](numbers)}{_near(numbers, name)}.", shown)
+
+
+_SHOWN = {
+    LAUNCH: ("empty", "unused", "nothing", "matrix", "rate"),
+    COMPUTE: ("matrix", "issue", "nothing", "rate"),
+    MEMORY: ("rate", "waits", "nothing", "matrix"),
+    ISSUE: ("issue", "nothing", "matrix", "rate"),
+    LATENCY: ("nothing", "issue", "matrix", "rate"),
+}
+CLASS_NAMES = (LAUNCH, COMPUTE, MEMORY, ISSUE, LATENCY)
+SHOWN_NAMES = ("empty", "unused", "nothing", "matrix", "issue", "waits", "rate")
+_TEXTS = {
+    "empty": "of the launch's SIMD cycles hold no wave",
+    "unused": "of the SIMDs never hold a wave",
+    "nothing": "of SIMD cycles have no issue and no work of a unit",
+    "matrix": "of SIMD cycles have the matrix pipe busy",
+    "issue": "of SIMD cycles have an issue",
+    "waits": "of the stall waits for vector memory",
+}
+
+
+def _shown(numbers: LoadNumbers, wanted: str) -> Shown | None:
+    if wanted == "rate":
+        return None if numbers.rate is None else Shown(wanted, numbers.rate, _rate(numbers))
+    value: float = getattr(numbers, wanted)
+    return Shown(wanted, value, f"{_percent(value)} {_TEXTS[wanted]}")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 or not share else "<1 %"
+
+
+def _rate(numbers: LoadNumbers) -> str:
+    if numbers.rate is None:
+        return "an unknown number of bytes per CU and cycle"
+    of = f" of {numbers.roof:.1f}" if numbers.roof else ""
+    return f"at most {numbers.rate:.1f}{of} B per CU and cycle"
+
+
+def _launch(one: LoadNumbers) -> str:
+    unused = f", and {_percent(one.unused)} of them never get one" if one.unused >= 0.005 else ""
+    return f"SIMDs hold no wave in {_percent(one.empty)} of the launch's SIMD cycles{unused}"
+
+
+def _memory(one: LoadNumbers) -> str:
+    assert one.rate is not None
+    assert one.roof is not None
+    return (
+        f"compute units ask for up to {one.rate:.1f} B per CU and cycle, where memory delivers at most "
+        f"{one.roof:.1f} to each, and "
+        f"{_percent(one.waits)} of the stall waits for vector memory"
+    )
+
+
+def _latency(one: LoadNumbers) -> str:
+    rate = "" if one.rate is None else f" nor memory ({_rate(one)})"
+    either = "neither " if rate else ""
+    busy = f"although {either}the matrix pipe ({_percent(one.matrix)} busy){rate} is near its roof"
+    if one.of_roof >= NEAR:
+        busy = f"while the matrix pipe is {_percent(one.matrix)} busy and {_rate(one)} are asked for"
+    return f"SIMDs do nothing in {_percent(one.nothing)} of their cycles, {busy}"
+
+
+_SENTENCES: dict[str, Callable[[LoadNumbers], str]] = {
+    LAUNCH: _launch,
+    COMPUTE: lambda one: f"the matrix pipe is busy in {_percent(one.matrix)} of SIMD cycles",
+    MEMORY: _memory,
+    ISSUE: lambda one: (
+        f"waves issue in {_percent(one.issue)} of SIMD cycles, and nothing happens in {_percent(one.nothing)}"
+    ),
+    LATENCY: _latency,
+}
+
+
+def _near(numbers: LoadNumbers, name: str) -> str:
+    """How near the ceiling of the class is, if it is near."""
+    share = {COMPUTE: numbers.matrix, ISSUE: numbers.issue}.get(name, 0.0)
+    if share < NEAR:
+        return ""
+    return f": within {max(1, round(100 * (1 - share)))} % of its ceiling"

@@ -1,0 +1,29 @@
+"""A warning in front of tables of instructions whose texts belong to other code."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from rcv_py.analysis.code_match import CONSEQUENCE, REMEDY, CodeMatch, code_match
+from rcv_py.model.trace import Trace
+
+WAVES = 4  # that are looked at: a wave has hundreds of executions
+LARGEST = 4 << 20  # bytes of a wave file
+
+
+def warn(trace: Trace) -> None:
+    """Say on stderr that the instruction texts do not belong to the trace, if that is so."""
+    found = looked_at(trace)
+    if found.is_wrong:
+        print(f"rcv: {found.sentence} {found.examples_text(trace.code)}", file=sys.stderr)
+        print(f"     {CONSEQUENCE} {REMEDY}", file=sys.stderr)
+
+
+def looked_at(trace: Trace) -> CodeMatch:
+    """Return how well the texts fit the largest waves whose files are quickly read."""
+    size = np.where(trace.waves.size <= LARGEST, trace.waves.size, 0)
+    rows = np.argsort(-size, kind="stable")[:WAVES]
+    rows = rows[size[rows] > 0]
+    return code_match(trace, [trace.reader.read(np.sort(rows).tolist())] if len(rows) else ())

@@ -1,0 +1,40 @@
+"""How much of a capture is taken: far above what any writer writes, and little enough to stay quick.
+
+A capture is untrusted input, and small files can ask for a lot.  What is cut or left out becomes a Problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import elide_right, plural
+
+INSTRUCTION_LETTERS = 512  # the longest seen has 150; expressions that read them take the square of it
+NAME_LETTERS = 16_384  # of a kernel: mangled names of large templates have some thousands
+SOURCE_LETTERS = 1 << 18  # of a place with all places it was inlined into
+PATH_LETTERS = 2048  # of a source file
+PATH_FOLDERS = 64  # of a source file: every one is a row of a tree, and a step down
+FOLDERS = 300_000  # of all source files together
+CALLS = 200  # places of one instruction: inlined into each other
+TIMES_LISTED = 16  # of a file in the index; once is right
+FILES_LISTED = 4096  # stretches of records of one kind, a file each; writers make one an engine
+
+
+def cut(texts: Iterable[str], most: int) -> tuple[list[str], int]:
+    """Return the texts, longer ones cut with an ellipsis behind, and how many were cut."""
+    kept = [text if len(text) <= most else elide_right(text, most) for text in texts]
+    return kept, sum(text.endswith("…") and len(text) == most for text in kept)
+
+
+def tell_cut(problems: list[Problem], name: str, count: int, what: str, rest: str) -> None:
+    """Add a Problem saying that `count` things of a file were cut; nothing if there were none."""
+    if count:
+        problems.append(
+            Problem(
+                Severity.WARNING,
+                name,
+                f"{name} has {plural(count, what)} longer than any writer makes; {rest}.",
+                "Be careful with this capture if you do not know where it comes from.",
+            )
+        )

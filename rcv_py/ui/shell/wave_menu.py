@@ -1,0 +1,128 @@
+"""Which waves panels explain: the entries of View › Waves, and the button of the status bar."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from rcv_py.analysis.populations import ALL, WORKING, Populations, ran_text
+from rcv_py.base.text import percent, plural
+from rcv_py.state.commands import Command
+from rcv_py.state.session import Session
+
+TIP = "Panels that explain (Triage, Causes, Waits, Loops, Bubbles, Latency, Summary) are about these waves."
+
+
+def wave_commands(session: Session) -> tuple[Command, ...]:
+    """Return the commands that choose waves; populations of the open capture are in the menu too."""
+
+    def needs_populations() -> str:
+        found = session.populations.value
+        return "" if found is not None and found.read else "No waves have been read."
+
+    def needs_several() -> str:
+        found = session.populations.value
+        return "" if found is not None and len(found) > 1 else "All waves that were read took the same way."
+
+    def is_chosen(name: str) -> bool:
+        return session.waves.value == name
+
+    def step() -> None:
+        names = choices(session.populations.value)
+        at = names.index(session.waves.value) if session.waves.value in names else -1
+        session.choose_waves(names[(at + 1) % len(names)])
+
+    return (
+        Command(
+            "waves.working",
+            "Working waves",
+            "View/Waves",
+            partial(session.choose_waves, WORKING),
+            ("Ctrl+Alt+Shift+W",),
+            "Explain what waves cost that do the work of the kernel.",
+            needs_populations,
+            partial(is_chosen, WORKING),
+        ),
+        Command(
+            "waves.all",
+            "All waves",
+            "View/Waves",
+            partial(session.choose_waves, ALL),
+            ("Ctrl+Alt+Shift+A",),
+            "Explain what all waves cost, also those that left early.",
+            needs_populations,
+            partial(is_chosen, ALL),
+        ),
+        Command(
+            "waves.next",
+            "Next population of waves",
+            "View/Waves",
+            step,
+            ("Ctrl+Alt+Shift+P",),
+            "Explain what the waves of the next population cost: those that took the same way.",
+            needs_several,
+        ),
+    )
+
+
+def choices(found: Populations | None) -> list[str]:
+    """Return what can be chosen: working, all, and the populations if there are several."""
+    own = [] if found is None or len(found) < 2 else found.id
+    return list(dict.fromkeys((WORKING, ALL, *own)))
+
+
+def add_populations(menu: QMenu, session: Session) -> None:
+    """Put the populations of the open capture behind what is in the menu; each entry chooses one."""
+    found = session.populations.value
+    if found is None or len(found) < 2:
+        return
+    menu.addSeparator()
+    group = QActionGroup(menu)
+    for at, name in enumerate(found.id):
+        share = percent(int(found.cycles[at]), int(found.cycles.sum()))
+        action = menu.addAction(
+            f"{found.name[at]}, {plural(int(found.waves[at]), 'wave')}".replace("&", "&&")
+        )
+        action.setToolTip(f"{share} of the cycles of waves, {found.instructions[at]:,.0f} executions a wave.")
+        action.setCheckable(True)
+        action.setChecked(session.waves.value == name)
+        action.triggered.connect(partial(session.choose_waves, name))
+        group.addAction(action)
+
+
+class WavesButton(QToolButton):
+    """Says which waves are explained, and lets others be chosen; hidden where all waves took one way."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setAccessibleName("Waves that are explained")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menu = QMenu(self)
+        self._menu.setToolTipsVisible(True)
+        self._menu.aboutToShow.connect(self._fill)
+        self.setMenu(self._menu)
+        for cell in (session.populations, session.waves):
+            cell.watch(self._update)
+        self._update()
+
+    def _update(self) -> None:
+        found, choice = self._session.populations.value, self._session.choice
+        is_plain = found is None or choice is None or (len(found) < 2 and found.has_working) or not found.read
+        self.setVisible(not is_plain)
+        if is_plain or found is None or choice is None:
+            return
+        self.setText("no wave works" if not found.has_working else choice.text)
+        reason = "" if found.has_working else f"All waves left early or are empty: {ran_text(found)}.\n"
+        self.setToolTip(f"{reason}{TIP}")
+
+    def _fill(self) -> None:
+        self._menu.clear()
+        for name, title in ((WORKING, "Working waves"), (ALL, "All waves")):
+            action = self._menu.addAction(title)
+            action.setCheckable(True)
+            action.setChecked(self._session.waves.value == name)
+            action.triggered.connect(partial(self._session.choose_waves, name))
+        add_populations(self._menu, self._session)

@@ -1,0 +1,111 @@
+"""Texts that belong to other code raise an alarm: none of the genuine ones, all of those that are shifted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.capture_health import capture_health
+from rcv_py.analysis.code_match import code_match
+from rcv_py.analysis.findings.find import findings
+from rcv_py.cli.main import main
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.synth.variants import SAMPLES
+from tests.support import captures
+
+MOST = 300  # waves of a capture that are read here
+
+
+def shifted(trace: Trace, by: int) -> Trace:
+    """The same trace with texts, and kinds told by them, moved by some rows."""
+    code = trace.code
+    texts = np.roll(np.array(code.text, dtype=object), by).tolist()
+    kind, label = np.roll(code.kind, by), np.roll(code.is_label, by)
+    return replace(trace, code=replace(code, text=tuple(texts), kind=kind, is_label=label))
+
+
+def opened(folder: Path) -> tuple[Trace, list[WaveBatch]]:
+    trace = open_trace(folder)
+    return trace, [trace.reader.read(list(range(min(MOST, len(trace.waves)))))]
+
+
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_real_captures(name: str) -> None:
+    trace, batches = opened(captures.trace_path(name))
+    found = code_match(trace, batches)
+    assert found.judged > 0
+    assert found.mismatched == 0
+    for by in (1, -1, 7):
+        wrong = code_match(shifted(trace, by), batches)
+        assert wrong.is_wrong
+        assert wrong.share > 0.2, "forty times what raises the alarm"
+
+
+@pytest.mark.parametrize("name", captures.SYNTHETIC)
+def test_made_up_captures_of_all_generations(name: str) -> None:
+    trace, batches = opened(captures.synthetic_path(name))
+    assert code_match(trace, batches).mismatched == 0
+    assert code_match(shifted(trace, 1), batches).is_wrong
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda one: one.name)
+def test_samples(sample: object, tmp_path: Path) -> None:
+    name = sample.name  # type: ignore[attr-defined]
+    SAMPLES[name].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    trace, batches = opened(tmp_path / "ui_output_agent_1_dispatch_1")
+    found = code_match(trace, batches)
+    assert found.mismatched == 0
+    assert not found.sentence
+    if found.judged:
+        assert code_match(shifted(trace, 1), batches).is_wrong
+
+
+def test_nothing_is_concluded_from_texts_of_other_code() -> None:
+    trace, batches = opened(captures.trace_path("pa_mqa_small"))
+    wrong = shifted(trace, 1)
+    found = findings(wrong, batches)
+    assert not found.findings
+    assert found.bound_class is None
+    assert "do not belong to this trace" in found.alarm
+    assert found.headline == found.sentence == found.why == found.alarm
+    assert {one.id for one in found.numbers} <= {"kernel", "waves", "duration", "occupancy"}
+    notes = capture_health(wrong, batches)
+    assert notes[0].name == "wrong_code", "above everything else"
+    assert not any(note.name == "wrong_code" for note in capture_health(trace, batches))
+
+
+@pytest.fixture
+def moved(tmp_path: Path) -> Path:
+    """A capture whose code.json has the texts of its rows one row further down."""
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    shutil.copytree(captures.trace_path("fused_rope_cache"), folder)
+    content = json.loads((folder / "code.json").read_text())
+    texts = [row[0] for row in content["code"]]
+    for row, text in zip(content["code"], [texts[-1], *texts[:-1]], strict=True):
+        row[0] = text
+    (folder / "code.json").write_text(json.dumps(content))
+    return folder
+
+
+def test_commands_say_so(moved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["triage", str(moved)]) == 0
+    text = capsys.readouterr().out
+    assert "do not belong to this trace" in " ".join(text.split())
+    assert " 1  " not in text
+    assert main(["triage", str(moved), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["alarm"]
+    assert document["class"] is None
+    assert document["findings"] == []
+    for command in ("isa", "causes", "hotspot", "waits", "source"):
+        assert main([command, str(moved)]) == 0
+        assert "do not belong to this trace" in capsys.readouterr().err, command
+    assert main(["check", str(moved)]) in (0, 3)
+    assert "another code object" in capsys.readouterr().out

@@ -1,0 +1,39 @@
+"""The page about findings holds the tables of the program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rcv_py.analysis.code_match import LEAST_MISMATCHES, MOST_MISMATCHES
+from rcv_py.analysis.findings.bound_class import CLASSES, MEMORY_ROOF, NEAR
+from rcv_py.analysis.findings.finding import SMALL
+from rcv_py.analysis.findings.remedies import rows
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "findings.md").read_text()
+
+
+def table(head: str) -> list[list[str]]:
+    """The rows of the table below a heading line."""
+    lines = PAGE.split(f"\n{head}\n", 1)[1].splitlines()[1:]
+    found = []
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        found.append([cell.strip() for cell in line.strip("|").split("|")])
+    return found
+
+
+def test_remedies_and_preconditions() -> None:
+    assert table("| finding | remedy | only if | effort |") == [list(row) for row in rows()]
+
+
+def test_classes() -> None:
+    assert table("| class | when |") == [[rule.name, rule.when] for rule in CLASSES]
+
+
+def test_numbers() -> None:
+    text = " ".join(PAGE.split())
+    assert f"more than {100 * MOST_MISMATCHES:.1f} % of them, and at least {LEAST_MISMATCHES}" in text
+    assert f"less than {100 * SMALL:.0f} % to gain" in text
+    assert f"From {100 * NEAR:.0f} % of a ceiling on" in text
+    assert all(f"{target} {roof:.1f} B" in text for target, roof in MEMORY_ROOF.items())

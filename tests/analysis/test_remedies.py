@@ -1,0 +1,204 @@
+"""No remedy is named that the program or the launch does not allow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.access_widths import is_scalar
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.findings.bounds import Bound
+from rcv_py.analysis.findings.find import of_inputs
+from rcv_py.analysis.findings.finding import Finding
+from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
+from rcv_py.analysis.findings.patterns import OF_CAUSE, Pattern
+from rcv_py.analysis.findings.remedies import PRECONDITIONS, REMEDIES, advice
+from rcv_py.analysis.findings.situation import Situation
+from rcv_py.analysis.language import LANGUAGES, language
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.run_files import run_facts
+from rcv_py.model.code import SourceFile
+from rcv_py.synth.variants import SAMPLES
+from tests.analysis import build
+from tests.support import captures
+from tests.support.pattern_kernels import PATTERNS, captured, loop
+
+SMALL = tuple(name for name in captures.THREAD_TRACES if name not in ("moe_reduce", "preshuffle_gemm"))
+
+
+def of_text(text: str, folder: Path) -> FindingInputs:
+    trace, batch = captured(text, folder / "ui_output_agent_1_dispatch_1")
+    return FindingInputs(trace, [batch])
+
+
+def named(inputs: FindingInputs) -> dict[str, Finding]:
+    return {one.name: one for one in of_inputs(inputs).findings}
+
+
+def real(name: str) -> FindingInputs:
+    trace = open_trace(captures.trace_path(name))
+    batch = trace.reader.read(list(range(len(trace.waves))))
+    facts = run_facts(trace.path, trace.kernel_name, trace.target)
+    return FindingInputs(trace, [batch], facts=facts, waves="all")  # also where none works
+
+
+def test_the_table_is_whole() -> None:
+    needs = {need for found in REMEDIES.values() for remedy in found for need in remedy.needs}
+    assert needs == set(PRECONDITIONS), "each precondition is used, and each need is known"
+    for name, found in REMEDIES.items():
+        ids = [remedy.id for remedy in found]
+        assert len(set(ids)) == len(ids), name
+        assert all(remedy.effort in ("low", "medium", "high") for remedy in found)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_no_partial_count_behind_scalar_loads(name: str) -> None:
+    """Scalar loads overtake each other: 0 is the only count that says anything."""
+    inputs = real(name)
+    for one in of_inputs(inputs).findings:
+        if one.remedy_id in ("partial-count", "prefetch-registers", "read-ahead", "second-lds-buffer"):
+            waits = [place for place in one.evidence if place.kind == "line" and "s_wait" in place.text]
+            blamed = [place for place in one.evidence if "waited for" in place.text]
+            assert waits
+            assert not any(is_scalar(place.text) for place in blamed)
+        if one.name == "redundant-wait":
+            text = " ".join(place.text for place in one.evidence)
+            assert "s_load" not in text
+            assert "lgkmcnt(0)" not in text or "ds_read" in text
+
+
+def test_a_wait_behind_scalar_loads_is_not_over_conservative(tmp_path: Path) -> None:
+    body = (
+        "{one} s[20:21], s[0:1], 0x10\n{one} s[22:23], s[0:1], 0x20\ns_waitcnt lgkmcnt(0)\n"
+        "s_add_u32 s9, s20, s21\n" + "v_add_u32_e32 v40, v60, v80\n" * 12 + "s_add_u32 s10, s22, s23"
+    )
+    assert "redundant-wait" not in named(of_text(loop(body.format(one="s_load_dwordx2")), tmp_path))
+    assert "redundant-wait" in named(of_text(PATTERNS["redundant-wait"], tmp_path / "loads"))
+
+
+def test_dpp_is_for_chains_through_lds(tmp_path: Path) -> None:
+    found = named(of_text(PATTERNS["serial-cross-lane-chain"], tmp_path))["serial-cross-lane-chain"]
+    assert found.remedy_id == "dpp"
+    plain = of_text(
+        loop("ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5"), tmp_path / "b"
+    )
+    rows = plain.rows_of(Pattern.LDS)
+    assert not Situation(plain, plain.claimed(rows)).is_through_lds
+
+
+def test_widths_decide_about_wider(tmp_path: Path) -> None:
+    def queue(load: str, registers: str, folder: str) -> Finding:
+        lines = "\n".join(f"{load} {registers.format(4 * i, 4 * i + 3)}, v1, s[4:5]" for i in range(1, 15))
+        return named(of_text(loop(lines), tmp_path / folder))["memory-back-pressure"]
+
+    narrow, wide = queue("global_load_ushort", "v{}", "a"), queue("global_load_dwordx4", "v[{}:{}]", "b")
+    assert narrow.remedy_id == "widen"
+    assert "2 bytes a lane" in narrow.sentence
+    assert "2 bytes a lane" in narrow.remedy
+    assert wide.remedy_id in ("spread", "fewer-bytes")
+    assert "16 bytes a lane" in wide.sentence
+    assert "if each" not in wide.remedy.lower()
+
+
+def test_loads_that_can_be_issued_earlier(tmp_path: Path) -> None:
+    arithmetic = "\n".join(f"v_add_u32_e32 v{40 + i}, v{60 + i}, v{80 + i}" for i in range(8))
+    load = "global_load_dwordx4 v[4:7], v1, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v4, v5"
+    free = named(of_text(loop(f"{arithmetic}\n{load}"), tmp_path / "a"))["exposed-vector-load"]
+    assert free.remedy_id == "hoist"
+    assert "8 instructions in front" in free.remedy
+    bound = loop(f"{arithmetic}\nv_add_u32_e32 v1, v1, v40\n{load}")
+    assert named(of_text(bound, tmp_path / "b"))["exposed-vector-load"].remedy_id != "hoist"
+
+
+def test_registers_have_to_be_free_for_a_second_set(tmp_path: Path) -> None:
+    load = "global_load_dwordx4 v[{}:{}], v1, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v{}, v1"
+    few = named(of_text(loop(load.format(4, 7, 4)), tmp_path / "a"))["exposed-vector-load"]
+    assert few.remedy_id == "prefetch-registers"
+    # 256 vector and 256 accumulation registers are all that a wave can have.
+    full = loop(load.format(252, 255, 252) + "\nv_accvgpr_write_b32 a255, v1")
+    assert named(of_text(full, tmp_path / "b"))["exposed-vector-load"].remedy_id != "prefetch-registers"
+
+
+def test_where_none_fits_it_is_said() -> None:
+    inputs = real("pa_mqa_small")
+    nothing = np.zeros(0, dtype=np.int64)
+    empty = Situation(inputs, Claimed(nothing, nothing, nothing, 0, Bound(0, 0.0, 0)))
+    found = advice("serial-cross-lane-chain", empty)
+    assert (found.id, found.effort) == ("", "")
+    assert found.text.startswith(
+        "No remedy that is known for it can be applied here: that lanes are exchanged"
+    )
+    assert found.text.endswith(".")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_remedies_of_real_captures_hold(name: str) -> None:
+    for one in of_inputs(real(name)).findings:
+        assert "{" not in one.remedy, "all words are filled in"
+        if one.remedy_id:
+            rows = {remedy.id: remedy for remedy in REMEDIES[one.name]}
+            assert one.effort == rows[one.remedy_id].effort
+
+
+TOLD = {
+    "exposed-vector-load": Pattern.LOAD,
+    "exposed-lds": Pattern.LDS,
+    "exposed-lds-dma": Pattern.DMA,
+    "exposed-scalar-load": Pattern.SCALAR,
+    "hazard-nops": Pattern.NOP,
+    "instruction-fetch": Pattern.FETCH,
+    "memory-back-pressure": Pattern.MEMORY_QUEUE,
+    "dependent-arithmetic": Pattern.REGISTER,
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_worst_execution_is_of_the_findings_own_cause(name: str) -> None:
+    """Its cycles are claimed by one of the causes of the finding's pattern there."""
+    inputs = real(name)
+    table, names = inputs.attribution, {}
+    for cause, pattern in OF_CAUSE.items():
+        names.setdefault(pattern, []).append(cause)
+    waves = {wave.id: wave for batch in inputs.batches for wave in batch.waves}
+    looked = 0
+    for one in of_inputs(inputs).findings:
+        for place in one.evidence:
+            if one.name not in TOLD or "worst execution" not in place.text:
+                continue
+            causes = names[TOLD[one.name]]
+            rows = (table.line == place.line) & np.isin(table.cause, causes)
+            cycles = int(place.text.split(", ")[1].split(" ")[0].replace(",", ""))
+            assert 0 < cycles <= int(table.cycles[rows].sum())
+            if "stalled" in place.text:
+                assert cycles <= int(waves[place.wave].tokens.stall[place.token])
+            looked += 1
+    assert looked
+
+
+def test_languages_by_path_and_signs() -> None:
+    code = build.code(["v_mov_b32 v0, 0"], latency=[5], hits=[1], chains=[[(0, 1)]])
+    trace = build.trace(code, [build.wave("V", [0])])
+
+    def told(path: str, *lines: str) -> str:
+        return language(replace(trace, sources=(SourceFile(path, lines or None),))).name
+
+    assert told("/a/kernel.py", "import triton.language as tl") == "Triton"
+    assert told("/a/flydsl/kernel.py") == "FlyDSL"
+    assert told("/a/kernel.py", "import numpy") == "Python"
+    assert told("/a/kernel.hip") == told("/a/kernel.cpp") == "HIP"
+    assert told("/a/kernel.s") == "assembly"
+    assert told("/a/kernel.rs") == ""
+    assert [one for one in LANGUAGES if "num_stages" in one.prefetch] == [LANGUAGES[1]], "only Triton has it"
+
+
+@pytest.mark.parametrize("sample", ["gfx11", "gfx12", "matmul_small"])
+def test_samples_of_other_generations(sample: str, tmp_path: Path) -> None:
+    SAMPLES[sample].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    trace = open_trace(tmp_path / "ui_output_agent_1_dispatch_1")
+    inputs = FindingInputs(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    for one in of_inputs(inputs).findings:
+        assert one.remedy.endswith(".")
+        assert Cause.WAIT_SCALAR not in inputs.attribution.cause or one.name != "redundant-wait"

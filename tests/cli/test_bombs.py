@@ -1,0 +1,112 @@
+"""Small captures that ask for a lot are answered soon, with little memory, and with a sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rcv_py.cli.main import main
+from rcv_py.formats.open import open_trace
+from tests.support.bombs import bomb
+from tests.support.captures import ROOT
+
+if sys.platform != "linux":
+    pytest.skip("peaks of memory are read as Linux tells them", allow_module_level=True)
+
+CPU_S = 30  # of the process, in which it is killed; all take less than 5 s on an idle machine
+PEAK = 500 << 10  # kilobytes
+TREES = ("hotspot --charge inclusive --by tree", "source", "flame", "index")
+TEXTS = (
+    "hotspot --by class",
+    "waits",
+    "causes",
+    "loops --show chains",
+    "latency --kind memory",
+    "occupancy --limits",
+)
+ASKED: dict[str, tuple[str, ...]] = {
+    "path of 200,000 folders": TREES,
+    "path of 200,000 different folders": TREES,
+    "chain of 100,000 places": TREES,
+    "20,000 files in deep folders": TREES,
+    "name with 90,000 template brackets": ("info", "summary", "events", "index"),
+    "name with 90,000 brackets side by side": ("info", "summary"),
+    "symbol with 90,000 templates": ("info", "summary"),
+    "instruction of 16 KB of spaces": TEXTS,
+    "instruction of 16 KB of words": TEXTS,
+    "instructions of 10 MB": TEXTS,
+    "label of 10 MB": ("waves", "info", "flame"),
+    "50,000 branches": ("report --out {out}",),
+    "5,000 nested loops": ("isa --blocks", "loops"),
+    "5,000 nested loops that run": ("triage", "report --out {out}"),
+    "a wave file 30,000 times": ("triage", "report --out {out}"),
+    "other files 20,000 times": ("triage", "events"),
+    "branch of 5,000 digits": TEXTS,
+    "waits of 5,000 digits": TEXTS,
+    "waits of 20 digits": TEXTS,
+    "waits with leading zeros": TEXTS,
+    "registers of 5,000 digits": TEXTS,
+    "registers of 20 digits": TEXTS,
+    "lines of 5,000 digits": TREES,
+    "waits of gfx12 of 20 digits": TEXTS,
+}
+TOLD = {
+    "path of 200,000 folders": "only the ends of paths",
+    "chain of 100,000 places": "the innermost calls are kept",
+    "instructions of 10 MB": "3 instruction or names longer than any writer makes",
+    "label of 10 MB": "longer than any writer makes",
+    "name with 90,000 template brackets": "longer than any writer makes",
+    "a wave file 30,000 times": "the rest of them is left out (29,985 entries)",
+    "other files 20,000 times": "the rest of them is left out",
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_it_is_answered_soon_with_little_memory(tmp_path: Path, name: str) -> None:
+    folder = bomb(tmp_path / "ui_output_agent_1_dispatch_1", name)
+    lines = [line.format(out=tmp_path / "report.html") for line in ASKED[name]]
+    script = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_CPU, ({CPU_S}, {CPU_S}))\n"
+        "from pathlib import Path; from tests.support.bombs import answer\n"
+        f"answer(Path({str(folder)!r}), *{lines!r})"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE) as child:
+        assert child.stderr is not None
+        said = child.stderr.read().decode()
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, said[-2000:]
+    assert "Traceback" not in said
+    assert used.ru_maxrss < PEAK
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_is_left_out_is_told(tmp_path: Path, name: str) -> None:
+    problems = open_trace(bomb(tmp_path / "c", name)).problems
+    assert any(TOLD[name] in str(problem) for problem in problems), [str(one)[:200] for one in problems]
+
+
+BEYOND = (
+    "hotspot --bins 1000000000000", "hotspot --bins 4097", "line 1 --bars 1000000000000", "index --depth 99999999999999999999",
+    "index --depth 65", "index --jobs 1000000", "report --jobs 100000 --out x", "hotspot --top 99999999999999999999",
+    "shot --panel isa --size 99999x99999 --out x.png", "waits --wave se0/simd0/slot0/wv" + "9" * 5000,
+    "isa --mode hit --wave se0/simd0/slot0/wv0 --hit 99999999999999999999", "view --goto " + "9" * 5000,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", BEYOND, ids=lambda line: line[:50])
+def test_numbers_beyond_measure_are_refused(
+    tmp_path: Path, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = bomb(tmp_path / "c", "nothing")
+    command, *more = line.split()
+    try:
+        code = main([command, str(folder), *more])
+    except SystemExit as stop:
+        code = stop.code
+    assert code == 2
+    assert "Traceback" not in capsys.readouterr().err

@@ -1,0 +1,412 @@
+"""What is fed with mutated input.  An area makes its input from a generator alone, and uses it once.
+
+Returning is a result; one of `TYPED` is the answer to bad input; any other exception is a bug.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from rcv_py.analysis.attribution.registers import registers
+from rcv_py.analysis.compare.shapes import shape
+from rcv_py.analysis.formula.definitions import Evaluator, read_definitions
+from rcv_py.analysis.formula.evaluate import evaluate
+from rcv_py.analysis.formula.parser import parse as parse_formula
+from rcv_py.analysis.legacy_analyzer import class_of
+from rcv_py.analysis.matrix_passes import matrix_cycles
+from rcv_py.analysis.waitcnt import gfx9, gfx11, gfx12, gfx1250, reference
+from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.base.patterns import Pattern
+from rcv_py.base.text import short_kernel
+from rcv_py.cli.arguments import parse as parse_words
+from rcv_py.cli.main import main
+from rcv_py.cli.mcp.fence import Fence
+from rcv_py.cli.mcp.tools import Tool, tools
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.pmc_files import pmc_table
+from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout import wave_json
+from rcv_py.formats.uiout.chains import places
+from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.ids import WaveId
+from rcv_py.state.place import Place
+from rcv_py.state.selection import Selection
+from tests.fuzz.mutate import VALUES, damaged_bytes, damaged_text, damaged_tree
+from tests.support.whole_capture import CODE, capture, wave, write
+
+TYPED = (RcvError,)
+_USAGE = (2, 130)
+_BUG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where a worker writes: the capture lies in `run/`, and nothing beside `run/` may be read."""
+
+    root: Path
+
+    @property
+    def capture(self) -> Path:
+        """The capture's folder."""
+        return self.root / "run" / "ui_output_agent_1_dispatch_2"
+
+    @property
+    def out(self) -> Path:
+        """What may be written into."""
+        return self.root / "run" / "out"
+
+    def prepare(self) -> None:
+        """Write the capture, its tables, and what nobody may read."""
+        shutil.rmtree(self.root, ignore_errors=True)
+        write(self.root / "outside", {"secret.json": {"wave": {}}})
+        write(self.capture, FILES)
+        write(self.root / "run", TABLES)
+        self.out.mkdir()
+
+
+def _whole() -> dict[str, Any]:
+    files = capture()
+    files["filenames.json"] |= {
+        "other_simd_filenames": {"0": [["other.json", 0, 9]]},
+        "shaderdata_filenames": {"0": [["shader.json", 0, 9]]},
+        "counter_names": ["SQ_WAVES", "SQ_BUSY_CYCLES"],
+    }
+    files["code.json"] |= {
+        "kernels": [{"address": 0x1000, "codeobj": 4, "name": "_ZN1a1bIiEEv", "demangled": ""}],
+        "sqtt_funcmap": [[1, 2, "F", "_ZN1a1bEv", "/a.py:1"]],
+        "sqtt_funcmap_layout": [[1, 8, 4]],
+        "sqtt_funcmap_payloads": [[1, 2, 1]],
+    }
+    files["occupancy.json"]["events"] = {
+        "0": [{"type": 6, "payload": 7}, {"kind": "dispatch", "entry_point": {"address": 1}}]
+    }
+    return files | {
+        "se0_perfcounter.json": {"data": [[1010 + 8 * i, 1, 2, 3, 4, 1, 0] for i in range(6)]},
+        "spm.json": {"C": {"values": {"0": {"0": [[1, 2]]}}}},
+        "wstates1.json": {"name": "wstates1.json", "time": [1, 2], "state": [1, 0]},
+        "shader.json": {"records_schema": ["time"], "records": [[1001, 6, 3, 1, 0, 0]]},
+        "other.json": {"wgp": 3, "instructions": [[1001, 2, 3]]},
+    }
+
+
+FILES = _whole()
+TABLES: dict[str, bytes] = {
+    "1_kernel_trace.csv": b"Kind,Agent_Id,Kernel_Name,Dispatch_Id,VGPR_Count,Accum_VGPR_Count,SGPR_Count,"
+    b"LDS_Block_Size,Scratch_Size,Start_Timestamp,End_Timestamp,Workgroup_Size_X,Workgroup_Size_Y,"
+    b"Workgroup_Size_Z,Grid_Size_X,Grid_Size_Y,Grid_Size_Z\n"
+    b"KERNEL_DISPATCH,Agent 1,my_kernel,2,64,0,32,1024,0,100,900,256,1,1,1024,1,1\n",
+    "1_agent_info.csv": b"Node_Id,Agent_Type,Name,Cu_Count,Simd_Count,Wave_Front_Size,Lds_Size_In_Kb\n"
+    b"1,GPU,gfx950,256,1024,64,160\n",
+    "1_results.json": b'{"x": [{"metadata": {"command": ["./a.out", "-n", "3"]}}]}',
+    "pass_1_counter_collection.csv": b"Kernel_Name,Dispatch_Id,Counter_Name,Counter_Value\n"
+    b"my_kernel,2,TCC_HIT_sum,12\nmy_kernel,2,TCC_MISS_sum,3\n",
+}
+_JSON = sorted(name for name in FILES if name.endswith(".json"))
+_WAVE = orjson.dumps(wave(1000))
+
+
+# -- readers ----------------------------------------------------------------------------------------------
+
+
+def wave_files(rng: random.Random, ground: Ground) -> None:
+    """Both readers of wave files: they agree, or the quick one declines."""
+    data = _damaged(rng, FILES["se0_sm0_sl0_wv0.json"])
+    wave_json.MANY = rng.choice((0, 2000))  # type: ignore[misc] - either check, on files that are small
+    try:
+        quick = _plain(wave_json.parse_quickly(data.removeprefix(wave_json.BOM)))
+    except Exception:  # whatever it raises, `parse` turns to the other path
+        quick = None
+    try:
+        exact = _plain(wave_json.parse_exactly(data))
+    except ValueError as error:
+        exact = (str(error),)
+    if quick is not None:
+        assert quick == exact, "the two readers of wave files disagree"
+    try:
+        assert _plain(wave_json.parse(data)) == exact
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _plain(raw: wave_json.RawWave) -> tuple[object, ...]:
+    waits = raw.waits
+    return (
+        repr(sorted(raw.facts.items())),
+        raw.tokens.tolist(),
+        raw.timeline.tolist(),
+        None if waits is None else [waits.line.tolist(), waits.count.tolist(), waits.depends_on.tolist()],
+        raw.doubts,
+    )
+
+
+def _damaged(rng: random.Random, content: Any) -> bytes:
+    data = content if isinstance(content, bytes) else b""
+    if not isinstance(content, bytes):
+        tree = damaged_tree(rng, content) if rng.random() < 0.7 else content
+        data = json.dumps(tree, indent=rng.choice((None, None, 2)), ensure_ascii=rng.random() < 0.5).encode()
+        if tree is not content and rng.random() < 0.7:
+            return data
+    return damaged_bytes(rng, data)
+
+
+def captures(rng: random.Random, ground: Ground) -> None:
+    """A capture of which one or two files are damaged: opened, and all waves read."""
+    with _changed(rng, ground):
+        trace = open_trace(ground.capture)
+        batch = trace.reader.read(list(range(min(len(trace.waves), 64))))
+        for problem in trace.problems:
+            assert problem.text.strip(), "a problem without a sentence"
+        assert len(batch.waves) + len(batch.missing) <= 64
+
+
+@contextlib.contextmanager
+def _changed(rng: random.Random, ground: Ground) -> Any:
+    chosen = rng.sample(_JSON, rng.choice((1, 1, 1, 2)))
+    try:
+        for name in chosen:
+            (ground.capture / name).write_bytes(_damaged(rng, FILES[name]))
+        yield
+    finally:
+        write(ground.capture, {name: FILES[name] for name in chosen})
+
+
+def tables(rng: random.Random, ground: Ground) -> None:
+    """What the profiler leaves beside a capture."""
+    name = rng.choice(sorted(TABLES))
+    path = ground.root / "run" / name
+    path.write_bytes(damaged_bytes(rng, TABLES[name]))
+    try:
+        run_facts(ground.capture, "my_kernel", "gfx950")
+        if "counter" in name:
+            pmc_table([path])
+    finally:
+        path.write_bytes(TABLES[name])
+
+
+# -- texts ------------------------------------------------------------------------------------------------
+
+_INSTRUCTIONS = (
+    *CODE, "s_waitcnt vmcnt(3) lgkmcnt(0)", "s_waitcnt 0x3f70", "s_wait_loadcnt_dscnt 0x102", "s_nop 7",
+    "v_dual_fmac_f32 v1, v2, v3 :: v_dual_mov_b32 v4, v5", "buffer_load_dwordx4 v[0:3], v4, s[0:3], 0 offen lds",
+    "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", "ds_read_b128 v[0:3], v4 offset:16",
+    "global_atomic_add v0, v1, v2, s[0:1] sc0", "v_mfma_f32_16x16x128_f8f6f4 a[0:3], v[0:7], v[8:15], 0 cbsz:1 blgp:2",
+)  # fmt: skip
+_RULES = (gfx9.RULES, gfx11.RULES, gfx12.RULES, gfx1250.RULES, *map(reference.rules_of, (9, 10, 12)))
+
+
+def instructions(rng: random.Random, ground: Ground) -> None:
+    """Everything that reads the text of an instruction."""
+    text = damaged_text(rng, rng.choice(_INSTRUCTIONS))[:512]
+    for rules in _RULES:
+        effect = rules.effect(text)
+        np.array([number for _, number in effect.waits], dtype=np.int64)
+    registers(text)
+    shape(text)
+    class_of(text)
+    np.int64(matrix_cycles(text, rng.choice(("gfx942", "gfx950", "gfx11", "gfx12", "gfx9"))) or 0)
+
+
+_FORMULAS = (
+    "A + B * 2 - C / (1 + D)", "sum(A, axis=[SE, CU])", "max(A, B)", "mean(A[0], TIME)", "A > 3 && B != 0 || !C",
+    "delta(A, TIME)", "linear(4, SE)", "select(A, SE, 1)", "remove(A, CU, 0)", "R := A / B  # hits [%] of all",
+)  # fmt: skip
+
+
+def formulas(rng: random.Random, ground: Ground) -> None:
+    """Expressions over counters, and files of them."""
+    text = damaged_text(rng, rng.choice(_FORMULAS))
+    given = {name: np.arange(24, dtype=np.float64).reshape(2, 2, 2, 3) for name in "ABCD"}
+    if rng.random() < 0.5:
+        found = read_definitions("\n".join([text, *rng.sample(_FORMULAS, 2), f"Z := {text}", "Y := Z + Y"]))
+        evaluator = Evaluator(given, found)
+        for name in evaluator.known_names():
+            evaluator.result(name)
+        return
+    evaluate(parse_formula(text), Evaluator(given)._lookup)
+
+
+_EXPRESSIONS = (
+    "v_add",
+    "(a|b)+$",
+    r"\bs_wait\w*",
+    "[a-z]{2,4}",
+    "(?i)MFMA",
+    "(a+)+b",
+    r"(\w+)\1",
+    "(?<=x)y|z*",
+)
+_PLACES = (
+    "se3/simd1/slot0/wv0:line 118#7@126704", "line 118", "118", "@126704", "line-118", "wave-se3-sm1-sl0-wv0@12",
+    "report.html#line-3",
+)  # fmt: skip
+_SYMBOLS = (
+    "_ZN3foo3barIiLi3EEvPKc",
+    "void ns::f<int, (anonymous)::g<3>>(float*)",
+    "f(int) [clone .kd]",
+    "kernel.kd",
+)
+_SOURCES = ("/a/b.py:3 -> /c/d.py:9", "C:\\x\\y.hip:12", "k.py:?", "<stdin>:0")
+
+
+def filters(rng: random.Random, ground: Ground) -> None:
+    """What people search for, point at and name; and names and places of captures."""
+    kind = rng.randrange(5)
+    if kind == 0:
+        pattern = Pattern(damaged_text(rng, rng.choice(_EXPRESSIONS)), rng.random() < 0.5, longest=0.02)
+        for text in (*CODE, "ab" * 200):
+            pattern.is_in(text)
+            pattern.spans(text, 0.02)
+    elif kind == 1:
+        text = damaged_text(rng, rng.choice(_PLACES))
+        for read in (Place.parse, Selection.parse, WaveId.parse):
+            with contextlib.suppress(ValueError):
+                assert read(str(read(text))) == read(text)
+    elif kind == 2:
+        text = damaged_text(rng, rng.choice(_SYMBOLS))
+        short_kernel(text)
+        demangled(text)
+    elif kind == 3:
+        places(damaged_text(rng, rng.choice(_SOURCES)))
+    else:
+        _parsed(_words(rng, ground))
+
+
+# -- commands, exports, calls of agents ------------------------------------------------------------------
+
+_COMMANDS = (
+    "info", "info --check", "triage --json", "check", "summary", "hotspot", "hotspot --by source", "hotspot --charge self",
+    "hotspot --bins 8", "isa --csv", "isa --blocks", "isa --branches", "isa --bars kinds --match wait", "source",
+    "source --inlined", "line 2", "waits", "waits --latency", "causes", "causes --by producer", "loops",
+    "loops --show iterations", "loops --show chains", "loops --show barriers", "bubbles", "latency --kind memory",
+    "occupancy", "occupancy --limits", "occupancy --by state", "events", "counters", "counters --json", "flame",
+    "flame --folded", "waves", "waves --csv", "search v_ --regex", "hotspot --like new", "pmc", "index",
+)  # fmt: skip
+_EXPORTS = (
+    "export --to perfetto --out {out}/a.pftrace", "export --to speedscope --out {out}/a.json",
+    "export --to csv --out {out}/tables", "report --out {out}/a.html", "report --format md --out {out}/a.md",
+)  # fmt: skip
+
+
+def commands(rng: random.Random, ground: Ground) -> None:
+    """A command on a damaged capture."""
+    _on_damaged(rng, ground, rng.choice(_COMMANDS))
+
+
+def exports(rng: random.Random, ground: Ground) -> None:
+    """A file written from a damaged capture."""
+    _on_damaged(rng, ground, rng.choice(_EXPORTS).format(out=ground.out))
+
+
+def _on_damaged(rng: random.Random, ground: Ground, line: str) -> None:
+    command, *more = line.split()
+    with _changed(rng, ground):
+        _run([command, str(ground.capture), *more])
+
+
+def _run(words: list[str]) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(words)
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else _BUG
+    if code == _BUG:
+        raise AssertionError(err.getvalue()[-1500:])
+    if code in _USAGE:
+        raise UsageError(err.getvalue())
+
+
+_TOOLS: dict[str, Tool] = tools(can_write=True)
+_VALUES = (
+    *VALUES,
+    "7",
+    "3:9",
+    "se0/simd0/slot0/wv0",
+    "100x100",
+    7,
+    3,
+    10**17,
+    10**19,
+    10**4400,
+    ".",
+    "line 3",
+    "nan",
+)
+
+
+def calls(rng: random.Random, ground: Ground) -> None:
+    """Arguments of an agent: words of a command line, or a sentence; some are run."""
+    tool = _TOOLS[rng.choice(sorted(_TOOLS))]
+    given: dict[str, Any] = {
+        name: ground.capture.name for name in ("folder", "other") if name in tool.actions
+    }
+    for name in rng.sample(sorted(tool.actions), min(len(tool.actions), rng.choice((0, 1, 1, 2, 4)))):
+        value = rng.choice(_VALUES)
+        given[name] = [value] * rng.choice((1, 2, 2000)) if rng.random() < 0.2 else value
+    if rng.random() < 0.1:
+        given[rng.choice(("", "x", "folders", "json", "fail_on"))] = rng.choice(_VALUES)
+    fence = Fence.around(ground.root / "run", ground.out)
+    words = tool.words(given, fence)
+    _parsed(words)
+    if rng.random() < 0.04 and tool.name not in ("shot", "index", "report", "export"):
+        _run(words)
+
+
+def _words(rng: random.Random, ground: Ground) -> list[str]:
+    tool = _TOOLS[rng.choice(sorted(_TOOLS))]
+    names = [text for action in tool.actions.values() for text in action.option_strings]
+    more = [
+        word
+        for name in rng.sample(names, min(len(names), 3))
+        for word in (name, damaged_text(rng, rng.choice(("3", "1:2", "a", "", "100x100"))))
+    ]
+    return [tool.name, str(ground.capture), *more]
+
+
+def _parsed(words: list[str]) -> None:
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            parse_words(words)
+    except SystemExit as stop:
+        raise UsageError("refused") from stop
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A function of a generator, and how many of 1,000 inputs it gets: most are cheap."""
+
+    use: Callable[[random.Random, Ground], None]
+    share: int
+
+
+AREAS = {
+    "wave files": Area(wave_files, 340),
+    "captures": Area(captures, 70),
+    "tables": Area(tables, 50),
+    "instructions": Area(instructions, 150),
+    "formulas": Area(formulas, 150),
+    "filters": Area(filters, 130),
+    "commands": Area(commands, 8),
+    "exports": Area(exports, 2),
+    "calls": Area(calls, 100),
+}
+_ORDER = random.Random(0).sample(
+    [name for name, area in AREAS.items() for _ in range(area.share)],
+    sum(area.share for area in AREAS.values()),
+)
+
+
+def area_of(number: int) -> str:
+    """The area of an input by its number."""
+    return _ORDER[number % len(_ORDER)]
