@@ -107,8 +107,8 @@ def is_shown(app: Any) -> bool:
 
 def perfetto(folder: Path) -> tuple[float, ...]:
     """Seconds that a Perfetto trace takes, with reading; its tokens; bytes of memory it adds; of the file."""
+    from rcv_py.base.whole_files import whole_file  # noqa: PLC0415
     from rcv_py.export.perfetto import write_perfetto  # noqa: PLC0415
-    from rcv_py.export.targets import whole_file  # noqa: PLC0415
     from rcv_py.formats.open import open_trace  # noqa: PLC0415
     from rcv_py.work.load import batches  # noqa: PLC0415
 

@@ -44,7 +44,7 @@ EMPTY = "empty"
 MAIN = "main way"
 LEFT_PART = 0.5  # a way that left early executes less than this part of the instructions that others reach
 TINY_PART = 0.25  # the same where nothing of the program stores, loops or multiplies matrices
-SUPERSETS = 64  # whole ways, those with most waves, that a cut wave may be the beginning of
+SUPERSETS = 16  # whole ways, those with most waves, that a cut wave may be the beginning of
 
 _C = InstructionClass
 _STORES = (_C.VMEM_STORE, _C.ATOMIC, _C.LDS_DMA, _C.LDS)

@@ -13,13 +13,13 @@ from rcv_py.api.judging import Judging
 from rcv_py.api.reading import Waves
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
+from rcv_py.base.whole_files import whole_file
 from rcv_py.export.perfetto import TraceChoices, write_perfetto
 from rcv_py.export.report_files import write_report
 from rcv_py.export.report_inputs import report_inputs
 from rcv_py.export.speedscope import write_speedscope
 from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
-from rcv_py.export.targets import whole_file
 
 _TO = ("perfetto", "speedscope", *FORMATS)
 

@@ -121,6 +121,8 @@ _UNSEEN = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 
+_HALF = re.compile("[\ud800-\udfff]")
+
 
 def visible(text: str, keep: str = "") -> str:
     r"""Return the text with an escape such as `\x1b` or `\u202e` for each letter that is not seen as one.
@@ -132,6 +134,11 @@ def visible(text: str, keep: str = "") -> str:
     if text.isascii() and text.isprintable():
         return text
     return _UNSEEN.sub(lambda found: _escape(found[0], keep), text)
+
+
+def encodable(text: str) -> str:
+    r"""Return the text with an escape such as `\udc80` for each half of a pair, which UTF-8 cannot hold."""
+    return text if text.isascii() else _HALF.sub(lambda found: _escape(found[0], ""), text)
 
 
 def _escape(letter: str, keep: str) -> str:

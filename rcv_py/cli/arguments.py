@@ -9,9 +9,11 @@ import argparse
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from rcv_py import __version__
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import visible
 from rcv_py.cli.analysis_commands import ANALYSIS_COMMANDS
 from rcv_py.cli.capture_commands import CAPTURE_COMMANDS
 from rcv_py.cli.exit_codes import codes_text
@@ -55,7 +57,7 @@ def _given(command: str, words: Sequence[str]) -> frozenset[str]:
 
 def parser(of: Sequence[Command] = COMMANDS) -> argparse.ArgumentParser:
     """Return the parser of all commands, or of some."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         "rcv",
         usage="rcv [FOLDER]\n       rcv COMMAND …",
         description=_ABOUT,
@@ -77,6 +79,14 @@ def parser(of: Sequence[Command] = COMMANDS) -> argparse.ArgumentParser:
         )
         command.add(own)
     return top
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells mistakes with the words as they are seen, on one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Name a mistake and stop."""
+        super().error(visible(message))
 
 
 def _guess(word: str) -> None:

@@ -10,6 +10,7 @@ from rcv_py.analysis.compare.changes import Change
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import LaunchDelta, Verdict, why_not_per_wave
+from rcv_py.base.markdown import md_code, md_text
 from rcv_py.base.text import count
 
 _NAMES = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
@@ -36,9 +37,9 @@ def launch_document(launch: LaunchDelta | None) -> dict[str, Any] | None:
 
 def markdown(found: Comparison, rows: Sequence[Change], by: str, top: int) -> str:
     """Return the verdict, the numbers, and the rows beyond noise (`top`, 0: all) as Markdown."""
-    parts = [f"**{found.judgement.sentence}**"]
-    parts += [f"> {note}" for note in found.notes]
-    facts = [f"- {name}: {_plain(value)}" for name, value in (*sides(found), *numbers(found))]
+    parts = [f"**{md_text(found.judgement.sentence)}**"]
+    parts += [f"> {md_text(note)}" for note in found.notes]
+    facts = [f"- {md_text(name)}: {md_text(value)}" for name, value in (*sides(found), *numbers(found))]
     parts.append("\n".join(facts))
     if found.kernel is not None:
         parts.append(_table([row for row in rows if row.is_real], by, top))
@@ -61,16 +62,11 @@ def _table(real: Sequence[Change], by: str, top: int) -> str:
 
 
 def _cells(row: Change) -> list[str]:
-    name = f"{row.name} `{_plain(row.text)}`" if row.text else _plain(row.name)
+    name = f"{md_text(row.name)} {md_code(row.text)}" if row.text else md_text(row.name)
     ratio = "" if row.ratio is None else f"{100 * row.ratio:+.1f} %"
     cycles = (f"{row.cost_a:,.1f}", f"{row.cost_b:,.1f}", f"{row.delta:+,.1f}")
     noise = f"{row.noise:,.1f}" if row.is_noise_known else "unknown"
     return [name, count(row.hits_a), count(row.hits_b), *cycles, ratio, noise]
-
-
-def _plain(text: str) -> str:
-    """Text that ends no cell and begins no code."""
-    return text.replace("|", "\\|").replace("`", "'")
 
 
 def junit(found: Comparison, rows: Sequence[Change], *, is_failed: bool) -> str:

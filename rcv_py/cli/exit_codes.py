@@ -14,6 +14,7 @@ class ExitCode(IntEnum):
     GATE = 3
     STRICT = 4
     STOPPED = 130
+    ENDED = 143
 
 
 EXIT_TEXT = {
@@ -23,6 +24,7 @@ EXIT_TEXT = {
     ExitCode.GATE: "the gate of rcv compare --fail-on tripped",
     ExitCode.STRICT: "rcv check --strict found a warning or an error",
     ExitCode.STOPPED: "stopped with Ctrl+C",
+    ExitCode.ENDED: "ended from outside, with SIGTERM",
 }
 
 

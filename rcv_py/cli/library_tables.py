@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rcv_py.analysis.library import LibraryRow
+from rcv_py.base.markdown import md_text
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.report import Column, plain
 
@@ -89,18 +90,12 @@ def _twin(row: LibraryRow) -> str:
 
 def markdown(library: Library) -> str:
     """Return the table for a README."""
-    lines = [f"# {_escaped(library.heading)}", ""]
+    lines = [f"# {md_text(library.heading)}", ""]
     lines.append("| " + " | ".join(title for title, _ in HEADINGS) + " |")
     lines.append("|" + "|".join("---:" if is_number else "---" for _, is_number in HEADINGS) + "|")
     for row in library.rows:
-        lines.append("| " + " | ".join(_escaped(cell) for cell in cells(library, row)) + " |")
+        lines.append("| " + " | ".join(md_text(cell) for cell in cells(library, row)) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _escaped(text: str) -> str:
-    for letter in "\\|<*_`[":
-        text = text.replace(letter, "\\" + letter)
-    return plain(text)
 
 
 _PAGE = """<!doctype html>

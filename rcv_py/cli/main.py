@@ -10,9 +10,12 @@ from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
 from typing import TextIO
 
+from rcv_py.base.ending import Ended, end_tidily
 from rcv_py.base.errors import RcvError
+from rcv_py.base.text import visible
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.outlet import outlets
 
 _FULL = (ENOSPC, EDQUOT, EIO)  # what writing anywhere can meet, on a full disk above all
 
@@ -20,14 +23,20 @@ _FULL = (ENOSPC, EDQUOT, EIO)  # what writing anywhere can meet, on a full disk 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code, of which `rcv_py.cli.exit_codes` has the table."""
     _prepare_streams()
+    end_tidily()
     words = list(sys.argv[1:] if argv is None else argv)
+    with outlets():
+        return _answered(words)
+
+
+def _answered(words: list[str]) -> int:
     try:
         return _run(words)
     except RcvError as error:
         _complain(error, sys.stderr)
         return ExitCode.USAGE
-    except KeyboardInterrupt:
-        return ExitCode.STOPPED
+    except KeyboardInterrupt as error:
+        return _stopped(error)
     except BrokenPipeError:
         _silence(sys.stdout)
         return ExitCode.DONE  # whoever reads, for example `head`, has had enough
@@ -37,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"rcv: The output cannot be written: {error.strerror}.", file=sys.stderr)
             return ExitCode.USAGE
         traceback.print_exc()
-        print(f"rcv: this is a bug. Please report it with: rcv {' '.join(words)}", file=sys.stderr)
+        print(f"rcv: this is a bug. Please report it with: rcv {visible(' '.join(words))}", file=sys.stderr)
         return ExitCode.BUG
 
 
@@ -63,10 +72,17 @@ def _run(words: list[str]) -> int:
     return code
 
 
+def _stopped(error: KeyboardInterrupt) -> int:
+    if not isinstance(error, Ended):
+        return ExitCode.STOPPED
+    print("rcv: Ended from outside; no half-written file is left.", file=sys.stderr)
+    return ExitCode.ENDED
+
+
 def _complain(error: RcvError, stream: TextIO) -> None:
-    print(f"rcv: {error}", file=stream)
+    print(f"rcv: {visible(str(error))}", file=stream)
     if error.hint:
-        print(f"     {error.hint}", file=stream)
+        print(f"     {visible(error.hint)}", file=stream)
 
 
 def _silence(stream: TextIO) -> None:

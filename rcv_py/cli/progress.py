@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from rcv_py.base.progress import Report, Stage, silent
+from rcv_py.base.text import visible
+from rcv_py.cli.outlet import WIPE, code
 
 EVERY_S = 0.1
-_WIPE = "\r\x1b[K"
 
 
 @contextmanager
@@ -28,11 +29,11 @@ def progress(stream: TextIO | None = None) -> Iterator[Report]:
         now = time.monotonic()
         if now - shown >= EVERY_S or (stage.total and stage.done >= stage.total):
             shown = now
-            stream.write(f"{_WIPE}{stage}")
+            stream.write(f"{code(WIPE, stream)}{visible(str(stage))}")
             stream.flush()
 
     try:
         yield show
     finally:
-        stream.write(_WIPE)
+        stream.write(code(WIPE, stream))
         stream.flush()

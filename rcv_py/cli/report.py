@@ -12,7 +12,8 @@ from typing import Any, TextIO
 
 from rcv_py import __version__
 from rcv_py.base.numbers import MOST_DIGITS
-from rcv_py.base.text import elide_left, elide_right, no_formula
+from rcv_py.base.text import csv_cell, elide_left, elide_right, encodable, escaped_json, visible
+from rcv_py.cli.outlet import BOLD, UPRIGHT, code
 
 GAP = "  "
 NARROWEST = 12  # characters that an elastic column keeps
@@ -44,14 +45,14 @@ def has_style(stream: TextIO) -> bool:
 
 
 def bold(text: str, stream: TextIO) -> str:
-    """Return the text in bold where that is wanted."""
-    return f"\x1b[1m{text}\x1b[0m" if has_style(stream) else text
+    """Return the text, on one line, in bold where that is wanted."""
+    line = visible(text)
+    return f"{code(BOLD, stream)}{line}{code(UPRIGHT, stream)}" if has_style(stream) else line
 
 
 def plain(text: object) -> str:
-    """Return the text on one line without control characters, which a capture could smuggle in."""
-    line = " ".join(str(text).split("\n")).expandtabs(4)
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
+    """Return the text on one line, with escapes for control characters that a capture could smuggle in."""
+    return visible(" ".join(str(text).split("\n")).expandtabs(4))
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[object]], width: int | None = None) -> list[str]:
@@ -138,13 +139,15 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return comma-separated values with a line of headings; every line ends with a line feed."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([no_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerow(map(csv_cell, head))
+    writer.writerows(map(csv_cell, row) for row in rows)
     return target.getvalue()
 
 
 def json_text(schema: str, content: dict[str, Any], about: dict[str, Any] | None = None) -> str:
-    """Return a JSON document that names its schema, such as `rcv.info/1`, and the version of rcv.
+    r"""Return a JSON document that names its schema, such as `rcv.info/1`, and the version of rcv.
+
+    What a terminal would obey is written as `\\u202e`: the document says the same, and is safe to look at.
 
     `about` is what `rcv_py.cli.about` tells of the run; every command gives it, and the schemas demand it.
 
@@ -158,7 +161,7 @@ def json_text(schema: str, content: dict[str, Any], about: dict[str, Any] | None
         data = orjson.dumps(document, option=orjson.OPT_INDENT_2)
     except TypeError:  # a name that is not valid text
         data = orjson.dumps(_valid(document), option=orjson.OPT_INDENT_2)
-    return data.decode()
+    return escaped_json(data.decode())
 
 
 def _valid(value: Any) -> Any:
@@ -166,4 +169,4 @@ def _valid(value: Any) -> Any:
         return {_valid(key): _valid(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_valid(item) for item in value]
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    return encodable(value) if isinstance(value, str) else value

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
-from multiprocessing import get_context
+from dataclasses import dataclass, field
+from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from rcv_py.analysis.populations import WORKING
+from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
 from rcv_py.base.lifeline import end_with_parent
 from rcv_py.base.progress import Report, silent
+from rcv_py.base.whole_files import remove_parts
 from rcv_py.export.report_files import write_report
 from rcv_py.export.report_index import Entry, entry
 from rcv_py.export.report_inputs import report_inputs
@@ -54,26 +57,53 @@ def answers(jobs: Sequence[Job], at_once: int, report: Report) -> Iterator[tuple
             yield job, _answer(job, report if len(jobs) == 1 else silent, None)
         return
     with _processes(at_once) as pool:
-        futures: dict[Future[Answer], Job] = {pool.submit(make, job): job for job in jobs}
+        futures: dict[Future[Answer], Job] = {pool.executor.submit(make, job): job for job in jobs}
         for future in as_completed(futures):
-            yield futures[future], _result(future)
+            yield futures[future], _result(future, futures[future], pool)
 
 
-def _result(future: Future[Answer]) -> Answer:
+def _result(future: Future[Answer], job: Job, pool: _Pool) -> Answer:
     try:
         return future.result()
     except BrokenProcessPool:
+        for process in pool.processes:
+            remove_parts(job.target.parent, process.pid or 0)
         return Answer(error=DIED, hint=DIED_HINT)
 
 
+@dataclass(slots=True)
+class _Pool:
+    """An executor, and the processes that it started."""
+
+    executor: ProcessPoolExecutor
+    others: Collection[BaseProcess]
+    seen: set[BaseProcess] = field(default_factory=set)
+
+    @property
+    def processes(self) -> set[BaseProcess]:
+        """All that were ever seen: those that died are asked for, too."""
+        self.seen |= set(active_children()) - set(self.others)
+        return self.seen
+
+
+def _begin() -> None:
+    """What a new process does first."""
+    end_tidily()
+    end_with_parent()
+
+
 @contextmanager
-def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
+def _processes(count: int) -> Iterator[_Pool]:
     """Processes that go when the block is left by an error or Ctrl+C: nobody waits for the rest."""
-    pool = ProcessPoolExecutor(count, get_context("spawn"), end_with_parent)
+    pool = _Pool(ProcessPoolExecutor(count, get_context("spawn"), _begin), active_children())
     try:
         yield pool
+    except BaseException:
+        for process in pool.processes:
+            process.terminate()  # they tidy up, and whoever ends us does not tell them
+        raise
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.executor.shutdown(wait=True, cancel_futures=True)
 
 
 def make(job: Job) -> Answer:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.base.text import visible
+
 _MOST_BYTES = 10  # of a varint of 64 bits
 VARINT, FIXED64, BYTES = 0, 1, 2  # wire types
 
@@ -46,8 +48,8 @@ def message(field: int, *parts: bytes) -> bytes:
 
 
 def text(field: int, value: str) -> bytes:
-    """Return a field that holds text; what is no valid text is replaced."""
-    return message(field, value.encode("utf-8", "replace"))
+    """Return a field that holds text; what is no valid text, or would not be seen, is shown as escapes."""
+    return message(field, visible(value).encode())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.progress import CancelFlag, Report, silent
+from rcv_py.base.text import visible
+from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report import FORMS, make_report
 from rcv_py.export.report_index import MARK, Entry, index
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import Report as Page
-from rcv_py.export.targets import whole_file
 
 _ELSEWHERE = "Choose another folder with --out-dir."
 
@@ -53,4 +54,4 @@ def write_index(entries: Sequence[Entry], path: Path) -> None:
 def _write(page: Page, path: Path) -> None:
     text = FORMS[path.suffix.lower()](page)
     with whole_file(path) as target:
-        target.write(text.encode("utf-8", "replace"))
+        target.write(visible(text, "\n\t").encode())

@@ -6,11 +6,10 @@ Text of a capture can neither end a cell nor start markup: it is escaped, code s
 from __future__ import annotations
 
 import os
-import re
-from html import escape
 from typing import assert_never
 from urllib.parse import quote
 
+from rcv_py.base.markdown import md_code, md_in_tags, md_text, md_verbatim
 from rcv_py.base.text import percent
 from rcv_py.export.report_model import (
     Bars,
@@ -31,37 +30,17 @@ from rcv_py.export.report_model import (
 )
 
 _POINTS = 12  # of a curve
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
-_MARKS = "`[]*_|~$\\"
 _WEIGHTS = {"info": "NOTE", "warning": "WARNING", "error": "CAUTION"}  # what GitHub colours
 
 
 def markdown(report: Report) -> str:
     """Return the text; every table has a line of headings and as many cells in every row."""
     anchors = _Anchors(report.anchors())
-    lines = [f"# {plain(report.title)}", "", plain(report.subtitle), ""]
-    lines += [f"- [{plain(one.title)}](#{one.id})" for one in report.sections]
+    lines = [f"# {md_text(report.title)}", "", md_text(report.subtitle), ""]
+    lines += [f"- [{md_text(one.title)}](#{one.id})" for one in report.sections]
     for section in report.sections:
         lines += _section(section, anchors)
-    return "\n".join([*lines, "", "---", "", plain(report.made_with), ""])
-
-
-def plain(text: str) -> str:
-    """Return text as Markdown that shows just that text, on one line."""
-    return _MARKUP.sub(r"\\\1", _line(text))
-
-
-def verbatim(text: str) -> str:
-    """Return text between as many backticks as keep it together; a bar inside a table cell stays one."""
-    line = _line(text).replace("|", "\\|")
-    longest = max((len(run) for run in re.findall("`+", line)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if longest else ""
-    return f"{fence}{pad}{line}{pad}{fence}" if line.strip() else ""
-
-
-def _line(text: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    return "\n".join([*lines, "", "---", "", md_text(report.made_with), ""])
 
 
 class _Anchors:
@@ -78,8 +57,8 @@ class _Anchors:
 
 
 def _section(section: Section, anchors: _Anchors) -> list[str]:
-    lines = ["", anchors.tag(section.id), "", f"## {plain(section.title)}", ""]
-    lines += [plain(section.intro), ""] if section.intro else []
+    lines = ["", anchors.tag(section.id), "", f"## {md_text(section.title)}", ""]
+    lines += [md_text(section.intro), ""] if section.intro else []
     for part in section.parts:
         lines += [*_part(part, anchors), ""]
     return lines
@@ -90,7 +69,7 @@ def _part(part: Part, anchors: _Anchors) -> list[str]:
         case Table():
             return _table(part, anchors)
         case Note():
-            return [f"> [!{_WEIGHTS.get(part.weight, 'NOTE')}]", f"> {plain(part.text)}"]
+            return [f"> [!{_WEIGHTS.get(part.weight, 'NOTE')}]", f"> {md_text(part.text)}"]
         case Prose():
             return [_prose(part)]
         case Listing():
@@ -98,48 +77,43 @@ def _part(part: Part, anchors: _Anchors) -> list[str]:
             return _folded(part.caption, lines) if part.caption else lines
         case Heads():
             place = [anchors.tag(part.anchor), ""] if part.anchor else []
-            return [*place, f"### {plain(part.text)}"]
+            return [*place, f"### {md_text(part.text)}"]
         case Stacked() | Curve() | Bins() | Bars():
-            return [f"**{plain(part.title)}**", "", *_rows(*_numbers(part))]
+            return [f"**{md_text(part.title)}**", "", *_rows(*_numbers(part))]
         case _:
             assert_never(part)
 
 
 def _prose(part: Prose) -> str:
-    text = plain(part.text)
+    text = md_text(part.text)
     if part.is_lead:
         return f"**{text}**"
     if part.is_quiet and not part.label:
         return f"*{text}*"
-    return f"**{plain(part.label)}:** {text}" if part.label else text
+    return f"**{md_text(part.label)}:** {text}" if part.label else text
 
 
 def _fenced(lines: tuple[str, ...], language: str) -> list[str]:
     fence = "```"
     while any(fence in line for line in lines):
         fence += "`"
-    return [f"{fence}{language}", *map(_line, lines), fence]
+    return [f"{fence}{language}", *map(md_verbatim, lines), fence]
 
 
 def _folded(caption: str, lines: list[str]) -> list[str]:
     """A part that is opened by a click; blank lines around it, or what is inside would not be Markdown."""
-    return ["<details>", f"<summary>{_in_tags(caption)}</summary>", "", *lines, "", "</details>"]
-
-
-def _in_tags(text: str) -> str:
-    """Text between tags of HTML, where neither HTML nor Markdown is to be seen in it."""
-    return "".join(f"&#{ord(letter)};" if letter in _MARKS else letter for letter in escape(_line(text)))
+    return ["<details>", f"<summary>{md_in_tags(caption)}</summary>", "", *lines, "", "</details>"]
 
 
 def _table(table: Table, anchors: _Anchors) -> list[str]:
     lines = _rows(table.headings, [[_cell(cell, anchors) for cell in row] for row in table.rows])
     if table.is_folded:
         return _folded(table.caption or "Show", lines)
-    return [*([plain(table.caption), ""] if table.caption else []), *lines]
+    return [*([md_text(table.caption), ""] if table.caption else []), *lines]
 
 
 def _cell(cell: Cell, anchors: _Anchors) -> str:
-    text = verbatim(cell.text) if cell.is_code else plain(cell.text)
+    text = md_code(cell.text) if cell.is_code else md_text(cell.text)
     place = anchors.tag(cell.anchor) if cell.anchor else ""
     if cell.file:
         return f"{place}[{text}](./{quote(os.fsencode(cell.file))})"
@@ -147,7 +121,7 @@ def _cell(cell: Cell, anchors: _Anchors) -> str:
 
 
 def _rows(headings: tuple[Heading, ...], rows: list[list[str]]) -> list[str]:
-    lines = [_bars([plain(heading.title) for heading in headings])]
+    lines = [_bars([md_text(heading.title) for heading in headings])]
     lines.append(_bars(["---:" if heading.is_number else "---" for heading in headings]))
     return [*lines, *(_bars(row) for row in rows)]
 
@@ -161,14 +135,14 @@ def _numbers(plot: Plot) -> tuple[tuple[Heading, ...], list[list[str]]]:
         case Stacked():
             whole = sum(part.value for part in plot.parts)
             rows = [
-                [plain(part.name), f"{part.value:,.0f}", percent(part.value, whole)] for part in plot.parts
+                [md_text(part.name), f"{part.value:,.0f}", percent(part.value, whole)] for part in plot.parts
             ]
             return (Heading("part"), Heading(plot.unit, True), Heading("share", True)), rows
         case Bars():
             names = list(dict.fromkeys(part.name for bar in plot.bars for part in bar.parts))
             heads = (Heading(""), *(Heading(name, True) for name in names))
             return heads, [
-                [verbatim(bar.name), *(f"{_of(bar.parts, name):,.0f}" for name in names)] for bar in plot.bars
+                [md_code(bar.name), *(f"{_of(bar.parts, name):,.0f}" for name in names)] for bar in plot.bars
             ]
         case Bins():
             spans = zip(plot.edges, plot.edges[1:], plot.counts, strict=False)

@@ -21,6 +21,7 @@ from rcv_py.analysis.cost_columns import SAMPLES, cost_columns
 from rcv_py.analysis.flame import FlameTree, Metric, code_costs, fold
 from rcv_py.analysis.flame_paths import Stacks, What, kernel_stacks, source_stacks
 from rcv_py.analysis.flame_text import full_name, labels
+from rcv_py.base.text import visible
 from rcv_py.export.speedscope_events import Paths, event_parts
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
@@ -165,9 +166,9 @@ def _evented(wave: Wave, paths: Paths) -> Iterator[bytes]:
 
 
 def _valid(value: Any) -> Any:
-    """Replace what is no valid text: names come from files."""
+    """Show what is not seen as escapes: names come from files, and viewers put them into pages."""
     if isinstance(value, dict):
         return {key: _valid(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_valid(item) for item in value]
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    return visible(value) if isinstance(value, str) else value

@@ -14,9 +14,9 @@ import numpy as np
 from rcv_py.analysis.marker_spans import MarkerSpans
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
-from rcv_py.base.text import no_formula
+from rcv_py.base.text import csv_cell, encodable
+from rcv_py.base.whole_files import whole_file, whole_path
 from rcv_py.export.tables import TABLES, Column, Columns, Words
-from rcv_py.export.targets import whole_file, whole_path
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
@@ -130,7 +130,7 @@ class _Csv:
 
     def write(self, columns: Columns) -> None:
         if not self._has_head:
-            self._csv.writerow(columns)
+            self._csv.writerow(map(csv_cell, columns))
             self._has_head = True
         n = min(map(len, columns.values()), default=0)
         for first in range(0, n, _AT_ONCE):
@@ -179,14 +179,14 @@ def arrow_column(arrow: Any, column: Column) -> Any:
 def _cells(column: Column, rows: slice) -> list[Any]:
     """Some rows of a column as cells of CSV; truth is 0 or 1, and no text can be taken for a formula."""
     if isinstance(column, Words):
-        texts = np.array([*map(no_formula, column.texts), ""], dtype=object)
+        texts = np.array([*map(csv_cell, column.texts), ""], dtype=object)
         return texts[column.code[rows]].tolist()
     if isinstance(column, np.ndarray):
         part = column[rows]
         return (part.astype(np.int8) if part.dtype.kind == "b" else part).tolist()
-    return [no_formula(text) for text in column[rows]]
+    return [csv_cell(text) for text in column[rows]]
 
 
 def valid_text(text: str) -> str:
-    """Return the text with `?` for what is no valid text and UTF-8 cannot hold."""
-    return text.encode("utf-8", "replace").decode()
+    """Return the text with escapes for what is no valid text and UTF-8 cannot hold."""
+    return encodable(text)

@@ -32,8 +32,17 @@ class Cell(Generic[Value]):
         self.tell()
 
     def tell(self) -> None:
-        """Call every watcher, whether or not the value changed."""
+        """Call every watcher, whether or not the value changed.
+
+        A mistake in one does not keep the change from the others; it is raised when all have heard of it.
+        """
         self._watchers = [watcher for watcher in self._watchers if watcher() is not None]
+        mistakes: list[Exception] = []
         for call in [watcher() for watcher in self._watchers]:
-            if call is not None:
-                call()
+            try:
+                if call is not None:
+                    call()
+            except Exception as mistake:
+                mistakes.append(mistake)
+        if mistakes:
+            raise mistakes[0]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rcv_py.analysis.formula.definitions import MAX_TEXT
 from rcv_py.base.errors import ExportError, UsageError
+from rcv_py.base.whole_files import whole_file
 
 FOLDER = "derived_counters"
 SUFFIXES = (".txt", ".def")
@@ -92,14 +93,8 @@ class FormulaFiles:
         """Write a file; raise ExportError if that cannot be."""
         text = self.text(name)
         if self._folder is not None:
-            target = self._folder / name
-            part = self._folder / f".{name}.part"
-            try:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                part.write_text(text, encoding="utf-8")
-                part.replace(target)
-            except OSError as error:
-                raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
+            with whole_file(self._folder / name) as target:
+                target.write(text.encode())
         self._saved[name] = text
         self._drafts.pop(name, None)
 

@@ -24,6 +24,7 @@ from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.shared_results import SharedResults
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.ui.kit.theme import Theme
+from rcv_py.ui.shell import ending
 from rcv_py.ui.shell.export_commands import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
 from rcv_py.work import apart
@@ -65,17 +66,17 @@ def run(
         app.close()
         raise
     memory.end_start()
-    sys.excepthook = app.window.errors.excepthook
-    app.window.show()
-    app.window.first_panel = panel
-    if place is not None:
-        Destination(app.ui.session, place, app.window.errors.show, app.window)
-    if path is not None:
-        app.window.opener.open(path)
-    if baseline is not None:
-        app.window.baseline.open(baseline, twin)
-    code = app.qt.exec()
-    sys.excepthook = sys.__excepthook__
+    with app.window.errors.catching():
+        app.window.show()
+        app.window.first_panel = panel
+        if place is not None:
+            Destination(app.ui.session, place, app.window.errors.show, app.window)
+        if path is not None:
+            app.window.opener.open(path)
+        if baseline is not None:
+            app.window.baseline.open(baseline, twin)
+        with ending.closes(app.window):
+            code = app.qt.exec()
     app.close()
     return int(code)
 

@@ -55,6 +55,11 @@ def test_text_fits_the_screen_and_names_places(
     assert "· instruction " in text
     assert "--top 0 shows all" in text
     assert "Gains are bounds" in text
+    assert text.splitlines()[1].startswith("Launch-bound: "), "the class is the first sentence"
+    assert "of the kernel's duration" in text
+    assert "simd" not in " ".join(
+        line for line in text.splitlines() if "·" not in line and "/simd" not in line
+    )
 
 
 def test_markdown_has_a_section_a_finding(capsys: pytest.CaptureFixture[str]) -> None:

@@ -152,6 +152,7 @@ def test_waves_lists_populations_and_the_waves_of_one(
     assert document["rows"][1]["instructions"] == mixed.KEPT + 1
     rows = json.loads(run(capsys, "waves", folder, "--waves", "early-exit", "--json"))["rows"]
     assert [row["wave"] for row in rows] == ["se3/simd3/slot0/wv0"]
+    assert "Shown are 1 wave of 4 (early exit)." in run(capsys, "waves", folder, "--waves", "early-exit")
 
 
 # -- nothing works --------------------------------------------------------------------------------------

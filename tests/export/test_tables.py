@@ -15,10 +15,10 @@ import pytest
 from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.waitcnt.replay import replay
 from rcv_py.base.errors import ExportError, UsageError
+from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.report import csv_text
 from rcv_py.export.table_files import write_tables
 from rcv_py.export.tables import TABLES
-from rcv_py.export.targets import whole_file
 from rcv_py.formats.open import open_trace
 from tests.support import captures
 
@@ -122,7 +122,7 @@ def test_no_text_of_a_capture_is_a_formula_for_a_spreadsheet(tmp_path: Path) -> 
     bad = replace(trace, code=replace(trace.code, text=texts))
     write_tables(bad, (), {"code": tmp_path / "code.csv"}, "csv")
     found = columns(tmp_path / "code.csv")["text"]
-    assert found[:8] == [*(f"'{text}" for text in evil[:5]), *evil[5:]]
+    assert found[:8] == [*(f"'{text}" for text in evil[:5]), r'a,"b"\nc', *evil[6:]]
     assert found[8:] == list(texts[8:])
     write_tables(bad, (), {"code": tmp_path / "code.parquet"}, "parquet")
     assert pyarrow.parquet.read_table(tmp_path / "code.parquet")["text"].to_pylist() == list(texts)

@@ -106,7 +106,7 @@ def run(seed: int, numbers: range, workers: int, only: str = "") -> Totals:
             _Worker(seed, numbers[at::workers], only, Ground(Path(place).resolve() / str(at)))
             for at in range(workers)
         ]
-        while any([worker.goes_on(totals) for worker in crew]):  # noqa: C419 - all of them, every time
+        while any([worker.goes_on(totals) for worker in crew]):
             time.sleep(_LOOK_S)
     totals.seconds = time.monotonic() - begin
     return totals

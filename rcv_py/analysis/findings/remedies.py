@@ -169,9 +169,9 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         _SECOND_SET,
         Remedy(
             "lds-dma",
-            "Copy from memory to LDS directly (buffer_load … lds): what {producer} loads is written to LDS "
-            "anyway, and "
-            "needs no registers on the way.",
+            "Copy from memory to LDS directly (buffer_load … lds): what {producer} loads is next written "
+            "to LDS. The hardware writes lanes to consecutive LDS addresses, so a swizzled layout has to move "
+            "into the addresses of the loads.",
             ("repeated", "through-registers"),
             MEDIUM,
         ),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from rcv_py.analysis.findings.finding import Finding, Findings
-
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|])")
+from rcv_py.base.markdown import md_code, md_text
 
 
 def markdown(name: str, found: Findings, shown: Sequence[Finding] | None = None) -> str:
@@ -21,45 +19,40 @@ def one_as_markdown(number: int, one: Finding) -> str:
 
 
 def _page(name: str, found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
-    yield f"# Triage of {_safe(name)}"
+    yield f"# Triage of {md_text(name)}"
     yield ""
     if found.alarm or found.bound_class is not None:
-        yield from (f"**{_safe(found.sentence)}**", "")
+        yield from (f"**{md_text(found.sentence)}**", "")
     for number in found.numbers:
-        yield f"- {number.name}: **{_safe(number.text)}** {_safe(number.of)}".rstrip()
+        yield f"- {md_text(number.name)}: **{md_text(number.text)}** {md_text(number.of)}".rstrip()
     if found.partial:
-        yield f"- Partial: {found.partial}"
+        yield f"- Partial: {md_text(found.partial)}"
     if found.why and not found.alarm:
-        yield from ("", found.why)
+        yield from ("", md_text(found.why))
     for place, one in enumerate(shown, 1):
         yield ""
         yield from _section(place, one)
     if found.small_text and not any(one.is_small for one in shown):
-        yield from ("", _safe(found.small_text))
+        yield from ("", md_text(found.small_text))
     if found.assumption:
-        yield from ("", f"*{found.assumption}*")
+        yield from ("", f"*{md_text(found.assumption)}*")
 
 
 def _section(number: int, one: Finding) -> Iterator[str]:
-    yield f"## {number}. {_safe(one.title)}"
+    yield f"## {number}. {md_text(one.title)}"
     yield ""
     if one.gain_text:
         yield f"Gain: **{one.gain_text}**; {one.stake} of {one.unit}."
     elif one.stake:
         yield f"**{one.stake}** of {one.unit}."
-    yield _safe(one.sentence)
+    yield md_text(one.sentence)
     yield ""
-    yield f"What to do: {_safe(one.remedy)}"
+    yield f"What to do: {md_text(one.remedy)}"
     if one.evidence:
         yield ""
     for place in one.evidence:
-        yield f"- {_safe(place.place)}" + (
-            f": `{place.text.replace('`', chr(39))}`" if place.kind == "line" else f": {_safe(place.text)}"
+        yield f"- {md_text(place.place)}" + (
+            f": {md_code(place.text, in_table=False)}" if place.kind == "line" else f": {md_text(place.text)}"
         )
     if one.assumption:
-        yield from ("", f"*{_safe(one.assumption)}*")
-
-
-def _safe(text: str) -> str:
-    """Without what Markdown would take for marks."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+        yield from ("", f"*{md_text(one.assumption)}*")

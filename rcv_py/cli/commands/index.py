@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TextIO
 
 from rcv_py.analysis.library import FIELDS, ranked_rows, with_twins
-from rcv_py.base.errors import NotATrace, UsageError
+from rcv_py.base.errors import NotATrace
+from rcv_py.base.text import visible
+from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
 from rcv_py.cli.library_tables import COLUMNS, Library, cells, markdown, page
 from rcv_py.cli.report import csv_text, json_text, print_table
@@ -25,13 +27,8 @@ def run(arguments: Namespace) -> int:
         return 0
     text = StringIO()
     _put(library, arguments, text)
-    try:
-        arguments.out.write_bytes(text.getvalue().encode("utf-8", "replace"))
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it cannot be a path"
-        raise UsageError(
-            f"{arguments.out} cannot be written: {why}.", hint="Choose another file with --out."
-        ) from error
+    with whole_file(arguments.out, makes_folders=False) as target:
+        target.write(visible(text.getvalue(), "\n\t").encode())
     return 0
 
 

@@ -17,7 +17,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.places import source_of
-from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.report import Column, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading, refuse
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
@@ -97,7 +97,7 @@ def _document(arguments: Namespace, trace: Trace, view: DistributionView, rows: 
 
 def _print(arguments: Namespace, chosen: ChosenWaves, view: DistributionView, rows: np.ndarray) -> None:
     trace = chosen.trace
-    print(f"{arguments.line}  {trace.code.text[arguments.line]}{beside(trace, arguments.line)}")
+    print(plain(f"{arguments.line}  {trace.code.text[arguments.line]}{beside(trace, arguments.line)}"))
     if not len(view.hits):
         print(_why_none(chosen, arguments.line))
         return
@@ -172,7 +172,7 @@ def _samples(arguments: Namespace, trace: Trace) -> int:
         }
         print(json_text("rcv.line/1", document, about(arguments, trace)))
     else:
-        print(f"{arguments.line}  {trace.code.text[arguments.line]}{beside(trace, arguments.line)}")
+        print(plain(f"{arguments.line}  {trace.code.text[arguments.line]}{beside(trace, arguments.line)}"))
         facts = [("issued", found.issued), ("stalled", found.stalled), *named.items()]
         print_facts([(name, f"{count(value)}  {percent(value, found.samples)}") for name, value in facts])
         print("PC samples have no times, so there is no distribution.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage
+from rcv_py.base.text import visible
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import captures
@@ -87,9 +88,9 @@ def _tell(job: Job, answer: Answer, is_table: bool) -> None:
 
 def _complain(job: Job, answer: Answer) -> None:
     where = "" if str(job.folder) in answer.error else f"{job.folder}: "
-    print(f"rcv: {where}{answer.error}", file=sys.stderr)
+    print(f"rcv: {visible(where + answer.error)}", file=sys.stderr)
     if answer.hint:
-        print(f"     {answer.hint}", file=sys.stderr)
+        print(f"     {visible(answer.hint)}", file=sys.stderr)
     if answer.bug:
         print(f"{answer.bug}\nrcv: this is a bug. Please report it.", file=sys.stderr)
 

@@ -24,7 +24,7 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import source_of
-from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
+from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table, print_wrapped
 from rcv_py.cli.source_files import find_place
 from rcv_py.cli.wave_choice import ChosenWaves, counted_trace, print_heading
 from rcv_py.cli.wrong_code import warn
@@ -200,7 +200,7 @@ def _print(
     short = short_paths(source.path for source in asked.trace.sources)
     if kind != "files":
         source = asked.trace.sources[file]
-        print(source.path)
+        print(plain(source.path))
         if source.lines is None:
             print_wrapped(source.note or "The capture has no copy of it.")
         print()

@@ -15,7 +15,7 @@ from rcv_py.analysis.summary_rows import NAMES, parts, pipe_rows, plain_number, 
 from rcv_py.analysis.unit_table import UnitTable
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
-from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.report import Column, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
 from rcv_py.formats.open import open_trace
 
@@ -67,9 +67,9 @@ def _document(found: DeviceSummary) -> dict[str, Any]:
 
 
 def _print(name: str, found: DeviceSummary, chosen: ChosenWaves) -> None:
-    print(name)
+    print(plain(name))
     if chosen.heading:
-        print(chosen.heading)
+        print(plain(chosen.heading))
     print_facts([(fact.name.lower(), f"{fact.text}  {fact.of}".rstrip()) for fact in found.facts])
     if found.is_empty:
         print(f"\n{NOTHING}")
@@ -77,7 +77,7 @@ def _print(name: str, found: DeviceSummary, chosen: ChosenWaves) -> None:
         whole = sum(value for _, value in rows)
         whose = "the traced waves" if chosen.rows is None else chosen.choice.text
         unit = "samples" if title == "stall reasons" else f"cycles of {whose}"
-        print(f"\n{title[:1].upper()}{title[1:]}, of {count(whole)} {unit}")
+        print("\n" + plain(f"{title[:1].upper()}{title[1:]}, of {count(whole)} {unit}"))
         cells = [(row, count(value), percent(value, whole)) for row, value in rows]
         print_table((Column(""), Column("count", True), Column("share", True)), cells)
     if found.states is None and found.read:

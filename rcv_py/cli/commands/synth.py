@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
+from rcv_py.base.whole_files import unwritable, whole_folder
 from rcv_py.cli.about import about
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.synth.sample import Sample
@@ -57,9 +58,8 @@ def _write(sample: Sample, folder: Path, seed: int) -> int:
     try:
         if folder.exists() and any(folder.iterdir()):
             raise UsageError(f"{folder} is there already.", hint="Remove it, or choose another --out.")
-        sample.write(folder, seed)
-        return sum(1 for _ in folder.iterdir())
-    except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be written: {error.strerror}.", hint="Choose another --out."
-        ) from error
+    except (OSError, ValueError) as error:
+        raise unwritable(folder, error) from error
+    with whole_folder(folder) as part:
+        sample.write(part, seed)
+        return sum(1 for _ in part.iterdir())

@@ -190,7 +190,8 @@ def _print_one(number: int, one: Finding) -> None:
     gain = f"  {one.gain_text}" if one.gain_text else ""
     print(f"\n{bold(f'{number:>2}  {one.title}', sys.stdout)}{gain}")
     if one.stake:
-        print_wrapped(f"{one.stake} of {one.unit}.".capitalize(), indent=4)
+        stake = f"{one.stake} of {one.unit}."
+        print_wrapped(stake[:1].upper() + stake[1:], indent=4)
     print_wrapped(one.sentence, indent=4)
     print_wrapped(f"→ {one.remedy}", indent=4)
     for place in one.evidence:

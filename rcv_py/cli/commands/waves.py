@@ -20,7 +20,7 @@ from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, in_order, nothing, window_of
 from rcv_py.cli.places import wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
-from rcv_py.cli.wave_choice import choose_waves, missing_text
+from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, missing_text
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.kinds import WaveState
@@ -50,7 +50,8 @@ def run(arguments: Namespace) -> int:
     trace = open_trace(arguments.folder)
     if arguments.populations:
         return _show_populations(trace, arguments)
-    rows = list(_resident(trace, arguments) if arguments.resident else _traced(trace, arguments))
+    chosen = None if arguments.waves in (None, ALL) else choose_waves(trace, arguments)
+    rows = list(_resident(trace, arguments) if arguments.resident else _traced(trace, arguments, chosen))
     shown = in_order(rows, arguments)[: arguments.top or None]
     head = _RESIDENT_HEAD if arguments.resident else _HEAD
     if arguments.csv:
@@ -58,7 +59,8 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         schema = RESIDENT_SCHEMA if arguments.resident else SCHEMA
         document = {"capture": trace.name, "within": arguments.within, "of": len(rows), "rows": shown}
-        print(json_text(schema, document, about(arguments, trace)))
+        waves = None if chosen is None else chosen.about()
+        print(json_text(schema, document, about(arguments, trace, waves=waves)))
     elif not rows:
         there = len(trace.occupancy) if arguments.resident else len(trace.waves)
         none = "resident waves" if arguments.resident else "traced waves"
@@ -67,6 +69,8 @@ def run(arguments: Namespace) -> int:
         columns = [Column(name, name not in ("wave", "kernel"), _ELASTIC.get(name, "")) for name in head]
         print_table(columns, [[_cell(name, row[name]) for name in head] for row in shown])
         print(f"\n{len(shown):,} of {plural(len(rows), 'wave')}; times in cycles.")
+        if chosen is not None:
+            print(f"Shown are {chosen.choice.text}.")
     return 0
 
 
@@ -126,16 +130,15 @@ def _is_seen(asked: tuple[int, int] | None, begin: int, end: int) -> bool:
     return asked is None or (begin < asked[1] and end > asked[0])
 
 
-def _traced(trace: Trace, arguments: Namespace) -> Iterator[dict[str, Any]]:
+def _traced(trace: Trace, arguments: Namespace, own: ChosenWaves | None) -> Iterator[dict[str, Any]]:
     """The waves whose instructions were traced, with the cycles they spent in each state."""
     index = trace.waves
     chosen = waves_of_unit(trace, None if arguments.unit_of is None else wave_row(trace, arguments.unit_of))
     chosen = waves_of_kernels(trace, chosen, arguments.without_kernel)
     chosen = chosen[~np.isin(index.se[chosen], arguments.without_se)]
     inside = [row for row in chosen.tolist() if _is_seen(arguments.within, index.begin[row], index.end[row])]
-    if arguments.waves not in (None, ALL):
-        rows = choose_waves(trace, arguments).rows
-        inside = [row for row in inside if rows is None or row in rows]
+    if own is not None and own.rows is not None:
+        inside = [row for row in inside if row in own.rows]
     read = {wave.row: wave for batch in counted_batches(trace, set(inside)) for wave in batch.waves}
     for row in inside:
         begin, end = int(index.begin[row]), int(index.end[row])

@@ -8,11 +8,11 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QToolTip
 
 from rcv_py.analysis.hotspot import Bins
 from rcv_py.base.text import percent, short_count
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.ui.kit.plain_text import escaped, show_tip
 from rcv_py.ui.kit.table_model import grouped
 from rcv_py.ui.kit.theme import Theme
 
@@ -87,8 +87,8 @@ class BinsPlot(pg.PlotWidget):
                 self._bars.append(bar)
         end = int(bins.stop[used[-1]]) if len(used) else 1
         plot.setRange(xRange=(int(bins.first[0]), end), yRange=(0, max(bins.axis_max, 1)), padding=0)
-        plot.setLabel("left", unit)
-        plot.setLabel("bottom", f"row of the program, {bins.step} a bar")
+        plot.setLabel("left", escaped(unit))
+        plot.setLabel("bottom", escaped(f"row of the program, {bins.step} a bar"))
         self._mark()
 
     def select(self, bins: tuple[int, int] | None) -> None:
@@ -220,7 +220,7 @@ class BinsPlot(pg.PlotWidget):
     def viewportEvent(self, event: QEvent) -> bool:
         """Show tooltips."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.tip(self.bin_at(event.pos().x())), self)
+            show_tip(event.globalPos(), self.tip(self.bin_at(event.pos().x())), self)
             return True
         return super().viewportEvent(event)
 

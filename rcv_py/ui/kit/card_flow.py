@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QLabel, QLayout, QLayoutItem, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QSizePolicy, QVBoxLayout, QWidget
+
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text
 
 GAP = 8
 
@@ -18,7 +20,7 @@ class Card(QFrame):
         self._width = width
         self.content = content
         self.setObjectName("card")
-        self.title = QLabel(title)
+        self.title = PlainLabel(title)
         self.title.setProperty("role", "heading")
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 8, 10, 8)
@@ -40,7 +42,7 @@ class Card(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy."""
         if event.matches(QKeySequence.StandardKey.Copy):
-            QGuiApplication.clipboard().setText(self.text())
+            copy_text(self.text())
         else:
             event.ignore()
 

@@ -14,6 +14,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.place_text import place_text
 from rcv_py.base.text import percent
 from rcv_py.model.trace import Trace
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.table_model import grouped
 
 NAME, BAR, STALL, SHARE, IDLE, TIMES, SOURCE = range(7)
@@ -164,7 +165,7 @@ class CauseModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.InitialSortOrderRole:
             is_text = section in (NAME, SOURCE)
             return Qt.SortOrder.AscendingOrder if is_text else Qt.SortOrder.DescendingOrder
-        return TIPS[section] if role == Qt.ItemDataRole.ToolTipRole else None
+        return tooltip(TIPS[section]) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell says."""
@@ -174,7 +175,7 @@ class CauseModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(node, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.tip(node)
+            return tooltip(self.tip(node))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{self.text(node, NAME)}, {grouped(node.stall)} stalled, {grouped(node.idle)} idle cycles"
         if role == Qt.ItemDataRole.TextAlignmentRole:

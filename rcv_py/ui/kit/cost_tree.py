@@ -23,6 +23,7 @@ from rcv_py.analysis.place_trees import Place
 from rcv_py.base.text import percent, short_count
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.ui.kit.cost_bars import draw_bar
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.table_model import grouped
 from rcv_py.ui.kit.theme import Theme
 
@@ -97,7 +98,7 @@ class TreeModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(place, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.tip(place)
+            return tooltip(self.tip(place))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{place.name}, {grouped(place.cost)} {self.unit}, {percent(place.cost, self.total)}"
         if role == Qt.ItemDataRole.TextAlignmentRole:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QIcon, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from rcv_py.analysis.counter_summary import CounterRow
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.theme import Theme
 
 TITLES = ("Counter", "Mean", "Max")
@@ -134,7 +135,7 @@ def _item(group: QTreeWidgetItem, row: CounterRow, is_drawn: bool) -> QTreeWidge
     for column in (1, 2):
         item.setTextAlignment(column, _RIGHT)
     for column in range(len(TITLES)):
-        item.setToolTip(column, f"{row.name} ({row.unit or 'no unit'}): {row.tip}")
+        item.setToolTip(column, tooltip(f"{row.name} ({row.unit or 'no unit'}): {row.tip}"))
     return item
 
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QToolButton, QWi
 
 from rcv_py.base.text import elide_right
 from rcv_py.ui.kit.curves import Curve, curve_color
+from rcv_py.ui.kit.plain_text import button_text, tooltip
 from rcv_py.ui.kit.theme import Theme
 
 LONGEST = 36  # characters of a name
@@ -39,7 +40,7 @@ class LegendButton(QToolButton):
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.name = name
-        self.setText(elide_right(name, LONGEST).replace("&", "&&"))
+        self.setText(button_text(elide_right(name, LONGEST)))
         self.setCheckable(True)
         self.setAutoRaise(True)
         self.setProperty("legend", True)
@@ -124,7 +125,7 @@ class CurveLegend(QScrollArea):
             button.setChecked(is_shown)
             button.setAccessibleName(f"Curve {curve.name}, {'shown' if is_shown else 'hidden'}")
             tip = curve.tip or curve.name
-            button.setToolTip(f"{tip}\nClick: show or hide. Double click: show alone, or all again.")
+            button.setToolTip(tooltip(f"{tip}\nClick: show or hide. Double click: show alone, or all again."))
         self._recolor()
         self._arrange()
 

@@ -14,6 +14,7 @@ from rcv_py.ui.kit.curve_plot import Curve, CurvePlot
 from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState
 from rcv_py.ui.kit.panel import Panel, Sheet
+from rcv_py.ui.kit.plain_text import tooltip
 
 MOST_ROWS = 1 << 20  # of a table; what spreadsheets can hold
 
@@ -50,9 +51,9 @@ class CurvePanel(Panel):
         box = QComboBox()
         for row, (text, value, tip) in enumerate(items):
             box.addItem(text, value)
-            box.setItemData(row, tip, 3)  # Qt.ItemDataRole.ToolTipRole
+            box.setItemData(row, tooltip(tip), 3)  # Qt.ItemDataRole.ToolTipRole
         box.setAccessibleName(title)
-        box.setToolTip(title)
+        box.setToolTip(tooltip(title))
         box.currentIndexChanged.connect(changed)
         self._head.insertWidget(self._head.count() - 1, box)
         self._choices[name] = box

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit
 
+from rcv_py.ui.kit.plain_text import tooltip
+
 LARGEST = 1 << 62
 
 
@@ -27,7 +29,7 @@ class CycleField(QLineEdit):
         super().__init__()
         self._shown = ""
         self.setAccessibleName(name)
-        self.setToolTip(name)
+        self.setToolTip(tooltip(name))
         self.setPlaceholderText("cycles")
         self.textEdited.connect(
             lambda: self.mark(cycles_in(self.text()) is None, "This is not a number of cycles.")
@@ -43,7 +45,7 @@ class CycleField(QLineEdit):
 
     def mark(self, is_wrong: bool, why: str = "") -> None:
         """Colour the field, and say why in its tooltip."""
-        self.setToolTip(why if is_wrong else self.accessibleName())
+        self.setToolTip(tooltip(why if is_wrong else self.accessibleName()))
         if bool(self.property("invalid")) != is_wrong:
             self.setProperty("invalid", is_wrong)
             self.style().unpolish(self)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel
+
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 
 NARROWEST = 24
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(PlainLabel):
     """A label that can be as narrow as a few characters."""
 
     def minimumSizeHint(self) -> QSize:
@@ -18,8 +19,8 @@ class ElidedLabel(QLabel):
 
     def setText(self, text: str) -> None:
         """Show a text; it is the tooltip as well, unless somebody gave it another."""
-        if self.toolTip() == self.text():
-            self.setToolTip(text)
+        if self.toolTip() == tooltip(self.text()):
+            self.setToolTip(tooltip(text))
         super().setText(text)
         self.setAccessibleName(text)
 

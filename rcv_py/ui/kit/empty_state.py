@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from rcv_py.model.trace import Trace
+from rcv_py.ui.kit.plain_text import PlainLabel
 
 NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one here."
 
@@ -24,7 +25,7 @@ class WithEmptyState(QStackedWidget):
     def __init__(self, content: QWidget) -> None:
         super().__init__()
         self.content = content
-        self.sentence = QLabel()
+        self.sentence = PlainLabel()
         self.sentence.setObjectName("empty_state")
         self.sentence.setWordWrap(True)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -16,7 +16,8 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.errors import ExportError
-from rcv_py.base.text import no_formula, short_kernel
+from rcv_py.base.text import csv_cell, short_kernel, visible
+from rcv_py.base.whole_files import whole_file
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.panel import Panel, Sheet
 from rcv_py.ui.kit.theme import Theme
@@ -85,29 +86,24 @@ def svg_bytes(widget: QWidget, theme: Theme, text: str) -> bytes:
     painter.fillRect(QRect(QPoint(), size), theme.role("base"))
     _paint(painter, widget, theme, text)
     painter.end()
-    return bytes(buffer.data().data())
+    return visible(bytes(buffer.data().data()).decode(), "\n\t").encode()
 
 
 def csv_text(sheet: Sheet, separator: str = ",") -> str:
     """Return a table as CSV with a header line; plain numbers, no grouping."""
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    writer.writerow(sheet.headers)
-    writer.writerows(
-        [no_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in sheet.rows
-    )
+    keep = "" if separator == "\t" else "\t"
+    for row in (sheet.headers, *sheet.rows):
+        writer.writerow([csv_cell(cell, keep) for cell in row])
     return out.getvalue()
 
 
 def write(path: Path, make: Callable[[], bytes]) -> None:
-    """Write a file; raise ExportError with a sentence if that cannot be."""
+    """Write a file, or leave the older one; raise ExportError with a sentence if that cannot be."""
     content = make()
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise ExportError(
-            f"{path} cannot be written: {_reason(error)}.", hint="Choose another folder.", detail=repr(error)
-        ) from error
+    with whole_file(path, makes_folders=False) as target:
+        target.write(content)
 
 
 def panel_picture(panel: Panel, theme: Theme, session: Session, scale: int = 1) -> QImage:
@@ -131,8 +127,3 @@ def _paint(painter: QPainter, widget: QWidget, theme: Theme, text: str) -> None:
     box = line.marginsRemoved(QMarginsF(MARGIN_PX, 0, MARGIN_PX, 0))
     shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, int(box.width()))
     painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
-
-
-def _reason(error: OSError) -> str:
-    text = error.strerror or "the system refused"
-    return text[:1].lower() + text[1:]

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from rcv_py.analysis.device_summary import Fact
 from rcv_py.ui.kit.elided_label import ElidedLabel
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 from rcv_py.ui.kit.theme import Theme
 
 
@@ -38,7 +39,7 @@ class FactList(QWidget):
             for column, text in enumerate((fact.name, fact.text, fact.of)):
                 label = self._labels[3 * row + column]
                 label.setText(text)
-                label.setToolTip(f"{fact.name}: {fact.text} {fact.of}\n{fact.meaning}")
+                label.setToolTip(tooltip(f"{fact.name}: {fact.text} {fact.of}\n{fact.meaning}"))
             self._labels[3 * row + 1].setAccessibleName(f"{fact.name}: {fact.text} {fact.of}")
 
     def text(self) -> str:
@@ -52,7 +53,7 @@ class FactList(QWidget):
         self._labels = []
         for row in range(len(facts)):
             for column in range(3):
-                label = ElidedLabel() if column == 2 or not facts[row].of else QLabel()
+                label = ElidedLabel() if column == 2 or not facts[row].of else PlainLabel()
                 label.setTextFormat(Qt.TextFormat.PlainText)
                 if column != 1:
                     label.setProperty("role", "muted")

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from rcv_py.base.text import elide_right
+from rcv_py.ui.kit.plain_text import button_text, tooltip
 
 LONGEST = 48  # characters of a name in the menu
 MANY = 3  # choices from which on a section can be shown or hidden as a whole
@@ -62,7 +63,7 @@ class FilterButton(QToolButton):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.setAccessibleName(f"What {what} shows")
-        self.setToolTip(f"What {what} shows.")
+        self.setToolTip(tooltip(f"What {what} shows."))
         self._say()
 
     def put_into_corner(self, parent: QWidget, place: QRect) -> None:
@@ -132,9 +133,9 @@ class FilterButton(QToolButton):
         for title, section in self._sections.items():
             self._head(title, section)
             for choice in section:
-                action = self._menu.addAction(elide_right(choice.title, LONGEST).replace("&", "&&"))
+                action = self._menu.addAction(button_text(elide_right(choice.title, LONGEST)))
                 action.setCheckable(True)
-                action.setToolTip(choice.tip or choice.title)
+                action.setToolTip(tooltip(choice.tip or choice.title))
                 action.toggled.connect(lambda is_on, id=choice.id: self._chosen(id, is_on))
                 self._actions[choice.id] = action
         self._follow()

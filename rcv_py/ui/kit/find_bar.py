@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit.icons import icon
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 from rcv_py.ui.kit.theme import Theme
 
 
@@ -31,7 +32,7 @@ class FindBar(QWidget):
         self.regex = _toggle(".*", "The text is a regular expression")
         self.filter = _toggle("Filter", "Show only rows that match")
         self.filter.setVisible(has_filter)
-        self.count = QLabel()
+        self.count = PlainLabel()
         self.count.setObjectName("muted")
         self.up = _step("Previous match (Shift+Return)")
         self.down = _step("Next match (Return)")
@@ -78,8 +79,8 @@ class FindBar(QWidget):
     def say(self, text: str, matches: int, problem: str = "") -> None:
         """Show the count of matches, or in its place what is wrong with the search."""
         self.count.setText("not an expression" if problem else text)
-        self.count.setToolTip(problem)
-        self.field.setToolTip(problem)
+        self.count.setToolTip(tooltip(problem))
+        self.field.setToolTip(tooltip(problem))
         self.count.setVisible(bool(text or problem))
         for button in (self.up, self.down):
             button.setVisible(bool(text))
@@ -118,14 +119,14 @@ def _row(first: QWidget, *others: QWidget) -> QHBoxLayout:
 
 
 def _toggle(text: str, tip: str) -> QToolButton:
-    button = QToolButton(text=text, toolTip=tip, checkable=True, autoRaise=True)
+    button = QToolButton(text=text, toolTip=tooltip(tip), checkable=True, autoRaise=True)
     button.setAccessibleName(tip)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button
 
 
 def _step(tip: str) -> QToolButton:
-    button = QToolButton(toolTip=tip, autoRaise=True)
+    button = QToolButton(toolTip=tooltip(tip), autoRaise=True)
     button.setAccessibleName(tip)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.findings.finding import RANKED, SAMPLES, Finding
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.theme import Theme
 
 ROW = 24  # px
@@ -59,11 +60,11 @@ class FindingList(QListWidget):
             told = one.gain_text or one.stake
             item = QListWidgetItem(f"{number}. {one.title} {told}".strip())
             item.setData(_ROLE, one)
-            item.setToolTip(f"{one.title}\n{told}".strip())
+            item.setToolTip(tooltip(f"{one.title}\n{told}".strip()))
             self.addItem(item)
         if rest:
             last = QListWidgetItem(rest)
-            last.setToolTip(rest)
+            last.setToolTip(tooltip(rest))
             self.addItem(last)
         names = [one.name for one in findings]
         self.setCurrentRow(names.index(name) if name in names else 0 if findings else -1)

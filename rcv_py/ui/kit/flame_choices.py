@@ -12,6 +12,7 @@ from rcv_py.analysis.flame import Metric
 from rcv_py.analysis.flame_layout import Order
 from rcv_py.ui.kit.flame_jobs import CONTENT_TEXT, Content
 from rcv_py.ui.kit.icons import icon
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.theme import Theme
 
 METRIC_TEXT = {
@@ -91,7 +92,7 @@ class FlameChoices(QWidget):
             self.metrics.setItemText(at, DURATION if is_duration else METRIC_TEXT[metric][is_sampled])
             model.item(at).setEnabled(metric in allowed)
             why = "" if metric in allowed else f"{METRIC_TEXT[metric][0]} is not known here."
-            self.metrics.setItemData(at, why, Qt.ItemDataRole.ToolTipRole)
+            self.metrics.setItemData(at, tooltip(why), Qt.ItemDataRole.ToolTipRole)
         if self.measure not in allowed:
             self.metrics.setCurrentIndex(0)
 
@@ -121,7 +122,7 @@ class FlameChoices(QWidget):
 
 
 def _combo(name: str, texts: dict[Any, str]) -> QComboBox:
-    combo = QComboBox(toolTip=f"{name}.")
+    combo = QComboBox(toolTip=tooltip(f"{name}."))
     combo.setAccessibleName(name)
     combo.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
     combo.setMinimumWidth(LEAST_PX)

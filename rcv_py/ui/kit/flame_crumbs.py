@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWi
 
 from rcv_py.base.text import elide_right
 from rcv_py.ui.kit.flame_scene import FlameScene
+from rcv_py.ui.kit.plain_text import PlainLabel, button_text, tooltip
 
 LETTERS = 34  # of a name on a button
 MOST = 5  # names at the end of the way that are shown
@@ -54,7 +55,7 @@ class FlameCrumbs(QWidget):
         self._row.addStretch(1)
 
     def _add(self, text: str, tip: str, frame: int, is_last: bool) -> None:
-        button = QToolButton(text=text, toolTip=tip, autoRaise=True)
+        button = QToolButton(text=button_text(text), toolTip=tooltip(tip), autoRaise=True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setAccessibleName(f"{text}, in view" if is_last else f"Go back to {text}")
         button.clicked.connect(lambda: self.chosen.emit(frame))
@@ -63,6 +64,6 @@ class FlameCrumbs(QWidget):
 
 
 def _quiet(text: str) -> QLabel:
-    label = QLabel(text)
+    label = PlainLabel(text)
     label.setObjectName("muted")
     return label

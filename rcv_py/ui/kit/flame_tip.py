@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 
 from rcv_py.analysis.flame import Metric, kind_mix
@@ -12,6 +10,7 @@ from rcv_py.analysis.flame_text import source_text
 from rcv_py.base.text import count, elide_left, elide_right, percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.ui.kit.flame_scene import FlameScene
+from rcv_py.ui.kit.plain_text import Rich, lines_tip, rich
 
 MOST_KINDS = 5
 METRIC_TEXT = {
@@ -56,13 +55,13 @@ def changed(scene: FlameScene, frame: int) -> str:
     return f"A {count(before)}, B {count(now)}{share}, {mark}"
 
 
-def frame_tip(scene: FlameScene, frame: int) -> str:
+def frame_tip(scene: FlameScene, frame: int) -> Rich:
     """Everything about a frame, in rich text."""
     tree = scene.tree
-    lines = [f"<b>{escape(elide_right(scene.labels[frame], 90))}</b>"]
+    lines: list[str] = [rich("<b>{}</b>", elide_right(scene.labels[frame], 90))]
     name = scene.full_name(frame)
     if name != scene.labels[frame]:
-        lines.append(escape(elide_left(name, 100)))
+        lines.append(elide_left(name, 100))
     if tree.what[frame] == What.CODE:
         row = int(tree.second[frame])
         kind = KIND_TEXT[TokenKind(min(int(scene.trace.code.kind[row]), KIND_COUNT - 1))]
@@ -70,12 +69,12 @@ def frame_tip(scene: FlameScene, frame: int) -> str:
     elif rows := scene.code_rows(frame):
         lines.append(f"lines {count(rows[0])} to {count(rows[1] - 1)}")
     elif text := source_text(scene.trace, tree, frame):
-        lines.append(f"<code>{escape(elide_right(text, 90))}</code>")
+        lines.append(rich("<code>{}</code>", elide_right(text, 90)))
     if change := changed(scene, frame):
         lines.append(change)
     lines += _costs(scene, frame)
     lines += _kinds(scene, frame)
-    return "<qt style='white-space:nowrap'>" + "<br>".join(lines) + "</qt>"
+    return lines_tip(lines)
 
 
 def _costs(scene: FlameScene, frame: int) -> list[str]:
@@ -100,10 +99,13 @@ def _costs(scene: FlameScene, frame: int) -> list[str]:
     return [*lines, ", ".join(told)]
 
 
-def _kinds(scene: FlameScene, frame: int) -> list[str]:
+def _kinds(scene: FlameScene, frame: int) -> list[Rich]:
     if scene.tree.what[frame] == What.CODE or scene.boxes.row[frame] < 0:
         return []
     mix = kind_mix(scene.tree, frame, scene.trace.code.kind, scene.metric, KIND_COUNT)
     order = [kind for kind in np.argsort(-mix, kind="stable").tolist() if mix[kind]][:MOST_KINDS]
     whole = int(mix.sum())
-    return [f"&nbsp;&nbsp;{KIND_TEXT[TokenKind(kind)]}: {percent(int(mix[kind]), whole)}" for kind in order]
+    return [
+        rich("&nbsp;&nbsp;{}: {}", KIND_TEXT[TokenKind(kind)], percent(int(mix[kind]), whole))
+        for kind in order
+    ]

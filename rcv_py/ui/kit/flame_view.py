@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QToolTip
 
 from rcv_py.ui.kit.flame_canvas import NONE, FlameCanvas
 from rcv_py.ui.kit.pan_zoom import KEY_PAN, KEY_ZOOM, NOTCH, PER_NOTCH, ROWS_PER_NOTCH, SLOP_PX
+from rcv_py.ui.kit.plain_text import show_tip
 from rcv_py.ui.kit.theme import Theme
 
 FAR = 1 << 30
@@ -112,7 +112,7 @@ class FlameView(FlameCanvas):
         """Show tooltips."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             frame = self.frame_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), self.tip(frame), self)
+            show_tip(event.globalPos(), self.tip(frame), self)
             return True
         return super().viewportEvent(event)
 

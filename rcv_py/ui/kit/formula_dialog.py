@@ -11,10 +11,8 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QInputDialog,
-    QLabel,
     QListWidget,
     QListWidgetItem,
-    QMessageBox,
     QPlainTextEdit,
     QPushButton,
     QSplitter,
@@ -33,6 +31,7 @@ from rcv_py.base.errors import RcvError
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.kit.counter_tree import number_text
 from rcv_py.ui.kit.formula_editor import FormulaEditor
+from rcv_py.ui.kit.plain_text import PlainLabel, agrees, button_text, tooltip
 from rcv_py.ui.kit.theme import Theme
 
 TYPING_MS = 200  # after the last key the formulas are computed
@@ -62,7 +61,7 @@ class FormulaDialog(QDialog):
         self.mistakes = QListWidget()
         self.mistakes.setAccessibleName("Mistakes")
         self.mistakes.setMaximumHeight(110)
-        self.state = QLabel()
+        self.state = PlainLabel()
         self.state.setObjectName("muted")
         self.state.setWordWrap(True)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
@@ -89,7 +88,7 @@ class FormulaDialog(QDialog):
             ("Revert", "Go back to what is saved.", self.revert),
             ("Delete…", "Remove this file.", self.delete),
         ):
-            button = QPushButton(text, toolTip=tip, autoDefault=False)
+            button = QPushButton(text, toolTip=tooltip(tip), autoDefault=False)
             button.clicked.connect(lambda _=False, call=call: self._do(call))
             self.buttons[text.rstrip("…")] = button
             row.addWidget(button)
@@ -195,7 +194,7 @@ class FormulaDialog(QDialog):
         editor.setPlainText(text)
         editor.setReadOnly(name == BUILT_IN)
         self.editors[name] = editor
-        self.tabs.addTab(editor, name)
+        self.tabs.addTab(editor, button_text(name))
         editor.textChanged.connect(lambda: self._typed(editor))
 
     def _remove_tab(self, name: str) -> None:
@@ -214,7 +213,7 @@ class FormulaDialog(QDialog):
         """Titles and buttons follow what is shown and saved."""
         for name, editor in self.editors.items():
             mark = " •" if self.files.is_changed(name) else ""
-            self.tabs.setTabText(self.tabs.indexOf(editor), f"{name}{mark}")
+            self.tabs.setTabText(self.tabs.indexOf(editor), button_text(f"{name}{mark}"))
             self.tabs.setTabToolTip(self.tabs.indexOf(editor), "Not saved yet." if mark else "")
         is_own = self.name != BUILT_IN
         for text in ("Rename", "Delete"):
@@ -251,7 +250,7 @@ class FormulaDialog(QDialog):
                 line, column = error.place(of.get(name, ""))
                 item = QListWidgetItem(f"{name}, line {line}, column {column}: {error}")
                 item.setData(Qt.ItemDataRole.UserRole, (name, error))
-                item.setToolTip(str(error))
+                item.setToolTip(tooltip(str(error)))
                 self.mistakes.addItem(item)
         self.mistakes.setVisible(self.mistakes.count() > 0)
         self._tell_state()
@@ -289,8 +288,7 @@ class FormulaDialog(QDialog):
         self.help.setFont(self._theme.mono)
 
     def _confirm(self, question: str) -> bool:
-        answer = QMessageBox.question(self, "Formulas of counters", question)
-        return answer == QMessageBox.StandardButton.Yes
+        return agrees(self, "Formulas of counters", question)
 
     def _ask_name(self, name: str) -> str:
         text, is_given = QInputDialog.getText(self, "Formulas of counters", "Name of the file", text=name)

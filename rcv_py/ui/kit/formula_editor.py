@@ -14,11 +14,12 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QCompleter, QPlainTextEdit, QTextEdit, QToolTip
+from PySide6.QtWidgets import QCompleter, QPlainTextEdit, QTextEdit
 
 from rcv_py.analysis.formula.definitions import word_at
 from rcv_py.analysis.formula.errors import FormulaError
 from rcv_py.analysis.formula.parser import FUNCTIONS
+from rcv_py.ui.kit.plain_text import hide_tip, show_tip
 from rcv_py.ui.kit.theme import Theme
 
 SHORTEST = 2  # letters from which on names are proposed
@@ -122,9 +123,9 @@ class FormulaEditor(QPlainTextEdit):
                 len(self.toPlainText().encode("utf-16-le")[: 2 * at].decode("utf-16-le", "ignore"))
             )
             if text:
-                QToolTip.showText(event.globalPos(), text, self)
+                show_tip(event.globalPos(), text, self)
             else:
-                QToolTip.hideText()
+                hide_tip()
             return True
         return super().event(event)
 

@@ -15,6 +15,7 @@ from rcv_py.ui.kit.isa_bars import SCALES
 from rcv_py.ui.kit.isa_branch_arrows import MODES
 from rcv_py.ui.kit.isa_program import FOLD_BY
 from rcv_py.ui.kit.legend import Legend
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.settings_store import Settings
 
 Action = tuple[str, str, Callable[[], None]]  # title, keys, what it does
@@ -114,7 +115,7 @@ class IsaBar(QWidget):
             sentence = why.get(self.annotation.itemData(at), "")
             item = model.item(at)
             item.setEnabled(not sentence)
-            item.setToolTip(sentence or "What the bars show.")
+            item.setToolTip(tooltip(sentence or "What the bars show."))
 
     # -- scale --------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from rcv_py.base.text import percent
 from rcv_py.model.code import CodeTable
 from rcv_py.ui.kit.column_widths import PAD
 from rcv_py.ui.kit.cost_bars import bar_length, draw_bar
+from rcv_py.ui.kit.plain_text import rich
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.theme import Theme
 
@@ -121,7 +122,7 @@ class BarInk:
         if bars is None or row >= len(self._total) or not self._total[row]:
             return []
         whole = float(self._total.sum())
-        lines = [f"<b>{bars.mode.value}</b>, {bars.unit}: {bars.of}"]
+        lines: list[str] = [rich("<b>{}</b>, {}: {}", bars.mode.value, bars.unit, bars.of)]
         for part, value in zip(bars.parts, bars.value[:, row], strict=True):
             if value:
                 share = percent(float(value), float(self._total[row]))

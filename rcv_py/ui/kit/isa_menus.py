@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from rcv_py.base.settings import BY_NAME
 from rcv_py.state.selection import Selection
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.isa_view import IsaView
+from rcv_py.ui.kit.plain_text import copy_text
 from rcv_py.ui.kit.settings_store import Settings
 
 
@@ -69,4 +69,4 @@ def popup(menu: QMenu, widget: QWidget, position: QPoint) -> None:
 
 
 def _copy(text: str) -> None:
-    QGuiApplication.clipboard().setText(text)
+    copy_text(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 
@@ -14,10 +13,13 @@ from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.costs import unit_of
 from rcv_py.ui.kit.isa_columns import IsaRows
+from rcv_py.ui.kit.plain_text import Rich, joined, rich
 from rcv_py.ui.kit.table_model import grouped
 
+UNFOLD = "Click the triangle to unfold it."
 
-def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") -> str:
+
+def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") -> Rich:
     """Return the tooltip of a code row as rich text.
 
     Instruction, kind, cost split, `hits` (of the selected wave), `bar` (what its bar shows), block, branch
@@ -26,41 +28,42 @@ def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") ->
     code = rows.trace.code
     if code.is_label[row]:
         share = percent(int(rows.cost[row]), rows.total)
-        return f"<b>{escape(rows.text[row])}</b><br>{grouped(rows.cost[row])} {unit_of(rows.trace)}, {share}"
+        cost = f"{grouped(rows.cost[row])} {unit_of(rows.trace)}, {share}"
+        return rich("<b>{}</b><br>{}", rows.text[row], cost)
     kind = int(code.kind[row])
     where = f"{int(code.address[row]):#x} in object {int(code.codeobj[row])}"
     about = KIND_TEXT[TokenKind(kind)] if kind < KIND_COUNT else f"kind {kind}"
-    lines = [f"<tt>{escape(rows.text[row])}</tt>", f"row {grouped(row)}, {about}, {where}"]
+    lines: list[str] = [rich("<tt>{}</tt>", rows.text[row]), f"row {grouped(row)}, {about}, {where}"]
     lines += _cost_lines(rows, row)
     if hits:
-        lines.append(escape(hits))
+        lines.append(hits)
     lines += bar
     note = rows.program.branch_notes.get(row)
-    lines += [escape(rows.program.block_text(row)), *([escape(note)] if note else [])]
+    lines += [rows.program.block_text(row), *([note] if note else [])]
     lines += _chain_lines(rows.trace, row)
-    return "<br>".join(lines)
+    return joined("<br>", lines)
 
 
-def fold_tip(rows: IsaRows, parts: Blocks, section: int) -> str:
+def fold_tip(rows: IsaRows, parts: Blocks, section: int) -> Rich:
     """Return the tooltip of a folded section: its sums, its costliest line, how to unfold it."""
     costs = rows.section_costs(parts)
     first, stop = int(parts.first[section]), int(parts.stop[section])
-    name = escape(parts.name[section])
+    name = rich("<b>{}</b>", parts.name[section])
     if not costs.executed[section]:
         what = "never executed" if rows.trace.has_thread_trace else "without samples"
-        return f"<b>{name}</b><br>{plural(stop - first, 'row')}, {what}<br>Click the triangle to unfold it."
+        return joined("<br>", [name, f"{plural(stop - first, 'row')}, {what}", UNFOLD])
     cost = np.where(rows.trace.code.is_label, 0, rows.cost)[first:stop]
     top = first + int(np.argmax(cost))
     lines = [
-        f"<b>{name}</b>",
+        name,
         f"rows {grouped(first)} to {grouped(stop - 1)}, {plural(int(costs.lines[section]), 'instruction')}",
         f"{grouped(costs.hits[section])} hits · latency {grouped(costs.latency[section])}"
         f" · stall {grouped(costs.stall[section])} · idle {grouped(costs.idle[section])}",
         f"{percent(float(cost.sum()), rows.total)} of all {unit_of(rows.trace)}",
-        f"most of it: {grouped(top)} <tt>{escape(rows.text[top])}</tt>",
-        "Click the triangle to unfold it.",
+        rich("most of it: {} <tt>{}</tt>", grouped(top), rows.text[top]),
+        UNFOLD,
     ]
-    return "<br>".join(lines)
+    return joined("<br>", lines)
 
 
 def _cost_lines(rows: IsaRows, row: int) -> list[str]:
@@ -78,11 +81,11 @@ def _cost_lines(rows: IsaRows, row: int) -> list[str]:
     return lines
 
 
-def _chain_lines(trace: Trace, row: int) -> list[str]:
+def _chain_lines(trace: Trace, row: int) -> list[Rich]:
     lines = []
     for file, line in trace.code.chain(row):
         source = trace.sources[file].lines if 0 <= file < len(trace.sources) else None
         text = source[line - 1].strip() if source is not None and 1 <= line <= len(source) else ""
-        place = escape(place_text(trace.sources, file, line))
-        lines.append(f"{place} <tt>{escape(text[:120])}</tt>")
+        place = place_text(trace.sources, file, line)
+        lines.append(rich("{} <tt>{}</tt>", place, text[:120]))
     return lines

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
-from PySide6.QtWidgets import QToolTip
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.patterns import Pattern
@@ -25,6 +24,7 @@ from rcv_py.ui.kit.isa_fold_view import FoldView
 from rcv_py.ui.kit.isa_margin import MarginInk
 from rcv_py.ui.kit.isa_text import TextInk
 from rcv_py.ui.kit.isa_tips import fold_tip, isa_tip
+from rcv_py.ui.kit.plain_text import show_tip
 from rcv_py.ui.kit.rows_view import Look
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.theme import Theme
@@ -345,7 +345,7 @@ class IsaView(FoldView):
 
     def _show_tip(self, event: QHelpEvent) -> None:
         if self.gutter_rect().contains(event.pos()):
-            QToolTip.showText(event.globalPos(), self._gutter_tip(), self.viewport())
+            show_tip(event.globalPos(), self._gutter_tip(), self.viewport())
         else:
             super()._show_tip(event)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import TokenKind
+from rcv_py.ui.kit.plain_text import show_tip
 from rcv_py.ui.kit.theme import Theme
 
 LEFT, RIGHT, TOP, BOTTOM = 52, 8, 8, 18  # px around the columns
@@ -209,7 +210,7 @@ class IterationStrip(QWidget):
     def event(self, event: QEvent) -> bool:
         """Explain the column under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.tip(self.at(event.x())), self)
+            show_tip(event.globalPos(), self.tip(self.at(event.x())), self)
             return True
         return super().event(event)
 

@@ -8,6 +8,8 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rcv_py.ui.kit.plain_text import tooltip
+
 SQUARE = 10
 GAP = 12
 
@@ -23,7 +25,7 @@ class Legend(QWidget):
     def set_items(self, items: Sequence[tuple[QColor, str, str]]) -> None:
         """Show these colours and short names; the third is what the name means."""
         self._items = tuple((color, name) for color, name, _ in items)
-        self.setToolTip("\n".join(f"{name}: {meaning}" for _, name, meaning in items))
+        self.setToolTip(tooltip("\n".join(f"{name}: {meaning}" for _, name, meaning in items)))
         self.setAccessibleName("Colours: " + ", ".join(meaning for _, _, meaning in items))
         self.updateGeometry()
         self.update()

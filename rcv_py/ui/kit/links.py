@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
 from rcv_py.state.session import Session
+from rcv_py.ui.kit.plain_text import Rich, escaped, rich
 from rcv_py.ui.kit.theme import Theme
 
 
-def line_link(row: int, text: str) -> str:
+def line_link(row: int, text: str) -> Rich:
     """Return a link to a code row; `text` is shown as it is."""
-    return f'<a href="line:{row}">{escape(text)}</a>'
+    return rich('<a href="line:{}">{}</a>', row, text)
 
 
-def token_link(row: int, text: str) -> str:
+def token_link(row: int, text: str) -> Rich:
     """Return a link to a token of the selected wave."""
-    return f'<a href="token:{row}">{escape(text)}</a>'
+    return rich('<a href="token:{}">{}</a>', row, text)
 
 
-def source_link(file: int, line: int, text: str) -> str:
+def source_link(file: int, line: int, text: str) -> Rich:
     """Return a link to a source line."""
-    return f'<a href="source:{file}:{line}">{escape(text)}</a>'
+    return rich('<a href="source:{}:{}">{}</a>', file, line, text)
 
 
 class LinkText(QTextBrowser):
@@ -33,7 +32,7 @@ class LinkText(QTextBrowser):
         super().__init__()
         self._session = session
         self._theme = theme
-        self._html = ""
+        self._html = Rich()
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
@@ -41,8 +40,8 @@ class LinkText(QTextBrowser):
         theme.changed.connect(self._restyle)
 
     def show_html(self, text: str) -> None:
-        """Show text; everything from the trace in it must have been escaped."""
-        self._html = text
+        """Show rich text; what is not rich is shown as it is."""
+        self._html = escaped(text)
         self._restyle()
 
     def loadResource(self, kind: int, name: QUrl) -> None:

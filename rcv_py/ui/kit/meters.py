@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rcv_py.ui.kit.plain_text import show_tip
 from rcv_py.ui.kit.theme import Theme
 
 THICK = 9
@@ -108,7 +109,7 @@ class Meters(QWidget):
     def event(self, event: QEvent) -> bool:
         """Explain the bar under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.tip(event.y() // self._row), self)
+            show_tip(event.globalPos(), self.tip(event.y() // self._row), self)
             return True
         return super().event(event)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QSizePolicy
 
 from rcv_py.analysis.capture_health import HealthNote
 from rcv_py.base.problems import Severity
 from rcv_py.ui.kit.icons import pixmap
+from rcv_py.ui.kit.plain_text import PlainLabel, button_text, copy_text, tooltip
 from rcv_py.ui.kit.theme import Theme
 
 ICON_PX = 16
@@ -43,9 +44,9 @@ class NoteCard(QFrame):
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnMinimumWidth(1, NAME_PX)
         self._grid.setColumnStretch(2, 1)
-        self._icon = QLabel()
+        self._icon = PlainLabel()
         self._icon.setFixedSize(QSize(ICON_PX, ICON_PX))
-        self._icon.setToolTip(WORDS[note.severity])
+        self._icon.setToolTip(tooltip(WORDS[note.severity]))
         self._grid.addWidget(self._icon, 0, 0)
         title = _text(note.title)
         title.setProperty("role", "heading")
@@ -53,9 +54,9 @@ class NoteCard(QFrame):
         for name, text in lines(note):
             self._add(name, text)
         if go is not None:
-            button = QPushButton(go[0])
+            button = QPushButton(button_text(go[0]))
             button.setProperty("link", True)
-            button.setToolTip(go[0])
+            button.setToolTip(tooltip(go[0]))
             button.clicked.connect(go[1])
             self._grid.addWidget(button, self._grid.rowCount(), 2, Qt.AlignmentFlag.AlignLeft)
         self.restyle()
@@ -71,7 +72,7 @@ class NoteCard(QFrame):
 
     def _add(self, name: str, text: str) -> None:
         row = self._grid.rowCount()
-        label = QLabel(name)
+        label = PlainLabel(name)
         label.setProperty("role", "muted")
         self._grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(_text(text), row, 2)
@@ -79,7 +80,7 @@ class NoteCard(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy."""
         if event.matches(QKeySequence.StandardKey.Copy):
-            QGuiApplication.clipboard().setText(self.text())
+            copy_text(self.text())
         else:
             event.ignore()
 
@@ -99,8 +100,7 @@ def lines(note: HealthNote) -> list[tuple[str, str]]:
 
 
 def _text(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = PlainLabel(text)
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.findings.finding import KeyNumber
 from rcv_py.ui.kit.elided_label import ElidedLabel
+from rcv_py.ui.kit.plain_text import tooltip
 
 
 class NumberStrip(QWidget):
@@ -53,4 +54,4 @@ class _Cell(QWidget):
         self.name.setText(number.name)
         self.value.setText(number.text)
         for widget in (self, self.name, self.value):
-            widget.setToolTip(tip)
+            widget.setToolTip(tooltip(tip))

@@ -19,7 +19,6 @@ from PySide6.QtGui import (
     QColor,
     QFontMetrics,
     QFontMetricsF,
-    QGuiApplication,
     QHelpEvent,
     QKeyEvent,
     QKeySequence,
@@ -28,9 +27,11 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QTableView, QToolTip
+from PySide6.QtWidgets import QAbstractItemView, QTableView
 
+from rcv_py.base.text import csv_cell
 from rcv_py.ui.kit.column_widths import PAD, ColumnWidths
+from rcv_py.ui.kit.plain_text import copy_text, show_tip
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.smooth_scroll import SmoothScroll
 from rcv_py.ui.kit.table_header import TableHeader
@@ -172,10 +173,10 @@ class RowsView(QTableView):
         rows = self.selected_rows()
         if not rows:
             return
-        lines = ["\t".join(str(value) for value in line) for line in self.table.table(rows)]
+        lines = ["\t".join(str(csv_cell(value, "")) for value in line) for line in self.table.table(rows)]
         if len(lines) > 1:
             lines.insert(0, "\t".join(self.table.headers))
-        QGuiApplication.clipboard().setText("\n".join(lines))
+        copy_text("\n".join(lines))
 
     # -- hooks --------------------------------------------------------------------------------------
 
@@ -364,7 +365,7 @@ class RowsView(QTableView):
         row = self.table.data_row(self.view_row_at(event.pos().y()))
         at = self.columnAt(event.pos().x())
         text = self.tip(row, self.table.columns[at].id) if row >= 0 and at >= 0 else ""
-        QToolTip.showText(event.globalPos(), text, self.viewport())
+        show_tip(event.globalPos(), text, self.viewport())
 
     def _set_hover(self, row: int) -> None:
         if row == self.hover:

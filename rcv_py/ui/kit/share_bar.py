@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import count, percent
+from rcv_py.ui.kit.plain_text import show_tip
 from rcv_py.ui.kit.theme import Theme
 
 BAR = 14
@@ -166,6 +167,6 @@ class ShareBar(QWidget):
     def event(self, event: QEvent) -> bool:
         """Explain the part under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.tip(self.row_at(event.x(), event.y())), self)
+            show_tip(event.globalPos(), self.tip(self.row_at(event.x(), event.y())), self)
             return True
         return super().event(event)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from rcv_py.analysis.place_text import place_text
 from rcv_py.model.code import SourceFile
+from rcv_py.ui.kit.plain_text import Rich, joined, rich
 
 
-def chain_html(sources: Sequence[SourceFile], chain: Sequence[tuple[int, int]], color: str) -> str:
+def chain_html(sources: Sequence[SourceFile], chain: Sequence[tuple[int, int]], color: str) -> Rich:
     """Return the chain from outermost to innermost; each place is a link `file:line` in a colour."""
     links = [
-        f'<a style="color:{color}" href="{file}:{line}">{escape(place_text(sources, file, line))}</a>'
+        rich('<a style="color:{}" href="{}:{}">{}</a>', color, file, line, place_text(sources, file, line))
         for file, line in chain
     ]
-    return "Inlined: " + " › ".join(reversed(links))
+    return rich("Inlined: {}", joined(" › ", reversed(links)))
 
 
 def stretched_row(stretched: QWidget, *others: QWidget) -> QHBoxLayout:

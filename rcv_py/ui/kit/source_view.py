@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF
@@ -15,6 +14,7 @@ from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.cost_bars import draw_bar, mix
 from rcv_py.ui.kit.highlight import Span
+from rcv_py.ui.kit.plain_text import joined, rich
 from rcv_py.ui.kit.rows_view import Look, RowsView
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.table_model import Column, grouped
@@ -117,7 +117,7 @@ class SourceView(RowsView):
         rows = self.lines
         if rows is None or not rows.cost[row]:
             return ""
-        head = f"<tt>{escape(rows.text[row].strip()[:160])}</tt><br>"
+        head = rich("<tt>{}</tt>", rows.text[row].strip()[:160])
         cost = f"{grouped(rows.cost[row])} {rows.unit}, {percent(int(rows.cost[row]), rows.total)} of all"
         order = np.argsort(-rows.by_kind[row])
         kinds = [
@@ -125,7 +125,7 @@ class SourceView(RowsView):
             for kind in order.tolist()
             if rows.by_kind[row, kind]
         ]
-        return head + "<br>".join([cost, *kinds])
+        return joined("<br>", [head, cost, *kinds])
 
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
         rows = self.lines

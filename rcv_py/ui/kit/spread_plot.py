@@ -16,10 +16,11 @@ from PySide6.QtGui import (
     QPolygonF,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.distribution_view import DistributionView
 from rcv_py.base.text import count, percent, plural, short_count
+from rcv_py.ui.kit.plain_text import show_tip
 from rcv_py.ui.kit.theme import Theme
 
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 34, 36  # px around the bars
@@ -277,7 +278,7 @@ class SpreadPlot(QWidget):
     def event(self, event: QEvent) -> bool:
         """Explain the bar under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.tip(self.bar_at(event.x())), self)
+            show_tip(event.globalPos(), self.tip(self.bar_at(event.x())), self)
             return True
         return super().event(event)
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.text import percent
 from rcv_py.model.kinds import WaveState
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.theme import Theme
 
 SHOWN = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
@@ -46,7 +47,7 @@ class StateBar(QWidget):
     def show_cycles(self, cycles: Sequence[int]) -> None:
         """Show the cycles in each WaveState."""
         self._cycles = tuple(cycles)
-        self.setToolTip(state_text(self._cycles) or "The trace has no wave states.")
+        self.setToolTip(tooltip(state_text(self._cycles) or "The trace has no wave states."))
         self.setAccessibleDescription(self.toolTip())
         self.update()
 

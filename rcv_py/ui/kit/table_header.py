@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
+from rcv_py.ui.kit.plain_text import button_text
 from rcv_py.ui.kit.table_model import TableModel
 
 HEIGHT = 24
@@ -36,7 +37,7 @@ class TableHeader(QHeaderView):
         """Return the header's menu: a tick a column, and what the view adds."""
         menu = QMenu(self)
         for at, column in enumerate(self._model.columns):
-            action = QAction(column.title or column.id, menu, checkable=True)
+            action = QAction(button_text(column.title or column.id), menu, checkable=True)
             action.setChecked(not self.isSectionHidden(at))
             action.setEnabled(column.id not in self.fixed)
             action.toggled.connect(lambda shown, at=at: self.setSectionHidden(at, not shown))

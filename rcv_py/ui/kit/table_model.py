@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from rcv_py.ui.kit.plain_text import tooltip
+
 VALUE_ROLE = int(Qt.ItemDataRole.UserRole)  # the plain value: what sorting and export use
 
 Index = QModelIndex | QPersistentModelIndex
@@ -182,7 +184,7 @@ class TableModel(QAbstractTableModel):
         first = Qt.SortOrder.DescendingOrder if column.is_number else Qt.SortOrder.AscendingOrder
         return {
             int(Qt.ItemDataRole.DisplayRole): column.title,
-            int(Qt.ItemDataRole.ToolTipRole): column.tip or column.title,
+            int(Qt.ItemDataRole.ToolTipRole): tooltip(column.tip or column.title),
             int(Qt.ItemDataRole.TextAlignmentRole): _LEFT
             if column.is_left or not column.is_number
             else _RIGHT,

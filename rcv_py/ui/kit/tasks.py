@@ -82,6 +82,7 @@ class Tasks(QObject):
         except (CancelledError, Cancelled):
             return
         except Exception as error:  # the task boundary: a bug must reach the user, not the void
+            error.owner = owner  # type: ignore[attr-defined] - who asked shows that it has no answer
             self.failed.emit(error)
             return
         done(result)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QToolTip
 
 from rcv_py.base.text import nanoseconds
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.pan_zoom import PanZoom
+from rcv_py.ui.kit.plain_text import hide_tip
 from rcv_py.ui.kit.time_axis import TimeAxis, TimeScale
 from rcv_py.ui.kit.time_overlay import TimeOverlay
 
@@ -152,7 +152,7 @@ class TimePlot(pg.PlotWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Go on with a gesture, or hover."""
         if self.gestures.move(event):
-            QToolTip.hideText()
+            hide_tip()
         elif not event.buttons():
             if self.plot_rect().contains(event.position().toPoint()):
                 self.hover_at(event.position(), event.globalPosition())

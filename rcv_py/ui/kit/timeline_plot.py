@@ -7,11 +7,12 @@ from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QScrollBar, QToolTip, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QScrollBar, QWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.overlay import Marks, Overlay
+from rcv_py.ui.kit.plain_text import button_text, hide_tip, show_tip
 from rcv_py.ui.kit.row_labels import RowLabels
 from rcv_py.ui.kit.rows_item import RowsItem, RowSource
 from rcv_py.ui.kit.time_plot import TimePlot
@@ -146,7 +147,7 @@ class TimelinePlot(TimePlot):
         if actions:
             menu = QMenu(self)
             for title, call in actions:
-                menu.addAction(title).triggered.connect(call)
+                menu.addAction(button_text(title)).triggered.connect(call)
             menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -167,7 +168,7 @@ class TimelinePlot(TimePlot):
         self.guide.hovered(row, time)
         text = self.guide.tip(row, time, self.pixel_at(time), is_strip) if row >= 0 else ""
         spot = on_screen.toPoint()
-        QToolTip.showText(spot, text, self.viewport()) if text else QToolTip.hideText()
+        show_tip(spot, text, self.viewport()) if text else hide_tip()
 
     # -- looks ------------------------------------------------------------------------------------------
 

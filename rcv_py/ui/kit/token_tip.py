@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from rcv_py.model.kinds import KIND_TEXT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.plain_text import Rich, joined, lines_tip, rich
 
 MOST_PRODUCERS = 4
 STATE_TEXT = {
@@ -59,11 +60,12 @@ def duration(trace: Trace, cycles: int) -> str:
     return f"{count(cycles)} cycles" + (f" ({nanoseconds(time)})" if time is not None else "")
 
 
-def token_tip(trace: Trace, wave: Wave | None, segment: Segment, row: int, pixel: TimeWindow) -> str:
+def token_tip(trace: Trace, wave: Wave | None, segment: Segment, row: int, pixel: TimeWindow) -> Rich:
     """Everything there is to say about a token in a few lines of rich text."""
     tokens = segment.tokens
     line = int(tokens.line[row])
-    lines = [f"<b>{escape(_instruction(trace, line, int(tokens.kind[row])))}</b>", _source(trace, line)]
+    name = _instruction(trace, line, int(tokens.kind[row]))
+    lines: list[str] = [rich("<b>{}</b>", name), _source(trace, line)]
     span = tokens.span(row)
     lines.append(f"at {count(span.begin)} (+{count(span.begin - segment.begin)} since the wave began)")
     stall, busy = int(tokens.stall[row]), int(tokens.busy[row])
@@ -74,41 +76,41 @@ def token_tip(trace: Trace, wave: Wave | None, segment: Segment, row: int, pixel
         lines.append(_state(wave, pixel.begin))
     held = tokens_in(segment, pixel)
     if held > 1:
-        lines.append(f"<i>This pixel holds {plural(held, 'token')}.</i>")
+        lines.append(rich("<i>This pixel holds {}.</i>", plural(held, "token")))
     return _joined(lines)
 
 
-def sibling_tip(text: str, simd: str) -> str:
+def sibling_tip(text: Rich, simd: str) -> Rich:
     """Say below a tip that the instruction is one of the SIMD that was not traced."""
-    return text.replace("</qt>", f"<br>{simd}, sibling of the traced one: no instruction identity.</qt>")
+    return joined("<br>", [text, f"{simd}, sibling of the traced one: no instruction identity."])
 
 
-def gap_tip(trace: Trace, wave: Wave | None, segment: Segment, time: int) -> str:
+def gap_tip(trace: Trace, wave: Wave | None, segment: Segment, time: int) -> Rich:
     """What there is to say between two tokens."""
     tokens = segment.tokens
     before = tokens.at(time)
     end = int(tokens.span(before).end) if before >= 0 else segment.begin
     after = before + 1
     stop = int(tokens.span(after).begin) if after < len(tokens) else segment.end
-    lines = [f"<b>idle for {duration(trace, max(0, stop - end))}</b>", f"at {count(time)}"]
+    lines: list[str] = [rich("<b>idle for {}</b>", duration(trace, max(0, stop - end))), f"at {count(time)}"]
     if wave is not None:
         lines += [_state(wave, time), wave_name(wave.id)]
     return _joined(lines)
 
 
-def state_tip(trace: Trace, wave: Wave, time: int) -> str:
+def state_tip(trace: Trace, wave: Wave, time: int) -> Rich:
     """What there is to say about the state of a wave."""
     row = wave.states.at(time)
     if row < 0:
-        return ""
+        return Rich()
     length = int(wave.states.duration[row])
     begin = wave.states.base + int(wave.states.offset[row])
-    lines = [f"<b>{_state_name(int(wave.states.state[row]))}</b> for {duration(trace, length)}"]
+    lines = [rich("<b>{}</b> for {}", _state_name(int(wave.states.state[row])), duration(trace, length))]
     return _joined([*lines, f"from {count(begin)}", wave_name(wave.id)])
 
 
-def _joined(lines: list[str]) -> str:
-    return "<qt style='white-space:nowrap'>" + "<br>".join(line for line in lines if line) + "</qt>"
+def _joined(lines: Sequence[str]) -> Rich:
+    return lines_tip(line for line in lines if line)
 
 
 def _instruction(trace: Trace, line: int, kind: int) -> str:
@@ -122,7 +124,7 @@ def _source(trace: Trace, line: int) -> str:
     if not chain:
         return ""
     file, number = chain[0]
-    return escape(elide_left(f"{trace.sources[file].path}:{number}", 70))
+    return elide_left(f"{trace.sources[file].path}:{number}", 70)
 
 
 def _hit(wave: Wave, row: int, line: int) -> str:
@@ -139,9 +141,9 @@ def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
     before = int(np.count_nonzero(wave.tokens.line[:row] == line))
     hits = int(np.count_nonzero(wave.tokens.line == line))
     found = [one for one in producers(wave.waits, line, before, hits) if one < len(trace.code)]
-    texts = [f"&nbsp;&nbsp;{escape(elide_right(trace.code.text[one], 60))}" for one in found]
+    texts = [rich("&nbsp;&nbsp;{}", elide_right(trace.code.text[one], 60)) for one in found]
     if len(texts) > MOST_PRODUCERS:
-        texts[MOST_PRODUCERS:] = [f"&nbsp;&nbsp;and {len(texts) - MOST_PRODUCERS} more"]
+        texts[MOST_PRODUCERS:] = [rich("&nbsp;&nbsp;and {} more", len(texts) - MOST_PRODUCERS)]
     return ["waits for", *texts] if texts else []
 
 

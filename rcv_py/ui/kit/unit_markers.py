@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from PySide6.QtGui import QGuiApplication
 
 from rcv_py.analysis.marker_spans import MarkerSpans
 from rcv_py.model.trace import Trace
@@ -14,6 +13,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.kit.marker_band import LANE_PX, NEAR_PX, MarkerBand
 from rcv_py.ui.kit.marker_tip import marker_tip, value_lines
 from rcv_py.ui.kit.overlay import Place
+from rcv_py.ui.kit.plain_text import copy_text, joined
 from rcv_py.ui.kit.rows_item import RowShape
 
 Values = tuple[tuple[int, np.ndarray], ...]
@@ -72,7 +72,7 @@ class UnitMarkers:
         rows, near = self._values[row], NEAR_PX * pixel.width
         times = self._spans.records.time[rows]
         low, high = np.searchsorted(times, [time - near, time + near + 1])
-        return "<br>".join(value_lines(self._spans, rows[low:high]))
+        return joined("<br>", value_lines(self._spans, rows[low:high]))
 
     # -- spans ------------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ def span_actions(session: Session, spans: MarkerSpans, span: int) -> list[tuple[
         ("Zoom to this scope", lambda: session.set_view(window.padded(0.05))),
         ("Count only waves during this scope", lambda: session.set_clock_range(window)),
         ("Measure this scope", lambda: session.measure.set(window)),
-        ("Copy its name", lambda: QGuiApplication.clipboard().setText(name)),
+        ("Copy its name", lambda: copy_text(name)),
     ]
 
 

@@ -17,6 +17,7 @@ from rcv_py.base.text import percent
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.cost_bars import draw_bar
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.table_model import grouped
 from rcv_py.ui.kit.theme import Theme
 
@@ -169,7 +170,7 @@ class WaitModel(QAbstractItemModel):
             return _RIGHT if section in NUMBERS else _LEFT
         if role == Qt.ItemDataRole.InitialSortOrderRole:
             return Qt.SortOrder.DescendingOrder if section in NUMBERS else Qt.SortOrder.AscendingOrder
-        return TIPS[section] if role == Qt.ItemDataRole.ToolTipRole else None
+        return tooltip(TIPS[section]) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell says."""
@@ -179,7 +180,7 @@ class WaitModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(node, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.tip(node)
+            return tooltip(self.tip(node))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self.spoken(node)
         if role == Qt.ItemDataRole.TextAlignmentRole:

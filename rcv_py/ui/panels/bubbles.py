@@ -21,6 +21,7 @@ from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.rows_view import RowsView
 
 NO_WAVES = (
@@ -136,10 +137,13 @@ class BubblesPanel(Panel):
         text = " · ".join(filter(None, (waves_note(self.session), text)))
         self.note.setText(text)
         self.note.setToolTip(
-            f"{text}.\n{percent(found.no_issue, found.resident)} of the SIMD cycles are no-issue cycles; "
-            f"the matrix unit worked in {percent(found.matrix, found.resident)}.\n"
-            "A bubble is split equally among the waves that were on the SIMD. Cycles in which another wave "
-            "issued or the matrix unit worked do not count, so shortening a stall may uncover another one."
+            tooltip(
+                f"{text}.\n{percent(found.no_issue, found.resident)} of the SIMD cycles are no-issue cycles; "
+                f"the matrix unit worked in {percent(found.matrix, found.resident)}.\n"
+                "A bubble is split equally among the waves that were on the SIMD. Cycles in which another "
+                "wave issued or the matrix unit worked do not count, so shortening a stall may uncover "
+                "another one."
+            )
         )
 
     def _show_legend(self) -> None:

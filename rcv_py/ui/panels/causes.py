@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
@@ -21,6 +21,7 @@ from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel
 
 NO_WAVES = (
     "This capture has no traced waves, so nothing is known about stalls. "
@@ -49,9 +50,9 @@ class CausesPanel(Panel):
         self.table: Attribution | None = None
         self.tree = CauseTree(ui.theme, lambda: ui.settings["isa.bar_scale"])
         self.tree.setAccessibleName("Causes of stalled and idle cycles, with instructions to blame")
-        self.legend, self.note = Legend(), QLabel()
+        self.legend, self.note = Legend(), PlainLabel()
         self.only = QCheckBox("Selected line only")
-        self.assumption = QLabel()
+        self.assumption = PlainLabel()
         self._lay_out()
         self._watch()
         self._open()

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
@@ -36,6 +35,7 @@ from rcv_py.ui.kit.flame_choose import choose, selected_frames
 from rcv_py.ui.kit.flame_scene import FlameScene
 from rcv_py.ui.kit.flame_view import FlameView
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 
 NO_BASELINE = (
     "There is no baseline. Choose the capture from before the change with File › Compare with … (Ctrl+Alt+D)."
@@ -84,7 +84,7 @@ class ComparePanel(Panel):
         super().__init__(ui)
         self.found: Comparison | None = None
         self._shown_by = ""
-        self.verdict = QLabel(wordWrap=True)
+        self.verdict = PlainLabel(wordWrap=True)
         self.verdict.setAccessibleName("Verdict")
         self.notes = ElidedLabel()
         self.mode = QComboBox(toolTip="What a row is, or how the difference is drawn.")
@@ -265,7 +265,7 @@ class ComparePanel(Panel):
             sides += f" Noise is what {baseline.twin.name} differs from A by."
         facts = [f"{name} {value}" for name, value in numbers(found)]
         self.notes.setText(" ".join((sides, *found.notes)))
-        self.verdict.setToolTip("\n".join(facts))
+        self.verdict.setToolTip(tooltip("\n".join(facts)))
         self.verdict.setAccessibleDescription(". ".join(facts))
 
     def _filter(self) -> None:

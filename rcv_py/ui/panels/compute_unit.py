@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.events import NOT_ON_UNITS
 from rcv_py.analysis.raster import Segment
@@ -26,6 +25,7 @@ from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.line_ticks import LineTicks
 from rcv_py.ui.kit.overlay import Line, Marks, Place
 from rcv_py.ui.kit.panel import Panel, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, joined
 from rcv_py.ui.kit.rows_item import RowShape
 from rcv_py.ui.kit.timeline_plot import Timeline
 from rcv_py.ui.kit.token_rows import TokenRows
@@ -93,7 +93,7 @@ class ComputeUnitPanel(Panel):
         self.filter = FilterButton("the timeline of the compute unit")
         self.filter.changed.connect(self._filter_changed)
         self._legend = Legend()
-        self._progress = QLabel()
+        self._progress = PlainLabel()
         self._progress.setObjectName("muted")
         head = QHBoxLayout()
         head.setContentsMargins(8, 2, 8, 2)
@@ -268,11 +268,11 @@ class ComputeUnitPanel(Panel):
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         """Rich text about what is there, behind the events whose lines are near."""
         near = pixel.width * NEAR_PX
-        events = [escape(line.text) for line in self._lines if abs(line.time - time) <= near][:4]
+        events = [line.text for line in self._lines if abs(line.time - time) <= near][:4]
         is_low = is_strip or self.timeline.plot.band_y >= 0
         values = self.markers.value_tip(row, time, pixel) if is_low else ""
         text = self._place_tip(row, time, pixel, is_strip)
-        return "<br>".join(part for part in (values, *events, text) if part)
+        return joined("<br>", (part for part in (values, *events, text) if part))
 
     def _place_tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         trace, segment = self.session.trace.value, self._segment(row, time, pixel)

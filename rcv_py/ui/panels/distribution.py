@@ -25,6 +25,7 @@ from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.hit_table import hit_columns
 from rcv_py.ui.kit.icons import icon
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.spread_colors import bar_colors
 from rcv_py.ui.kit.spread_plot import SpreadPlot
@@ -113,7 +114,7 @@ class DistributionPanel(Panel):
         for box in (self.measure, self.scale, self.group):
             box.activated.connect(self._choices_changed)
         for button, command in zip((self.faster, self.slower), self.commands(), strict=True):
-            button.setToolTip(f"{command.title}  ({command.shortcuts[0]})")
+            button.setToolTip(tooltip(f"{command.title}  ({command.shortcuts[0]})"))
             button.setAccessibleName(command.title)
             button.setIconSize(QSize(14, 14))
             button.clicked.connect(lambda _=False, command=command: command.run())
@@ -247,7 +248,7 @@ class DistributionPanel(Panel):
         trace, store, line = self.session.trace.value, self.session.store, self._line()
         text = "" if trace is None or line is None else f"{line}  {trace.code.text[line]}"
         self.title.setText(text)
-        self.title.setToolTip(text)
+        self.title.setToolTip(tooltip(text))
         note = ""
         if self.view is not None and trace is not None and store is not None:
             found = self.view.spread
@@ -255,7 +256,7 @@ class DistributionPanel(Panel):
             note = f"{plural(found.count, 'hit')}, mean {found.mean:,.1f}, sum {count(found.total)} cycles"
             note = " · ".join(filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
-        self.note.setToolTip(note)
+        self.note.setToolTip(tooltip(note))
 
     def _list(self) -> None:
         view, trace = self.view, self.session.trace.value
@@ -319,7 +320,7 @@ class DistributionPanel(Panel):
             self.session.select_token(trace.waves.id(int(view.hits.wave[row])), int(view.hits.token[row]))
 
     def _choices_changed(self) -> None:
-        self.measure.setToolTip(MEASURE_TEXT[MEASURES[self.measure.currentIndex()]])
+        self.measure.setToolTip(tooltip(MEASURE_TEXT[MEASURES[self.measure.currentIndex()]]))
         self._bin = -1
         self._wanted.ask()
 
@@ -392,7 +393,7 @@ class _Known:
 
 
 def _choice(name: str, entries: dict[str, str]) -> QComboBox:
-    box = QComboBox(toolTip=f"{name}.")
+    box = QComboBox(toolTip=tooltip(f"{name}."))
     box.setAccessibleName(name)
     box.addItems(list(entries.values()))
     box.setMinimumContentsLength(6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table, has_entries
 from rcv_py.analysis.search import find
@@ -22,6 +22,7 @@ from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.filter_menu import Choice, FilterButton
 from rcv_py.ui.kit.find_bar import FindBar
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.table_model import Column
 from rcv_py.ui.kit.unit_markers import go_to_wave
@@ -58,7 +59,7 @@ class EventsPanel(Panel):
         self._query = SearchQuery()
         self.filter = FilterButton("the table")
         self.bar = FindBar(ui.theme, "Filter by name, place or detail", has_filter=False)
-        self.note = QLabel()
+        self.note = PlainLabel()
         self.note.setObjectName("muted")
         self.view = RowsView(ui.theme, ui.settings)
         self.view.setAccessibleName("Events, dispatches and markers")

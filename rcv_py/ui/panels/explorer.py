@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QMenu, QTreeView, QVBoxLayout, QWidget
 
 from rcv_py.analysis.place_trees import Place, label_tree, source_tree
 from rcv_py.analysis.source_costs import source_costs
@@ -20,6 +20,7 @@ from rcv_py.ui.kit.cost_tree import BAR, COST, NAME, SHARE, BarDelegate, TreeMod
 from rcv_py.ui.kit.costs import charged, cost_job, only_for, unit_of
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text
 
 NO_CODE = "This capture has no instructions, so there is nothing to rank."
 NO_SOURCES = (
@@ -39,7 +40,7 @@ class ExplorerPanel(Panel):
         super().__init__(ui)
         self.model = TreeModel(self)
         self.tree = QTreeView()
-        self.note = QLabel(NO_SOURCES, visible=False, wordWrap=True)
+        self.note = PlainLabel(NO_SOURCES, visible=False, wordWrap=True)
         self._wanted = Coalesce(self, self._compute)
         self._stream = Coalesce(self, self._compute, STREAM_MS)
         self._is_quiet = False
@@ -224,7 +225,7 @@ class ExplorerPanel(Panel):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Go there", lambda: self._go(index))
-        menu.addAction("Copy path", lambda: QGuiApplication.clipboard().setText(place.tip or place.name))
+        menu.addAction("Copy path", lambda: copy_text(place.tip or place.name))
         menu.addSeparator()
         menu.addAction("Expand all", self.tree.expandAll)
         menu.addAction("Collapse all", self.tree.collapseAll)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from rcv_py.analysis.flame import Metric
@@ -30,6 +29,7 @@ from rcv_py.ui.kit.flame_jobs import OF_MARKERS, Content, Wanted, scene_job
 from rcv_py.ui.kit.flame_scene import FlameScene
 from rcv_py.ui.kit.flame_view import FlameView
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import copy_text
 
 NO_CODE = "This capture has no instructions, so there is no flamegraph."
 NO_COST = "No instruction was executed while the trace was recorded, so there is no flamegraph."
@@ -254,14 +254,13 @@ class FlamegraphPanel(Panel):
         scene = self.view.scene
         assert scene is not None
         menu = QMenu(self)
-        clipboard = QGuiApplication.clipboard()
         menu.addAction("Zoom to this frame", lambda: self.view.zoom_to(frame))
         sandwich = menu.addAction("Callers and callees", lambda: self._show_sandwich(frame))
         sandwich.setEnabled(scene.tree.what[frame] in (What.LINE, What.CODE))
         menu.addSeparator()
-        menu.addAction("Copy name", lambda: clipboard.setText(scene.full_name(frame)))
+        menu.addAction("Copy name", lambda: copy_text(scene.full_name(frame)))
         way = "\n".join(scene.full_name(one) for one in scene.tree.ancestors(frame))
-        menu.addAction("Copy stack", lambda: clipboard.setText(way))
+        menu.addAction("Copy stack", lambda: copy_text(way))
         self.add_copy(menu)
         return menu
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rcv_py.analysis.events import dispatch_of
 from rcv_py.base.text import count, plural, short_kernel
@@ -28,6 +27,7 @@ from rcv_py.ui.kit.marker_band import readable_on_marker
 from rcv_py.ui.kit.marker_tip import marker_tip
 from rcv_py.ui.kit.overlay import Marks, Place
 from rcv_py.ui.kit.panel import Panel, panel
+from rcv_py.ui.kit.plain_text import lines_tip, rich, show_tip
 from rcv_py.ui.kit.rows_item import RowShape
 from rcv_py.ui.kit.timeline_plot import Timeline
 from rcv_py.ui.kit.token_tip import duration
@@ -153,7 +153,7 @@ class GlobalTimelinePanel(Panel):
         if trace is None or made is None:
             return ""
         near = NEAR_PX * pixel.width
-        lines = [escape(line.text) for line in made.lines if abs(line.time - time) <= near][:4]
+        lines: list[str] = [line.text for line in made.lines if abs(line.time - time) <= near][:4]
         box = made.boxes.at(row, pixel.begin, pixel.end)
         is_marker = box >= 0 and made.span[box] >= 0
         if is_marker and made.spans is not None:
@@ -162,8 +162,9 @@ class GlobalTimelinePanel(Panel):
             lines += self._box_tip(trace, made, box)
         held = made.boxes.count(row, pixel.begin, pixel.end)
         if held > 1:
-            lines.append(f"<i>This pixel holds {plural(held, 'marker' if is_marker else 'wave')}.</i>")
-        return f"<qt style='white-space:nowrap'>{'<br>'.join(lines)}</qt>" if lines else ""
+            what = plural(held, "marker" if is_marker else "wave")
+            lines.append(rich("<i>This pixel holds {}.</i>", what))
+        return lines_tip(lines) if lines else ""
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the box and tell the others."""
@@ -209,7 +210,7 @@ class GlobalTimelinePanel(Panel):
     def _say(self, text: str, row: int, time: int) -> None:
         plot = self.timeline.plot
         at = QPointF(plot.x_of(time), plot.y_of(row)).toPoint()
-        QToolTip.showText(plot.viewport().mapToGlobal(at), text, plot.viewport())
+        show_tip(plot.viewport().mapToGlobal(at), text, plot.viewport())
 
     def measured(self, window: TimeWindow, row: int) -> str:
         """How many waves the row had there."""
@@ -236,8 +237,8 @@ class GlobalTimelinePanel(Panel):
         lives, life, span = made.lives, int(made.life[box]), self._span(box)
         kernel = short_kernel(trace.occupancy.names.get(int(lives.kernel[life]), "unknown kernel"))
         simd, slot = int(lives.simd[life]), int(lives.slot[life])
-        lines = [
-            f"<b>{escape(kernel)}</b>",
+        lines: list[str] = [
+            rich("<b>{}</b>", kernel),
             f"{self.source.group(int(made.boxes.row[box]))} · SIMD {simd} · slot {slot}",
         ]
         lines.append(f"{count(span.begin)} … {count(span.end)}: {duration(trace, span.width)}")

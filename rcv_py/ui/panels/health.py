@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from rcv_py.analysis.capture_health import (
     CHECKED,
@@ -23,6 +22,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.note_card import NoteCard, note_text
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text, tooltip
 
 FINE = f"Nothing wrong with this capture. Looked at: {', '.join(CHECKED)}."
 LOOKING = "The capture is being looked at."
@@ -43,7 +43,7 @@ class HealthPanel(Panel):
         super().__init__(ui)
         self.notes: tuple[HealthNote, ...] | None = None
         self.cards: list[NoteCard] = []
-        self.verdict = QLabel()
+        self.verdict = PlainLabel()
         self.copy = QPushButton("Copy input.yaml")
         self._lay_out()
         self.copy.clicked.connect(self.copy_input)
@@ -56,10 +56,12 @@ class HealthPanel(Panel):
     def _lay_out(self) -> None:
         self.verdict.setProperty("role", "heading")
         self.verdict.setAccessibleName("Verdict")
-        self.partial = QLabel()
+        self.partial = PlainLabel()
         self.partial.setProperty("role", "muted")
         self.copy.setToolTip(
-            f"Copy an input file for rocprofv3 that records this kernel again, better: {command_line()}"
+            tooltip(
+                f"Copy an input file for rocprofv3 that records this kernel again, better: {command_line()}"
+            )
         )
         bar = QHBoxLayout()
         bar.setContentsMargins(12, 6, 8, 2)
@@ -144,7 +146,7 @@ class HealthPanel(Panel):
         """Put an input file for rocprofv3 on the clipboard."""
         trace = self.session.trace.value
         if trace is not None and self.notes is not None:
-            QGuiApplication.clipboard().setText(input_yaml(trace, self.notes))
+            copy_text(input_yaml(trace, self.notes))
 
     def commands(self) -> tuple[Command, ...]:
         """Copy the input file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.hotspot import Bins, counted_rows, hotspot, static_bins
 from rcv_py.base.text import plural
@@ -18,6 +18,7 @@ from rcv_py.ui.kit.costs import only_for, unit_of
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel
 
 NO_CODE = "This capture has no instructions, so there is no histogram."
 NO_COST = "No instruction was executed while the trace was recorded, so there is no histogram."
@@ -36,7 +37,7 @@ class HotspotPanel(Panel):
         self.scope = QComboBox(toolTip="Which waves are counted.")
         self.scope.setAccessibleName("Which waves are counted")
         self.scope.addItems(["All shader engines", "Engine of the wave"])
-        self.note = QLabel()
+        self.note = PlainLabel()
         self.note.setObjectName("muted")
         self._key: tuple[Any, ...] = ()
         self._wanted = Coalesce(self, self._compute)

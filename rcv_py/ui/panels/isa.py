@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.annotations import Annotation, Ingredients
 from rcv_py.analysis.cost_columns import CostColumns
@@ -34,6 +34,7 @@ from rcv_py.ui.kit.isa_view import IsaView
 from rcv_py.ui.kit.isa_words import isa_words
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.places import rows_at_leaf, rows_of_place
+from rcv_py.ui.kit.plain_text import PlainLabel
 
 NO_CODE = "This capture has no instructions: code.json is missing or empty. Record the trace again."
 STREAM_MS = 300  # while waves arrive, costs are computed at most this often
@@ -55,7 +56,7 @@ class IsaPanel(Panel):
         self.bar = IsaBar(self.find, ui.settings)
         self.mode, self.gutter = self.bar.mode, self.bar.gutter
         self.search = IsaSearch(ui, self.find, self.view, self.strip)
-        self.note = QLabel(visible=False)
+        self.note = PlainLabel(visible=False)
         self._costs_wanted = Coalesce(self, self._compute)
         self._stream = Coalesce(self, self._compute, STREAM_MS)
         self.facts = IsaFacts(ui, self, self._costs_wanted.ask)

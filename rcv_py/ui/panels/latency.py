@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
 
 from rcv_py.analysis.hidden_latency import why_not_hidden
 from rcv_py.analysis.latency_tables import hidden_table
@@ -22,6 +22,7 @@ from rcv_py.ui.kit.latency_bars import draw_latency, legend_items
 from rcv_py.ui.kit.latency_columns import LatencyRows, hidden_rows, memory_rows
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 from rcv_py.ui.kit.rows_view import RowsView
 
 KINDS = ("hidden", "memory")
@@ -66,9 +67,9 @@ class LatencyPanel(Panel):
             "By which rule", RULE_TEXT, "Our estimate, or the definition of the reference viewer."
         )
         self.legend = Legend()
-        self.note = QLabel()
+        self.note = PlainLabel()
         self.note.setObjectName("muted")
-        self.assumption = QLabel()
+        self.assumption = PlainLabel()
         self.assumption.setObjectName("muted")
         self.assumption.setWordWrap(True)
         self._lay_out()
@@ -279,7 +280,7 @@ class LatencyPanel(Panel):
 
 
 def _choice(name: str, texts: tuple[str, ...], tip: str) -> QComboBox:
-    box = QComboBox(toolTip=tip)
+    box = QComboBox(toolTip=tooltip(tip))
     box.setAccessibleName(name)
     box.addItems(list(texts))
     return box

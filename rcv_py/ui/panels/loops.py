@@ -23,6 +23,7 @@ from rcv_py.ui.kit.iteration_strip import IterationStrip, color_of
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.loop_columns import chosen_rows, iteration_columns, loop_columns, stack_of
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.rows_view import RowsView
 
 NO_WAVES = (
@@ -146,7 +147,7 @@ class LoopsPanel(Panel):
         self._loop = same[0] if same else max(0, table.dominant)
         self.loops.set_current(self._loop)
         self.phases.setText(self._phases_text())
-        self.phases.setToolTip(self.phases.text())
+        self.phases.setToolTip(tooltip(self.phases.text()))
         self._list()
 
     def _pair(self) -> tuple[int, int] | None:
@@ -198,8 +199,10 @@ class LoopsPanel(Panel):
         text = " · ".join(filter(None, (waves_note(self.session), text)))
         self.note.setText(text)
         self.note.setToolTip(
-            f"{text}.\nAn outlier took much longer than others: beyond the third quartile by 1.5 times the "
-            "distance of the quartiles. Entry and last round are not counted."
+            tooltip(
+                f"{text}.\nAn outlier took much longer than others: beyond the third quartile by 1.5 times "
+                "the distance of the quartiles. Entry and last round are not counted."
+            )
         )
         self._show_legend()
         self._mark()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect
-from PySide6.QtGui import QGuiApplication, QPainter
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QVBoxLayout
 
 from rcv_py.base.problems import Problem, Severity
@@ -14,6 +14,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.icons import pixmap
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import copy_text
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.table_model import Column
 
@@ -85,7 +86,7 @@ class ProblemsPanel(Panel):
     def _copy(self, row: int) -> None:
         if 0 <= row < len(self.problems):
             problem = self.problems[row]
-            QGuiApplication.clipboard().setText(f"{problem.severity}: {problem.where}: {problem}")
+            copy_text(f"{problem.severity}: {problem.where}: {problem}")
 
     def command_line(self) -> command_text.Words | None:
         """The facts, with what is wrong."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.analysis.place_text import place_text
 from rcv_py.analysis.search import find
@@ -28,6 +28,7 @@ from rcv_py.ui.kit.highlight import Span, spans
 from rcv_py.ui.kit.icons import icon
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
 from rcv_py.ui.kit.places import short_names
+from rcv_py.ui.kit.plain_text import PlainLabel, RichLabel, tooltip
 from rcv_py.ui.kit.source_parts import chain_html, stretched_row
 from rcv_py.ui.kit.source_rows import expanded_lines, source_rows
 from rcv_py.ui.kit.source_view import SourceView
@@ -60,8 +61,8 @@ class SourcePanel(Panel):
         self.hotter = QToolButton(autoRaise=True, toolTip="Line that costs next more")
         self.cooler = QToolButton(autoRaise=True, toolTip="Line that costs next less")
         self.find = FindBar(ui.theme, "Find in this file", has_filter=False)
-        self.chain = QLabel(visible=False, textFormat=Qt.TextFormat.RichText)
-        self.note = QLabel(visible=False, wordWrap=True)
+        self.chain = RichLabel(visible=False)
+        self.note = PlainLabel(visible=False, wordWrap=True)
         self._wanted = Coalesce(self, self._compute)
         self._stream = Coalesce(self, self._compute, STREAM_MS)
         self._found = np.empty(0, dtype=np.int64)
@@ -184,14 +185,16 @@ class SourcePanel(Panel):
             if file < len(paths) and (file in used or trace.sources[file].lines is not None):
                 share = percent(int(costs.file_cost[file]), costs.total)
                 self.files.addItem(f"{names[file]}   {share}", file)
-                self.files.setItemData(self.files.count() - 1, paths[file], Qt.ItemDataRole.ToolTipRole)
+                self.files.setItemData(
+                    self.files.count() - 1, tooltip(paths[file]), Qt.ItemDataRole.ToolTipRole
+                )
         self._point_at_file()
 
     def _point_at_file(self) -> None:
         self.files.setCurrentIndex(self.files.findData(self._file))
         trace = self.session.trace.value
         if trace is not None and 0 <= self._file < len(trace.sources):
-            self.files.setToolTip(trace.sources[self._file].path)
+            self.files.setToolTip(tooltip(trace.sources[self._file].path))
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -272,7 +275,7 @@ class SourcePanel(Panel):
             return
         self.chain.setText(chain_html(trace.sources, chain, self.ui.theme.role("accent").name()))
         self.chain.setToolTip(
-            "\n".join(place_text(trace.sources, *place, full=True) for place in chain[::-1])
+            tooltip("\n".join(place_text(trace.sources, *place, full=True) for place in chain[::-1]))
         )
 
     def _follow_link(self, link: str) -> None:

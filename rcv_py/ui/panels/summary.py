@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from rcv_py.analysis.device_summary import DeviceSummary, Fact, device_summary
 from rcv_py.analysis.stall_reasons import stall_reasons
@@ -22,6 +22,7 @@ from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.fact_list import FactList
 from rcv_py.ui.kit.meters import Meters
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 from rcv_py.ui.kit.pmc_facts import pmc_facts
 from rcv_py.ui.kit.rows_view import RowsView
 from rcv_py.ui.kit.share_bar import ShareBar
@@ -65,7 +66,7 @@ class SummaryPanel(Panel):
         self.units = RowsView(theme, ui.settings)
         self.units.setAccessibleName("Compute units: waves and occupancy")
         self.units.setMinimumHeight(TABLE_PX)
-        self.note = QLabel()
+        self.note = PlainLabel()
         self.note.setProperty("role", "muted")
         self._soon = Coalesce(self, self._compute)
         self._stream = Coalesce(self, self._compute, STREAM_MS)
@@ -219,7 +220,7 @@ class SummaryPanel(Panel):
         found = stall_reasons(trace.code, slice(line, line + 1))
         text = f"{line}  {trace.code.text[line]}" if found.samples else NO_SAMPLE
         self.line_title.setText(text)
-        self.line_title.setToolTip(trace.code.text[line])
+        self.line_title.setToolTip(tooltip(trace.code.text[line]))
         self.line_reasons.set_shares(reason_shares(found) if found.samples else ())
 
     def _go_to_unit(self, row: int) -> None:
@@ -270,7 +271,7 @@ class _Stack(QWidget):
 
     def __init__(self, *parts: tuple[str, QWidget]) -> None:
         super().__init__()
-        self._parts = [(QLabel(title), widget) for title, widget in parts]
+        self._parts = [(PlainLabel(title), widget) for title, widget in parts]
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.analysis.attribution.token import token_causes
@@ -24,6 +24,7 @@ from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.icons import icon
 from rcv_py.ui.kit.links import LinkText
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 from rcv_py.ui.kit.token_text import TokenFacts, token_html
 
 NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
@@ -44,7 +45,7 @@ class TokenDetailsPanel(Panel):
         self.facts: TokenFacts | None = None
         self.text = LinkText(ui.session, ui.theme, "Selected instruction")
         self.hit = QLineEdit()
-        self.of = QLabel()
+        self.of = PlainLabel()
         self.before, self.after = QToolButton(), QToolButton()
         self._lay_out()
         self._soon = Coalesce(self, self._compute)
@@ -63,13 +64,13 @@ class TokenDetailsPanel(Panel):
         self.hit.editingFinished.connect(self._typed)
         row = QHBoxLayout()
         row.setSpacing(4)
-        row.addWidget(QLabel("hit"))
+        row.addWidget(PlainLabel("hit"))
         row.addWidget(self.before)
         row.addWidget(self.hit)
         row.addWidget(self.after)
         row.addWidget(self.of, 1)
         for button, tip, step in ((self.before, "Previous hit  ([)", -1), (self.after, "Next hit  (])", 1)):
-            button.setToolTip(tip)
+            button.setToolTip(tooltip(tip))
             button.setAccessibleName(tip.split("  ")[0])
             button.clicked.connect(lambda _=False, step=step: self.session.step_hit(step))
         self.hits = QWidget()

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from rcv_py.analysis.findings.finding import Finding, Findings
 from rcv_py.analysis.findings.text import markdown, one_as_markdown
@@ -21,6 +20,7 @@ from rcv_py.ui.kit.finding_text import ASSUMPTION, EVIDENCE, finding_html, small
 from rcv_py.ui.kit.links import LinkText
 from rcv_py.ui.kit.number_strip import NumberStrip
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text, tooltip
 
 RESULT = "findings"
 READING = "Findings are shown as soon as waves are read."
@@ -40,7 +40,7 @@ class TriagePanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.found: Findings | None = None
-        self.strip, self.note, self.headline = NumberStrip(), QLabel(), QLabel()
+        self.strip, self.note, self.headline = NumberStrip(), PlainLabel(), PlainLabel()
         self.list = FindingList(ui.theme)
         self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
         self.copy = QPushButton("Copy")
@@ -119,7 +119,7 @@ class TriagePanel(Panel):
         self.strip.show_numbers(found.numbers)
         partial = f"partial: {found.partial}" if found.partial else ""
         self.note.setText(" · ".join(filter(None, (found.selection, partial))))
-        self.note.setToolTip(self._why_partial(found))
+        self.note.setToolTip(tooltip(self._why_partial(found)))
         self.copy.setVisible(bool(found.findings))
         self.list.show_findings(found.told, found.small_text)
 
@@ -179,13 +179,13 @@ class TriagePanel(Panel):
     def copy_one(self) -> None:
         """Copy the chosen finding as Markdown."""
         if self.current is not None:
-            QGuiApplication.clipboard().setText(one_as_markdown(self.list.currentRow() + 1, self.current))
+            copy_text(one_as_markdown(self.list.currentRow() + 1, self.current))
 
     def copy_all(self) -> None:
         """Copy all findings as Markdown."""
         trace = self.session.trace.value
         if trace is not None and self.found is not None:
-            QGuiApplication.clipboard().setText(markdown(trace.name, self.found))
+            copy_text(markdown(trace.name, self.found))
 
     # -- what the shell asks ------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.raster import Segment, TokenRow
 from rcv_py.analysis.union import Union, union
@@ -23,6 +23,7 @@ from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.overlay import Marks, Place
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, rich
 from rcv_py.ui.kit.rows_item import RowShape
 from rcv_py.ui.kit.timeline_plot import Timeline
 from rcv_py.ui.kit.token_rows import RowName, TokenRows
@@ -92,7 +93,7 @@ class UtilizationPanel(Panel):
         self._trace_changed()
 
     def _build(self) -> None:
-        self._note, self._progress = QLabel(), QLabel()
+        self._note, self._progress = PlainLabel(), PlainLabel()
         for label in (self._note, self._progress):
             label.setObjectName("muted")
         self._note.setMinimumWidth(10)
@@ -214,13 +215,13 @@ class UtilizationPanel(Panel):
         trace, found = self.session.trace.value, self._found(row, time)
         if trace is None or not 0 <= row < len(self.units.units):
             return ""
-        head = f"<b>{self.source.label(row)}</b> busy for {self.source.values[row]} of the view<br>"
+        head = rich("<b>{}</b> busy for {} of the view<br>", self.source.label(row), self.source.values[row])
         if found is None:
-            return f"<qt>{head}idle here</qt>"
+            return rich("<qt>{}idle here</qt>", head)
         store, wave_row, token = self.session.store, *found
         wave = None if store is None else store.wave(wave_row)
         if wave is None:
-            return f"<qt>{head}an instruction of the sibling SIMD</qt>"
+            return rich("<qt>{}an instruction of the sibling SIMD</qt>", head)
         span = TimeWindow(wave.begin, wave.end)
         segment = Segment.of(wave.tokens, wave.states, store.lod(wave_row), span, wave_row)
         return head + token_tip(trace, wave, segment, token, TimeWindow(time, time + 1))

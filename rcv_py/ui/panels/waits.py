@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.hotspot import counted_rows
 from rcv_py.analysis.place_text import place_text
@@ -22,6 +21,7 @@ from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text
 from rcv_py.ui.kit.wait_tree import (
     BAR,
     NAME,
@@ -67,7 +67,7 @@ class WaitsPanel(Panel):
         self._whole = WaitNode(-1, 0, 0, 0)
         self.tree = WaitTree(ui.theme, lambda: ui.settings["isa.bar_scale"])
         self.tree.setAccessibleName("Waits by stall, each with what it waited for")
-        self.legend, self.note = Legend(), QLabel()
+        self.legend, self.note = Legend(), PlainLabel()
         self.only = QCheckBox("Selected line only")
         self._ranged = Coalesce(self, self._compute_range, STREAM_MS)
         self._lay_out()
@@ -232,12 +232,12 @@ class WaitsPanel(Panel):
             return
         node = self.tree.rows.node(index)
         wait = node if node.is_wait or node.parent is None else node.parent
-        tip = self.tree.rows.data(index, Qt.ItemDataRole.ToolTipRole)
+        tip = self.tree.rows.tip(node)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Go there", lambda: self._go(node.line))
         menu.addAction("Show only the arrows of this wait", lambda: self._isolate(wait.line))
-        menu.addAction("Copy", lambda: QGuiApplication.clipboard().setText(tip))
+        menu.addAction("Copy", lambda: copy_text(tip))
         menu.addSeparator()
         menu.addAction("Expand all", self.tree.expandAll)
         menu.addAction("Collapse all", self.tree.collapseAll)

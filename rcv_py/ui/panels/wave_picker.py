@@ -30,6 +30,7 @@ from rcv_py.ui.kit.costs import only_for
 from rcv_py.ui.kit.cycle_field import CycleField, cycles_in
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 from rcv_py.ui.kit.state_bar import StateBar, state_text
 
 NO_WAVES = (
@@ -49,9 +50,9 @@ class WavePickerPanel(Panel):
         self._facts = ""
         self.boxes = {level: QComboBox() for level in wave_choice.LEVELS}
         self.speeds = {name: QPushButton(name.capitalize()) for name in SPEEDS}
-        self.life, self.length, self.counted = QLabel(), QLabel(), QLabel()
+        self.life, self.length, self.counted = PlainLabel(), PlainLabel(), PlainLabel()
         self.states = StateBar(ui.theme)
-        self.shares = QLabel()
+        self.shares = PlainLabel()
         self.begin, self.end = CycleField("Begin of the clock range"), CycleField("End of the clock range")
         self.reset = QPushButton("Reset")
         self.use_view = QPushButton("Use view")
@@ -98,7 +99,7 @@ class WavePickerPanel(Panel):
         row.setSpacing(4)
         for name, button in self.speeds.items():
             button.setProperty("small", "true")
-            button.setToolTip(f"Select the {name} wave of this kernel.")
+            button.setToolTip(tooltip(f"Select the {name} wave of this kernel."))
             button.setMinimumWidth(SHORTEST_PX)
             button.clicked.connect(partial(self._go_by_speed, name))
             row.addWidget(button)
@@ -132,7 +133,7 @@ class WavePickerPanel(Panel):
             box.setMinimumWidth(SHORTEST_PX)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.activated.connect(partial(self._chosen, level))
-            label = QLabel(title)
+            label = PlainLabel(title)
             label.setProperty("role", "muted")
             label.setBuddy(box)
             grid.addWidget(label, 0, place)
@@ -143,7 +144,7 @@ class WavePickerPanel(Panel):
     def _range(self) -> QGridLayout:
         grid = QGridLayout()
         grid.setSpacing(4)
-        title = QLabel("Waves that count: clock range")
+        title = PlainLabel("Waves that count: clock range")
         title.setWordWrap(True)
         title.setProperty("role", "muted")
         grid.addWidget(title, 0, 0, 1, 2)

@@ -8,10 +8,11 @@ import numpy as np
 import pyqtgraph
 import PySide6
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from rcv_py import __version__
 from rcv_py.model.trace import Trace
+from rcv_py.ui.kit.plain_text import PlainLabel
 
 LICENCES = (
     "Qt and PySide6: LGPL 3",
@@ -45,9 +46,9 @@ class AboutBox(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("About rcv")
-        title = QLabel(f"rcv {__version__}")
+        title = PlainLabel(f"rcv {__version__}")
         title.setProperty("role", "heading")
-        text = QLabel(
+        text = PlainLabel(
             "A viewer of instruction-level thread traces of AMD GPUs.\n\n"
             + "\n".join(LICENCES)
             + "\n\n"

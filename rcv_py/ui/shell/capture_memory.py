@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from rcv_py.ui.shell.palette_items import place_in
 
 
 def _key(path: Path) -> str:
-    return "capture/" + hashlib.sha1(str(path).encode(), usedforsecurity=False).hexdigest()[:16]
+    return "capture/" + hashlib.sha1(os.fsencode(path), usedforsecurity=False).hexdigest()[:16]
 
 
 def keep(settings: Settings, session: Session) -> None:

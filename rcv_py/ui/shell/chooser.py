@@ -10,7 +10,6 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QTableView,
     QVBoxLayout,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from rcv_py.analysis.library import LibraryRow
 from rcv_py.base.text import plural
 from rcv_py.model.trace import CaptureEntry
+from rcv_py.ui.kit.plain_text import PlainLabel
 from rcv_py.ui.kit.table_model import Column, TableModel, grouped
 
 
@@ -34,7 +34,7 @@ class Chooser(QWidget):
         self.setAccessibleName("Captures in a folder")
         self.entries: tuple[CaptureEntry, ...] = ()
         self.health: dict[Path, str] = {}
-        self.title = QLabel()
+        self.title = PlainLabel()
         self.title.setProperty("role", "heading")
         self.model = TableModel(self)
         self.table = QTableView()

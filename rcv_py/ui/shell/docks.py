@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.ui.kit.panel import Panel, PanelInfo
+from rcv_py.ui.shell.broken_notice import BrokenNotice
 
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
 VERSION = 1  # of the saved layout: one of another version is ignored
@@ -87,6 +88,7 @@ class Dock(QDockWidget):
         around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(panel)
         self.setWidget(self._body)
+        self.notice: BrokenNotice | None = None
         self._no_title = QWidget()
         self._is_bare = False
         if self.is_strip:
@@ -98,6 +100,23 @@ class Dock(QDockWidget):
         """Small: the layout decides, not the panels."""
         hint = super().sizeHint()
         return hint if self.is_strip else QSize(min(hint.width(), 240), min(hint.height(), 160))
+
+    def show_broken(self, report: str) -> None:
+        """Show a sentence instead of the panel, which met a mistake and may show anything."""
+        if self.notice is not None:
+            return
+        text = f"{self.info.title} met a mistake in rcv and may be wrong, so it is hidden. The rest works."
+        self.notice = BrokenNotice(text, report, self.mend)
+        self.panel.hide()
+        self._body.layout().addWidget(self.notice)
+
+    def mend(self) -> None:
+        """Show the panel again, if a sentence stands in its place."""
+        if self.notice is not None:
+            self.notice.hide()
+            self.notice.deleteLater()
+            self.notice = None
+            self.panel.show()
 
     def look(self) -> None:
         """Tell the panel whether it is in front of the other tabs."""

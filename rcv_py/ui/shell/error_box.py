@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import platform
 import sys
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import PySide6
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
-    QApplication,
     QDialog,
     QDialogButtonBox,
     QLabel,
@@ -22,6 +23,8 @@ from PySide6.QtWidgets import (
 
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
+from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.kit.plain_text import PlainLabel, copy_text
 
 BUG = "Something went wrong inside rcv. What you see may be incomplete; the window keeps working."
 BUG_HINT = "Please send the report below; it holds no contents of the capture."
@@ -67,26 +70,40 @@ class ErrorBox(QDialog):
             around.addWidget(text)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         copy = QPushButton("Copy report")
-        copy.clicked.connect(lambda: QApplication.clipboard().setText(self.report))
+        copy.clicked.connect(lambda: copy_text(self.report))
         buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.rejected.connect(self.reject)
         around.addWidget(buttons)
 
 
-class ErrorDesk:
-    """Where all errors of the window end; the same one is shown once."""
+class ErrorDesk(QObject):
+    """Where all errors of the window end, from whatever thread; the same one is shown once.
+
+    `broke` names the panel in whose code a mistake was made, and gives the report.
+    """
+
+    broke = Signal(object, str)
+    _told = Signal(object)  # an error that may come from another thread
 
     def __init__(self, parent: QWidget, where: Callable[[], str]) -> None:
+        super().__init__(parent)
         self._parent = parent
         self._where = where
         self._seen: set[str] = set()
+        self._is_showing = False
         self.last: ErrorBox | None = None
+        self._told.connect(self._show, Qt.ConnectionType.QueuedConnection)
+
+    def _show(self, error: BaseException) -> None:
+        self.show(error)
 
     def show(self, error: BaseException) -> None:
         """Show an error, unless the user asked for it or it is a mistake that was shown already."""
         if isinstance(error, (Cancelled, KeyboardInterrupt)):
             return
         key = "" if isinstance(error, RcvError) else _key(error)
+        if key:
+            self._break_panel(error)
         if key and key in self._seen:
             return
         self._seen.add(key)
@@ -95,12 +112,54 @@ class ErrorDesk:
         self.last = ErrorBox(error, self._where(), self._parent)
         self.last.open()
 
+    def _break_panel(self, error: BaseException) -> None:
+        panel = broken_panel(error)
+        if panel is not None:
+            self.broke.emit(panel, report(error, self._where()))
+
     def excepthook(self, kind: type[BaseException], error: BaseException, trace: object) -> None:
-        """Stand in for `sys.excepthook`."""
-        if issubclass(kind, KeyboardInterrupt):
+        """Stand in for `sys.excepthook`: slots, timers and events of Qt end here."""
+        if issubclass(kind, KeyboardInterrupt) or self._is_showing:  # a mistake made while one is told
             sys.__excepthook__(kind, error, None)
             return
-        self.show(error)
+        self._is_showing = True
+        try:
+            self.show(error)
+        finally:
+            self._is_showing = False
+
+    @contextmanager
+    def catching(self) -> Iterator[None]:
+        """Let every mistake that nobody expected end here while the block runs, those of threads too."""
+        hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
+        sys.excepthook = self.excepthook
+        threading.excepthook = lambda mistake: self._hear(mistake.exc_value)
+        sys.unraisablehook = lambda mistake: self._hear(mistake.exc_value)
+        try:
+            yield
+        finally:
+            sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
+
+    def _hear(self, error: BaseException | None) -> None:
+        if error is not None and not isinstance(error, SystemExit):
+            self._told.emit(error)
+
+
+def broken_panel(error: BaseException) -> Panel | None:
+    """Return the panel in whose code, or in that of whose widgets, a mistake was made; None if in none's."""
+    owner = getattr(error, "owner", None)
+    owners = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for one in (owner, *reversed(owners)):
+        panel = _panel_of(one)
+        if panel is not None:
+            return panel
+    return None
+
+
+def _panel_of(one: object) -> Panel | None:
+    while isinstance(one, QObject) and not isinstance(one, Panel):
+        one = one.parent()
+    return one if isinstance(one, Panel) else None
 
 
 def _key(error: BaseException) -> str:
@@ -110,7 +169,7 @@ def _key(error: BaseException) -> str:
 
 
 def _wrapped(text: str) -> QLabel:
-    label = QLabel(text)
+    label = PlainLabel(text)
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -16,6 +16,7 @@ from rcv_py.ui.kit import command_text, export
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.panel import COPY_AS_COMMAND, Panel, Sheet
+from rcv_py.ui.kit.plain_text import copy_text
 from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.error_box import ErrorDesk
 from rcv_py.ui.shell.go_commands import NO_TRACE
@@ -108,7 +109,7 @@ class Exporter:
     def copy_table(self, name: str) -> None:
         """Put a table on the clipboard, with tabs between its cells."""
         with self._awake(name):
-            QApplication.clipboard().setText(export.csv_text(self.sheet(name), "\t"))
+            copy_text(export.csv_text(self.sheet(name), "\t"))
         self.window.statusBar().showMessage(f"Copied the table of: {self.names()[name].lower()}.", 3000)
 
     def command_line(self, name: str) -> tuple[str, ...] | None:
@@ -126,7 +127,7 @@ class Exporter:
                 hint="Choose what it asks for first.",
             )
         text = command_text.line(words)
-        QApplication.clipboard().setText(text)
+        copy_text(text)
         self.window.statusBar().showMessage(f"Copied: {text}", 6000)
 
     def guarded(self, action: Callable[[], None]) -> None:

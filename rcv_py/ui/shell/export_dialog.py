@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from rcv_py.base.errors import RcvError
 from rcv_py.ui.kit.export import SCALES
+from rcv_py.ui.kit.plain_text import PlainLabel
 from rcv_py.ui.shell.export_commands import WINDOW, Exporter
 
 SETTLE_MS = 400  # until a panel that was hidden has its table
@@ -64,7 +64,7 @@ class ExportDialog(QDialog):
         form.addRow("Form", self.form)
         form.addRow("Scale", self.scale)
         form.addRow("File", row)
-        self.error = QLabel()
+        self.error = PlainLabel()
         self.error.setProperty("role", "error")
         self.error.setWordWrap(True)
         buttons = QDialogButtonBox(

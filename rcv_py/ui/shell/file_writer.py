@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow
 
 from rcv_py.base.errors import ExportError
 from rcv_py.base.progress import CancelFlag, Report, Stage
+from rcv_py.base.whole_files import whole_file
 from rcv_py.export.perfetto import write_perfetto
 from rcv_py.export.report_files import write_report
 from rcv_py.export.report_inputs import report_inputs
 from rcv_py.export.speedscope import write_speedscope
-from rcv_py.export.targets import whole_file
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace

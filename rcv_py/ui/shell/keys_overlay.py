@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from rcv_py.state.commands import Command, Commands
+from rcv_py.ui.kit.plain_text import PlainLabel
 from rcv_py.ui.shell.menus import MENUS, shown_keys
 
 MOUSE = (
@@ -89,17 +90,17 @@ def _column(table: dict[str, list[tuple[str, str]]]) -> QVBoxLayout:
     column = QVBoxLayout()
     column.setSpacing(12)
     for title, rows in table.items():
-        heading = QLabel(title)
+        heading = PlainLabel(title)
         heading.setProperty("role", "heading")
         column.addWidget(heading)
         grid = QGridLayout()
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(3)
         for row, (keys, text) in enumerate(rows):
-            label = QLabel(keys)
+            label = PlainLabel(keys)
             label.setProperty("role", "muted")
             grid.addWidget(label, row, 0)
-            grid.addWidget(QLabel(text), row, 1)
+            grid.addWidget(PlainLabel(text), row, 1)
         grid.setColumnStretch(1, 1)
         column.addLayout(grid)
     column.addStretch()

@@ -11,11 +11,13 @@ from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QWidget
 
+from rcv_py.base.text import visible
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.loader import Loader
 from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.kit.plain_text import button_text, copy_text, tooltip
 from rcv_py.ui.shell import about, capture_memory
 from rcv_py.ui.shell.baseline import BaselineOpener
 from rcv_py.ui.shell.chooser import Chooser
@@ -52,6 +54,7 @@ class MainWindow(QMainWindow):
         self.loader = loader
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorDesk(self, self._where)
+        self.errors.broke.connect(self._show_broken)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(make_panels(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
@@ -185,7 +188,7 @@ class MainWindow(QMainWindow):
 
     def copy_place(self) -> None:
         """Put the selection on the clipboard as text."""
-        QApplication.clipboard().setText(str(self.ui.session.selection.value))
+        copy_text(str(self.ui.session.selection.value))
         self.status.showMessage("Copied the place; Ctrl+G goes to it.", 3000)
 
     def go_to_place(self) -> None:
@@ -228,7 +231,7 @@ class MainWindow(QMainWindow):
 
     def copy_facts(self) -> None:
         """Put versions and facts of the capture on the clipboard."""
-        QApplication.clipboard().setText(about.facts(self.ui.session.trace.value))
+        copy_text(about.facts(self.ui.session.trace.value))
         self.status.showMessage("Copied.", 3000)
 
     def toggle_full_screen(self) -> None:
@@ -248,9 +251,16 @@ class MainWindow(QMainWindow):
 
     # -- following -----------------------------------------------------------------------------------
 
+    def _show_broken(self, panel: Panel, report: str) -> None:
+        for dock in self.workspace.docks.values():
+            if dock.panel is panel:
+                dock.show_broken(report)
+
     def _trace_changed(self) -> None:
         trace = self.ui.session.trace.value
-        self.setWindowTitle("rcv" if trace is None else f"{trace.name} – rcv")
+        for dock in self.workspace.docks.values():
+            dock.mend()
+        self.setWindowTitle("rcv" if trace is None else f"{visible(trace.name)} – rcv")
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             capture_memory.take_back(self.ui.settings, self.ui.session)
@@ -296,8 +306,8 @@ class MainWindow(QMainWindow):
     def _fill_recent(self) -> None:
         self._recent.clear()
         for path in self.opener.recent:
-            action = self._recent.addAction(path.name)
-            action.setToolTip(str(path))
+            action = self._recent.addAction(button_text(path.name))
+            action.setToolTip(tooltip(str(path)))
             action.triggered.connect(lambda _=False, path=path: self.opener.open(path))
         if self._recent.isEmpty():
             self._recent.addAction("Nothing was opened yet").setEnabled(False)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QMenuBar
 
 from rcv_py.state.commands import Command, Commands
+from rcv_py.ui.kit.plain_text import set_tooltip, shown
 
 MENUS = ("File", "View", "Go", "Analyze", "Export", "Help")
 
@@ -43,8 +44,8 @@ class Actions:
         for command in self._commands:
             action, why_not = self._actions[command.id], command.why_not()
             action.setEnabled(not why_not)
-            action.setToolTip(tooltip(command, why_not))
-            action.setStatusTip(why_not or command.tip)
+            set_tooltip(action, command_tip(command, why_not))
+            action.setStatusTip(shown(why_not or command.tip))
             if command.is_checked is not None:
                 action.setChecked(command.is_checked())
 
@@ -101,7 +102,7 @@ def _menu(menus: dict[str, QMenu], path: str) -> QMenu:
     return menus[path]
 
 
-def tooltip(command: Command, why_not: str = "") -> str:
+def command_tip(command: Command, why_not: str = "") -> str:
     """What a button of a command says when the mouse rests on it."""
     text = command.tip or command.title
     keys = f"  ({shown_keys(command)})" if command.shortcuts else ""

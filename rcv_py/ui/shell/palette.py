@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.ui.kit.icons import icon
+from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.theme import Theme
 from rcv_py.ui.shell.palette_items import Item
 
@@ -60,7 +61,7 @@ class Items(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return item.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return item.why_not or item.tip or item.title
+            return tooltip(item.why_not or item.tip or item.title)
         return None
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import traceback
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QVBoxLayout
 
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.panel import Panel, PanelInfo, discover
+from rcv_py.ui.shell.broken_notice import BrokenNotice
 
 
 class BrokenPanel(Panel):
@@ -17,17 +17,10 @@ class BrokenPanel(Panel):
     def __init__(self, ui: UiContext, info: PanelInfo, report: str) -> None:
         super().__init__(ui)
         self.report = report
-        sentence = QLabel(f"{info.title} could not be made because of a mistake in rcv. The rest works.")
-        sentence.setWordWrap(True)
-        sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        button = QPushButton("Copy report")
-        button.setToolTip("Copy what a bug report needs.")
-        button.clicked.connect(lambda: QApplication.clipboard().setText(self.report))
         around = QVBoxLayout(self)
-        around.addStretch()
-        around.addWidget(sentence)
-        around.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
-        around.addStretch()
+        around.setContentsMargins(0, 0, 0, 0)
+        text = f"{info.title} could not be made because of a mistake in rcv. The rest works."
+        around.addWidget(BrokenNotice(text, report))
 
 
 def make_panel(ui: UiContext, info: PanelInfo) -> Panel:

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QLabel,
     QScrollArea,
     QSpinBox,
     QVBoxLayout,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.base.settings import OPTIONS, Option
+from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
 from rcv_py.ui.kit.settings_store import Settings
 
 GROUPS = {
@@ -48,7 +48,7 @@ class SettingsDialog(QDialog):
             start = option.name.split(".")[0]
             if start != group:
                 group = start
-                heading = QLabel(GROUPS.get(group, group.capitalize()))
+                heading = PlainLabel(GROUPS.get(group, group.capitalize()))
                 heading.setProperty("role", "heading")
                 form.addRow(heading)
             self._add(form, option)
@@ -72,8 +72,8 @@ class SettingsDialog(QDialog):
     def _add(self, form: QFormLayout, option: Option) -> None:
         editor, show = _editor(option, self._setter(option))
         editor.setAccessibleName(option.text)
-        editor.setToolTip(option.name)
-        label = QLabel(option.text)
+        editor.setToolTip(tooltip(option.name))
+        label = PlainLabel(option.text)
         label.setWordWrap(True)
         form.addRow(label, editor)
         self.editors[option.name] = editor

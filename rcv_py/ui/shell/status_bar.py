@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
+from PySide6.QtWidgets import QProgressBar, QStatusBar, QToolButton
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.progress import Stage
@@ -18,6 +17,7 @@ from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.elided_label import NARROWEST, ElidedLabel
 from rcv_py.ui.kit.icons import icon
+from rcv_py.ui.kit.plain_text import RichLabel, rich, tooltip
 from rcv_py.ui.shell.wave_menu import WavesButton
 
 NAME_LENGTH = 48  # letters of a saved file's name
@@ -42,7 +42,7 @@ class StatusBar(QStatusBar):
         self.addWidget(self.facts)
         self.addWidget(self.waves)
         self.addWidget(self.problems)
-        self.saved = QLabel()
+        self.saved = RichLabel()
         self.saved.setAccessibleName("Saved file")
         self.saved.setMinimumWidth(NARROWEST)  # no message may make the window wider
         self.saved.hide()
@@ -74,9 +74,9 @@ class StatusBar(QStatusBar):
     def show_saved(self, path: Path) -> None:
         """Tell for a while that a file was written, with a link to its folder."""
         self._saved = path
-        name = escape(elide_left(path.name, NAME_LENGTH))
-        self.saved.setText(f'Saved {name} · <a href="folder">open its folder</a>')
-        self.saved.setToolTip(str(path))
+        name = elide_left(path.name, NAME_LENGTH)
+        self.saved.setText(rich('Saved {} · <a href="folder">open its folder</a>', name))
+        self.saved.setToolTip(tooltip(str(path)))
         self.saved.show()
         self._fades.start()
 
@@ -89,7 +89,7 @@ class StatusBar(QStatusBar):
         tokens = 0 if store is None else sum(len(batch.kind) for batch in store.batches)
         self.facts.setText("No capture is open." if trace is None else " · ".join(facts(trace, tokens)))
         memory = "" if store is None else f"{store.count:,} waves in memory, {byte_size(store.nbytes)}"
-        self.facts.setToolTip(memory or "Open a capture with Ctrl+O.")
+        self.facts.setToolTip(tooltip(memory or "Open a capture with Ctrl+O."))
         self._show_problems()
 
     def _show_problems(self) -> None:
@@ -102,7 +102,7 @@ class StatusBar(QStatusBar):
         )
         self.problems.setToolButtonStyle(_TEXT_BESIDE)
         first = "\n".join(problem.text for problem in problems[:5])
-        self.problems.setToolTip(f"{first}\nClick to see what to do." if first else "")
+        self.problems.setToolTip(tooltip(f"{first}\nClick to see what to do." if first else ""))
 
     def _show_stage(self) -> None:
         stages = self._ui.session.busy.value

@@ -12,6 +12,7 @@ from rcv_py.base.text import elide_left, plural, short_count
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.icons import icon
+from rcv_py.ui.kit.plain_text import button_text, set_tooltip, tooltip
 from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
 
@@ -69,8 +70,10 @@ class TopBar(QToolBar):
     def _update(self) -> None:
         theme, trace = self._ui.theme, self._ui.session.trace.value
         name = "No capture" if trace is None else trace.name
-        self.capture.setText(elide_left(name, NAME_LENGTH))
-        self.capture.setToolTip("Open a capture." if trace is None else f"{trace.path}\n{trace.kernel_name}")
+        self.capture.setText(button_text(elide_left(name, NAME_LENGTH)))
+        self.capture.setToolTip(
+            tooltip("Open a capture." if trace is None else f"{trace.path}\n{trace.kernel_name}")
+        )
         self.capture.setAccessibleName(f"Capture: {name}")
         self.capture.setIcon(icon(theme, "chevron", "muted"))
         for name, action in self._actions.items():
@@ -81,15 +84,17 @@ class TopBar(QToolBar):
         menu, trace = self.capture.menu(), self._ui.session.trace.value
         menu.clear()
         for entry in self._opener.siblings:
-            action = menu.addAction(_title(entry))
+            action = menu.addAction(button_text(_title(entry)))
             action.setCheckable(True)
             action.setChecked(trace is not None and entry.path == trace.path)
             action.setEnabled(not entry.note)
-            action.setToolTip(entry.note or str(entry.path))
+            action.setToolTip(tooltip(entry.note or str(entry.path)))
             action.triggered.connect(_opens(self._opener, entry.path))
         if not self._opener.siblings:
             for path in self._opener.recent:
-                menu.addAction(path.name).triggered.connect(_opens(self._opener, path))
+                action = menu.addAction(button_text(path.name))
+                set_tooltip(action, str(path))
+                action.triggered.connect(_opens(self._opener, path))
         if menu.isEmpty():
             action = menu.addAction("No other capture lies beside this one")
             action.setEnabled(False)

@@ -11,6 +11,7 @@ from rcv_py.analysis.populations import ALL, WORKING, Populations, ran_text
 from rcv_py.base.text import percent, plural
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
+from rcv_py.ui.kit.plain_text import button_text, tooltip
 
 TIP = "Panels that explain (Triage, Causes, Waits, Loops, Bubbles, Latency, Summary) are about these waves."
 
@@ -82,10 +83,9 @@ def add_populations(menu: QMenu, session: Session) -> None:
     group = QActionGroup(menu)
     for at, name in enumerate(found.id):
         share = percent(int(found.cycles[at]), int(found.cycles.sum()))
-        action = menu.addAction(
-            f"{found.name[at]}, {plural(int(found.waves[at]), 'wave')}".replace("&", "&&")
-        )
-        action.setToolTip(f"{share} of the cycles of waves, {found.instructions[at]:,.0f} executions a wave.")
+        action = menu.addAction(button_text(f"{found.name[at]}, {plural(int(found.waves[at]), 'wave')}"))
+        executed = f"{found.instructions[at]:,.0f} executions a wave"
+        action.setToolTip(tooltip(f"{share} of the cycles of waves, {executed}."))
         action.setCheckable(True)
         action.setChecked(session.waves.value == name)
         action.triggered.connect(partial(session.choose_waves, name))
@@ -114,14 +114,14 @@ class WavesButton(QToolButton):
         self.setVisible(not is_plain)
         if is_plain or found is None or choice is None:
             return
-        self.setText("no wave works" if not found.has_working else choice.text)
+        self.setText("no wave works" if not found.has_working else button_text(choice.text))
         reason = "" if found.has_working else f"All waves left early or are empty: {ran_text(found)}.\n"
-        self.setToolTip(f"{reason}{TIP}")
+        self.setToolTip(tooltip(f"{reason}{TIP}"))
 
     def _fill(self) -> None:
         self._menu.clear()
         for name, title in ((WORKING, "Working waves"), (ALL, "All waves")):
-            action = self._menu.addAction(title)
+            action = self._menu.addAction(button_text(title))
             action.setCheckable(True)
             action.setChecked(self._session.waves.value == name)
             action.triggered.connect(partial(self._session.choose_waves, name))

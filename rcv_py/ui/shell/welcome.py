@@ -22,6 +22,7 @@ from rcv_py.base import resources
 from rcv_py.base.text import elide_left
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.icons import icon
+from rcv_py.ui.kit.plain_text import PlainLabel, button_text, tooltip
 from rcv_py.ui.shell.opener import Opener
 
 RECENT_SHOWN = 6
@@ -59,7 +60,7 @@ class Welcome(QScrollArea):
         around = QVBoxLayout(card)
         around.setSpacing(8)
         around.addStretch(2)
-        title = QLabel("rcv")
+        title = PlainLabel("rcv")
         font = title.font()
         font.setPointSize(font.pointSize() * 2)
         font.setBold(True)
@@ -110,11 +111,11 @@ class Welcome(QScrollArea):
         self._lists.addSpacing(8)
         self._lists.addWidget(_heading(title))
         for path in paths:
-            link = QPushButton(path.name)
+            link = QPushButton(button_text(path.name))
             link.setProperty("link", "true")
             link.setCursor(Qt.CursorShape.PointingHandCursor)
             link.setIcon(icon(self._ui.theme, "folder", "accent"))
-            link.setToolTip(str(path))
+            link.setToolTip(tooltip(str(path)))
             link.clicked.connect(_opens(self._opener, path))
             row = QHBoxLayout()
             row.setSpacing(12)
@@ -130,19 +131,19 @@ def _keys() -> QGridLayout:
     grid.setVerticalSpacing(4)
     grid.setColumnStretch(1, 1)
     for row, (keys, text) in enumerate(KEYS):
-        grid.addWidget(QLabel(keys), row, 0)
+        grid.addWidget(PlainLabel(keys), row, 0)
         grid.addWidget(_muted(text), row, 1)
     return grid
 
 
 def _heading(text: str) -> QLabel:
-    label = QLabel(text)
+    label = PlainLabel(text)
     label.setProperty("role", "heading")
     return label
 
 
 def _muted(text: str, wraps: bool = True) -> QLabel:
-    label = QLabel(text)
+    label = PlainLabel(text)
     label.setProperty("role", "muted")
     label.setWordWrap(wraps)
     return label

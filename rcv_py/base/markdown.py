@@ -1,0 +1,59 @@
+r"""Text of a capture in Markdown: it shows just itself, whatever it holds.
+
+The readers meant are CommonMark and GitHub's, which also makes links of bare addresses, of `name@host` and of
+`@name`; no backslash stops that, so an empty comment stands inside of them.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from rcv_py.base.text import visible
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+_LEADING = re.compile(r"^(?=[-+](?:\s|$)|[-=:]+$)")
+_BREAKS = re.compile(r"[\n\t]+")
+_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+_ADDRESS = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp)(?=:)|\b(www)(?=\.)|(@)(?=\w)")
+_MARKS = "`[]*_|~$\\"
+_NOTHING = "<!-- -->"
+
+
+def md_text(text: str) -> str:
+    """Return text as Markdown that shows just that text, on one line, wherever on a line it stands."""
+    shown = _MARKUP.sub(r"\\\1", _line(text))
+    shown = _NUMBERED.sub(r"\1\\\2", _LEADING.sub(r"\\", shown))
+    return _ADDRESS.sub(rf"\g<0>{_NOTHING}", shown)
+
+
+def md_code(text: str, in_table: bool = True) -> str:
+    """Return text between as many backticks as keep it together; a bar inside of a table's cell stays one."""
+    line = _line(text)
+    if not line:
+        return ""
+    if in_table and "\\|" in line:  # a cell has no backticks that could hold both
+        return f"<code>{_in_tags(line)}</code>"
+    longest = max((len(run) for run in re.findall("`+", line)), default=0)
+    fence, pad = "`" * (longest + 1), " " if longest else ""
+    inside = line.replace("|", "\\|") if in_table else line
+    return f"{fence}{pad}{inside}{pad}{fence}"
+
+
+def md_in_tags(text: str) -> str:
+    """Return text that stands between tags of HTML, where neither HTML nor Markdown is to be seen in it."""
+    return _in_tags(_line(text))
+
+
+def md_verbatim(text: str) -> str:
+    """Return a line of a fenced block, which only its end can leave."""
+    return visible(text, "\t")
+
+
+def _in_tags(line: str) -> str:
+    letters = "".join(f"&#{ord(letter)};" if letter in _MARKS else letter for letter in escape(line))
+    return _ADDRESS.sub(rf"\g<0>{_NOTHING}", letters)
+
+
+def _line(text: str) -> str:
+    return visible(_BREAKS.sub(" ", text).strip())

@@ -1,0 +1,125 @@
+"""Files that are either whole or not there: written under another name, then renamed."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from errno import EISDIR, ENOTDIR
+from pathlib import Path
+from secrets import token_hex
+from typing import BinaryIO, cast
+
+from rcv_py.base.errors import ExportError
+
+FASTEST = 1  # of gzip's levels: the trace is large, and whoever reads it unpacks it at once
+
+
+@contextmanager
+def whole_file(path: Path, makes_folders: bool = True) -> Iterator[BinaryIO]:
+    """Open a file for writing; it appears, or replaces an older one, only when everything was written.
+
+    A name that ends in `.gz` is compressed.  On any error, and on Ctrl+C, nothing is left.  Raises
+    ExportError with a sentence where the file cannot be written.
+    """
+    with whole_path(path, makes_folders) as part, _opened(path, part) as stream:
+        yield stream
+
+
+@contextmanager
+def whole_path(path: Path, makes_folders: bool = True) -> Iterator[Path]:
+    """Give the name of a file beside `path` that is renamed to it at the end, and removed on any error.
+
+    What is no plain file, such as `/dev/stdout` or a pipe, is written as it stands: to replace it would take
+    it from everybody.  A link stays a link, and the file that it names is replaced.
+    """
+    try:
+        target = path.resolve() if path.is_symlink() else path
+        if target.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        with _beside(target, makes_folders) as part:
+            yield part
+            if target.exists():
+                shutil.copymode(target, part)
+            part.replace(target)
+    except (OSError, ValueError) as error:
+        raise unwritable(path, error) from error
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Give the name of a folder beside `path` that is renamed to it at the end, and removed on any error.
+
+    What is at `path` must be an empty folder, or nothing.  Raises ExportError if that cannot be.
+    """
+    try:
+        with _beside(path, True) as part:
+            part.mkdir()
+            yield part
+            if path.exists():
+                path.rmdir()
+            part.replace(path)
+    except (OSError, ValueError) as error:
+        raise unwritable(path, error) from error
+
+
+def remove_parts(folder: Path, process: int) -> None:
+    """Remove what a process that was killed has left of unfinished files in a folder."""
+    with suppress(OSError):
+        for part in folder.glob(f".rcv-{process}-*.part"):
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _beside(target: Path, makes_folders: bool) -> Iterator[Path]:
+    """A name in the same folder, which is made if need be; on any error neither stays."""
+    made = _made_folders(target.parent) if makes_folders else []
+    part = target.with_name(f".rcv-{os.getpid()}-{token_hex(4)}.part")
+    try:
+        yield part
+        made = []
+    finally:
+        with suppress(OSError):
+            if part.is_dir():
+                shutil.rmtree(part)
+            part.unlink(missing_ok=True)
+            for folder in made:
+                folder.rmdir()
+
+
+def unwritable(path: Path, error: Exception) -> ExportError:
+    """Return the sentence for a file that the system refuses."""
+    reason = getattr(error, "strerror", None) or "the system refused"
+    return ExportError(
+        f"{path} cannot be written: {reason[:1].lower()}{reason[1:]}.",
+        hint="Choose another folder, or make room.",
+        detail=repr(error),
+    )
+
+
+def _made_folders(folder: Path) -> list[Path]:
+    """Make a folder and those above it; return the new ones, the deepest first."""
+    new = []
+    while not folder.exists() and folder != folder.parent:
+        new.append(folder)
+        folder = folder.parent
+    if not folder.is_dir():
+        raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(folder))
+    for one in reversed(new):
+        one.mkdir(exist_ok=True)
+    return new
+
+
+@contextmanager
+def _opened(path: Path, part: Path) -> Iterator[BinaryIO]:
+    with part.open("wb") as stream:
+        if path.suffix != ".gz":
+            yield stream
+            return
+        with gzip.GzipFile("", "wb", FASTEST, stream) as packed:
+            yield cast(BinaryIO, packed)

@@ -1,0 +1,126 @@
+"""The one place where texts enter widgets: as themselves, or as rich text of our own making.
+
+Qt takes a text for HTML where it looks like it, and then loads what `<img src=…>` names: in a path, or in a
+kernel's name.  So labels are plain, tooltips that Qt would take for HTML are wrapped, and rich text is
+made by `rich` alone, which escapes every value that is put into it.  `tests/test_texts.py` holds the rest of
+the window to this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import Qt as QtText
+from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
+
+from rcv_py.base.text import visible
+
+_LINES = "\n\t"  # what a text of several lines keeps
+
+
+class Rich(str):
+    """Rich text in which all that is not ours is escaped.  Only `rich` and `joined` make it."""
+
+    __slots__ = ()
+
+    def __add__(self, other: str) -> Rich:
+        return Rich(f"{self}{escaped(other)}")
+
+
+def escaped(value: object) -> Rich:
+    """Return a value as rich text that shows just it."""
+    return value if isinstance(value, Rich) else Rich(escape(visible(str(value), _LINES)))
+
+
+def rich(template: str, *values: object) -> Rich:
+    """Return markup of ours, with a value escaped into each `{}`; a value that is rich stays so."""
+    return Rich(template.format(*map(escaped, values)))
+
+
+def joined(between: str, parts: Iterable[object]) -> Rich:
+    """Return parts, each escaped unless it is rich, with markup of ours between them."""
+    return Rich(between.join(map(escaped, parts)))
+
+
+def lines_tip(lines: Iterable[object]) -> Rich:
+    """Return a tooltip of lines that are not wrapped."""
+    return rich("<qt style='white-space:nowrap'>{}</qt>", joined("<br>", lines))
+
+
+def shown(text: str) -> str:
+    """Return a text as widgets show it that know no markup: titles, items of lists."""
+    return visible(text, _LINES)
+
+
+def tooltip(text: str) -> str:
+    """Return a tooltip that shows just the text, unless it is rich text of ours."""
+    if isinstance(text, Rich):
+        return text
+    plain = shown(text)
+    return rich("<qt style='white-space:pre-wrap'>{}</qt>", plain) if QtText.mightBeRichText(plain) else plain
+
+
+def button_text(text: str) -> str:
+    """Return the text of a button, an action or a menu, in which no `&` is taken for a key."""
+    return shown(text).replace("&", "&&")
+
+
+def set_tooltip(widget: Any, text: str) -> None:
+    """Give a widget, an action or an item a tooltip that shows just the text."""
+    widget.setToolTip(tooltip(text))
+
+
+def show_tip(place: QPoint, text: str, widget: QWidget) -> None:
+    """Show a tooltip at a place of the screen; nothing for an empty text."""
+    QToolTip.showText(place, tooltip(text), widget)
+
+
+def copy_text(text: str) -> None:
+    """Put a text on the clipboard; what a terminal would obey when it is pasted there is shown as escapes."""
+    QGuiApplication.clipboard().setText(shown(text))
+
+
+def hide_tip() -> None:
+    """Take the tooltip away."""
+    QToolTip.hideText()
+
+
+class PlainLabel(QLabel):
+    """A label that shows its text as it is."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, **properties: Any) -> None:
+        super().__init__(parent, **properties)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        if text:
+            self.setText(text)
+
+    def setText(self, text: str) -> None:
+        """Show a text."""
+        super().setText(shown(text))
+
+
+class RichLabel(QLabel):
+    """A label for rich text of ours, and for nothing else."""
+
+    def __init__(self, parent: QWidget | None = None, **properties: Any) -> None:
+        super().__init__(parent, **properties)
+        self.setTextFormat(Qt.TextFormat.RichText)
+
+    def setText(self, text: str) -> None:
+        """Show rich text; what is not is shown as it is."""
+        super().setText(escaped(text))
+
+
+def agrees(parent: QWidget, title: str, question: str) -> bool:
+    """Ask a question, and return whether the answer is yes."""
+    box = QMessageBox(parent)
+    box.setWindowTitle(title)
+    box.setIcon(QMessageBox.Icon.Question)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setText(shown(question))
+    box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No)
+    return box.exec() == QMessageBox.StandardButton.Yes

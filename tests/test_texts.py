@@ -1,0 +1,216 @@
+"""Texts enter widgets in one place: the raw calls of Qt that take text for HTML are used nowhere else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+UI = ROOT / "rcv_py" / "ui"
+THE_PLACE = UI / "kit" / "plain_text.py"
+SOURCES = [path for path in sorted(UI.rglob("*.py")) if path != THE_PLACE]
+
+FORBIDDEN = {  # names of Qt that show HTML or may
+    "QLabel", "QToolTip", "QMessageBox", "QErrorMessage", "QWhatsThis", "QTextEdit", "QTextBrowser",
+    "QGraphicsTextItem", "QStaticText", "TextItem", "LabelItem", "QSplashScreen", "QProgressDialog",
+    "QInputDialog", "QWizard",
+}  # fmt: skip
+MAY_USE = {
+    ("kit/links.py", "QTextBrowser"): "LinkText shows Rich alone and loads nothing",
+    ("kit/links.py", "setHtml"): "LinkText shows Rich alone and loads nothing",
+    ("kit/formula_dialog.py", "QInputDialog"): "it asks with words of ours; the name is in a field",
+    ("kit/formula_editor.py", "QTextEdit"): "the type of marked places; it shows nothing",
+}
+MADE_SAFE = {"tooltip", "rich", "joined", "lines_tip", "escaped"}
+NAMED_SAFE = {"button_text", "shown", "tooltip"}
+TIPS = {"setToolTip", "setWhatsThis", "setStatusTip", "setToolTipDuration"}
+TITLES = {  # which argument is the text
+    "QAction": 0, "QPushButton": 0, "QCheckBox": 0, "QRadioButton": 0, "QGroupBox": 0, "addAction": 0,
+    "addMenu": 0, "addTab": 1, "setTabText": 1, "setWindowTitle": 0,
+}  # fmt: skip
+OUR_WORDS = {  # texts that no capture has a part in
+    ("shell/menus.py", "QAction"): "titles of the table of commands",
+    ("shell/menus.py", "addMenu"): "names of the menus",
+    ("shell/menus.py", "addAction"): "an action, not a text",
+    ("shell/toolbar.py", "addAction"): "an action, not a text",
+    ("shell/wave_menu.py", "addAction"): "an action, not a text; names go through button_text",
+    ("kit/table_header.py", "addAction"): "an action, not a text",
+    ("kit/curve_legend.py", "QAction"): "a constant of the module",
+    ("kit/curve_legend.py", "addAction"): "an action, not a text",
+    ("kit/isa_bar.py", "addAction"): "titles and keys of the folds, constants of the module",
+    ("kit/isa_menus.py", "addAction"): "names of scales",
+    ("kit/panel.py", "addAction"): "a constant of the module",
+    ("kit/filter_menu.py", "addAction"): "titles of groups of choices",
+    ("kit/formula_dialog.py", "QPushButton"): "titles of a table of the module",
+    ("panels/wave_picker.py", "QPushButton"): "names of the speeds",
+}
+_TAG = re.compile(r"(?<!\?)(?<!\?P)<(?:/?[a-z][a-z0-9]*\b[^>]*>|!)|&(?:nbsp|lt|gt|amp);", re.IGNORECASE)
+
+
+def inside(path: Path) -> str:
+    return path.relative_to(UI).as_posix()
+
+
+def is_constant(node: ast.expr) -> bool:
+    """Whether a text is written down in the program."""
+    if isinstance(node, ast.IfExp):
+        return is_constant(node.body) and is_constant(node.orelse)
+    return isinstance(node, ast.Constant)
+
+
+def is_made_by(node: ast.expr, makers: set[str]) -> bool:
+    if isinstance(node, ast.IfExp):
+        return all(is_constant(one) or is_made_by(one, makers) for one in (node.body, node.orelse))
+    return isinstance(node, ast.Call) and name_of(node.func) in makers
+
+
+def name_of(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def is_plain_markup(node: ast.expr) -> bool:
+    """Whether a text written down is no markup that a tooltip would take for rich."""
+    return not any(isinstance(one, ast.Constant) and _TAG.search(str(one.value)) for one in ast.walk(node))
+
+
+def is_fine(node: ast.expr, makers: set[str]) -> bool:
+    return (is_constant(node) and is_plain_markup(node)) or is_made_by(node, makers)
+
+
+def faults(path: Path) -> Iterator[str]:
+    """Every use of a raw call, as `line: what`."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        for fault in (*raw_names(path, node), *raw_tips(node), *raw_titles(path, node), *raw_models(node)):
+            yield f"{inside(path)}:{getattr(node, 'lineno', 0)}: {fault}"
+    yield from raw_markup(path, tree)
+
+
+def raw_names(path: Path, node: ast.AST) -> Iterator[str]:
+    """A class of Qt made or built upon; a name in an annotation is none."""
+    used = [node.func] if isinstance(node, ast.Call) else node.bases if isinstance(node, ast.ClassDef) else []
+    if isinstance(node, ast.Attribute) and name_of(node.value) in FORBIDDEN:
+        used = [node.value]
+    for name in map(name_of, used):
+        if name in FORBIDDEN and (inside(path), name) not in MAY_USE:
+            yield f"{name} outside of plain_text.py"
+        is_empty = name == "Rich" and not getattr(node, "args", ())
+        if name in ("setHtml", "Rich") and not is_empty and (inside(path), name) not in MAY_USE:
+            yield f"{name} outside of plain_text.py"
+
+
+def raw_tips(node: ast.AST) -> Iterator[str]:
+    """A tooltip that is neither written down nor made safe."""
+    if not isinstance(node, ast.Call):
+        return
+    name = name_of(node.func)
+    if name in TIPS and node.args and not is_fine(node.args[-1], MADE_SAFE | {"shown"}):
+        yield f"{name} of a raw text"
+    if name == "setItemData" and "ToolTipRole" in ast.unparse(node) and not is_fine(node.args[1], MADE_SAFE):
+        yield "a tooltip of an item that is a raw text"
+    texts = [] if name != "setLabel" else node.args[1:]
+    if any(not is_fine(one, MADE_SAFE) for one in texts):
+        yield "an axis of pyqtgraph, which takes HTML, of a raw text"
+    for word in node.keywords:
+        if word.arg in ("toolTip", "whatsThis", "statusTip") and not is_fine(word.value, MADE_SAFE):
+            yield f"{word.arg}= of a raw text"
+
+
+def raw_titles(path: Path, node: ast.AST) -> Iterator[str]:
+    """The text of a button, a menu or a title that is neither written down nor made safe."""
+    if not isinstance(node, ast.Call):
+        return
+    name = name_of(node.func)
+    if name in TITLES and len(node.args) > TITLES[name] and (inside(path), name) not in OUR_WORDS:
+        text = node.args[TITLES[name]]
+        is_title = isinstance(text, ast.JoinedStr) or not is_fine(text, NAMED_SAFE)
+        if is_title and "shown(" not in ast.unparse(text) and "visible(" not in ast.unparse(text):
+            yield f"{name} of a raw text"
+
+
+def raw_models(node: ast.AST) -> Iterator[str]:
+    """A model that answers ToolTipRole with a raw text."""
+    for role, answer in answers(node):
+        if "ToolTipRole" in ast.unparse(role) and not is_fine(answer, MADE_SAFE):
+            yield "ToolTipRole answered with a raw text"
+
+
+def answers(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is asked for, and what is given back: of `if`, of a choice, and of a dictionary."""
+    if isinstance(node, ast.If):
+        for one in node.body:
+            if isinstance(one, ast.Return) and one.value is not None:
+                yield node.test, one.value
+    elif isinstance(node, ast.IfExp):
+        yield node.test, node.body
+    elif isinstance(node, ast.Dict):
+        yield from (
+            (key, value) for key, value in zip(node.keys, node.values, strict=True) if key is not None
+        )
+
+
+def raw_markup(path: Path, tree: ast.Module) -> Iterator[str]:
+    """Markup that is not the template of `rich` or `joined`, so that something may stand in it unescaped."""
+    if inside(path) == "kit/style_sheet.py":
+        return
+    mended = {
+        id(one)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and name_of(node.func) in ("rich", "joined") and node.args
+        for one in [node.args[0]]
+        if isinstance(one, ast.Constant)
+    }
+    documented = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and _TAG.search(node.value) and id(node) not in mended | documented:
+            yield f"{inside(path)}:{node.lineno}: markup that `rich` does not make: {node.value[:40]!r}"
+
+
+def test_texts_enter_widgets_in_one_place() -> None:
+    found = [fault for path in SOURCES for fault in faults(path)]
+    assert not found, "\n".join(found)
+
+
+PLANTED = {
+    "label = QLabel(name)": "QLabel",
+    "class Label(QLabel):\n    pass": "QLabel",
+    "label.setToolTip(path)": "setToolTip",
+    "label.setToolTip(f'{path}')": "setToolTip",
+    "label.setToolTip(tooltip(path) if path else path)": "setToolTip",
+    "view.setHtml(text)": "setHtml",
+    "QMessageBox.question(self, 'x', text)": "QMessageBox",
+    "QToolTip.showText(place, text)": "QToolTip",
+    "button = QPushButton(path.name)": "QPushButton",
+    "menu.addAction(path.name)": "addAction",
+    "button = QToolButton(toolTip=path)": "toolTip=",
+    "def data():\n    if role == Qt.ToolTipRole:\n        return path": "ToolTipRole",
+    "text = f'<b>{name}</b>'": "markup",
+    "text = '<b>' + name": "markup",
+    "text = rich(f'<b>{name}</b>')": "markup",
+    "text = Rich(name)": "Rich",
+    "plot.setLabel('left', unit)": "axis",
+    "box.setItemData(1, path, Qt.ItemDataRole.ToolTipRole)": "item",
+}
+
+
+@pytest.mark.parametrize("code", PLANTED)
+def test_a_planted_fault_is_found(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.test_texts.UI", tmp_path)
+    path = tmp_path / "x.py"
+    path.write_text(code)
+    assert PLANTED[code] in "\n".join(faults(path))
+
+
+def test_no_exception_is_left_over() -> None:
+    for file, name in (*MAY_USE, *OUR_WORDS):
+        assert re.search(rf"\b{name}\b", (UI / file).read_text()), (file, name)

@@ -1,0 +1,198 @@
+"""Mistakes nobody expected, in slots, paint events, timers, threads, jobs: the window tells and goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from rcv_py.ui.app import App, start
+from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.shell import ending
+from tests.ui.window import SAMPLE, settle
+
+
+@contextmanager
+def caught() -> Iterator[App]:
+    """A window with a capture, whose mistakes end where they end when it is started from the command line."""
+    app = start(None)
+    app.window.resize(1280, 800)
+    try:
+        with app.window.errors.catching():
+            app.window.show()
+            yield app
+    finally:
+        app.close()
+        app.window.deleteLater()
+        QApplication.processEvents()
+
+
+@pytest.fixture
+def app(qtbot: QtBot) -> Iterator[App]:
+    with caught() as made:
+        made.window.opener.open(SAMPLE)
+        settle(made, qtbot)
+        yield made
+
+
+def panel_of(app: App, name: str) -> Panel:
+    app.window.workspace.show_panel(name)
+    QApplication.processEvents()
+    return app.window.workspace.docks[name].panel
+
+
+def check_told(app: App, qtbot: QtBot, what: str) -> None:
+    """A box with a sentence, what to do, and a report that can be copied."""
+    qtbot.waitUntil(lambda: app.window.errors.last is not None, timeout=10_000)
+    box = app.window.errors.last
+    assert box is not None
+    assert what in box.report
+    assert "Traceback" in box.report
+    assert "inside rcv" in box.sentence.text()
+    details = box.findChild(QPlainTextEdit)
+    assert details.isReadOnly()
+    assert what in details.toPlainText()
+    copy = next(one for one in box.findChildren(QPushButton) if one.text() == "Copy report")
+    copy.click()
+    assert what in QApplication.clipboard().text()
+    box.close()
+
+
+def check_goes_on(app: App, qtbot: QtBot) -> None:
+    """What the window can do it still does."""
+    app.ui.session.select_line(3)
+    settle(app, qtbot)
+    assert app.ui.session.selection.value.line == 3
+    assert app.window.isVisible()
+
+
+class Faulty(QWidget):
+    """Part of a panel; its paint event and its slot fail."""
+
+    def __init__(self, parent: QWidget, paints_badly: bool) -> None:
+        super().__init__(parent)
+        self.paints_badly = paints_badly
+
+    def paintEvent(self, event: object) -> None:
+        if self.paints_badly:
+            raise ZeroDivisionError("bad paint")
+
+    def slot(self) -> None:
+        raise ZeroDivisionError("bad slot")
+
+
+def test_a_slot_that_fails_breaks_its_panel_alone(
+    app: App, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    panel, dock = panel_of(app, "hotspot"), app.window.workspace.docks["hotspot"]
+    button, part = QPushButton(panel), Faulty(panel, False)
+    button.clicked.connect(part.slot)
+    button.click()
+    check_told(app, qtbot, "bad slot")
+    assert dock.notice is not None
+    assert "Hot" in dock.notice.sentence.text()
+    assert "bad slot" in dock.notice.report
+    assert panel.isHidden()
+    others = [one for one in app.window.workspace.docks.values() if one.notice is not None]
+    assert others == [dock]
+    check_goes_on(app, qtbot)
+    next(one for one in dock.notice.findChildren(QPushButton) if one.text() == "Try again").click()
+    assert dock.notice is None
+    assert not panel.isHidden()
+    assert "bad slot" in capsys.readouterr().err
+
+
+def test_a_paint_event_that_fails_is_told_once_and_covered(
+    app: App, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    panel, dock = panel_of(app, "hotspot"), app.window.workspace.docks["hotspot"]
+    part = Faulty(panel, True)
+    part.resize(panel.size())
+    part.show()
+    QTimer.singleShot(0, part, part.update)
+    check_told(app, qtbot, "bad paint")
+    assert dock.notice is not None
+    assert not part.isVisible()
+    check_goes_on(app, qtbot)
+    assert capsys.readouterr().err.count("ZeroDivisionError: bad paint") == 1, "told once"
+
+
+def test_timers_and_threads_are_heard(app: App, qtbot: QtBot, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(what: str) -> None:
+        raise ZeroDivisionError(what)
+
+    QTimer.singleShot(0, app.window, lambda: fail("bad timer"))
+    check_told(app, qtbot, "bad timer")
+    app.window.errors.last = None
+    app.window.errors._seen.clear()
+    thread = threading.Thread(target=lambda: fail("bad thread"))
+    thread.start()
+    thread.join()
+    check_told(app, qtbot, "bad thread")
+    assert all(dock.notice is None for dock in app.window.workspace.docks.values()), "of no panel"
+    check_goes_on(app, qtbot)
+    capsys.readouterr()
+
+
+def test_a_job_that_fails_breaks_the_panel_that_asked(
+    app: App, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    panel, dock = panel_of(app, "latency"), app.window.workspace.docks["latency"]
+    app.ui.tasks.run(panel, lambda: 1 // 0, lambda _: None, "test")
+    check_told(app, qtbot, "ZeroDivisionError")
+    assert dock.notice is not None
+    check_goes_on(app, qtbot)
+    app.ui.session.trace.tell()
+    settle(app, qtbot)
+    assert dock.notice is None, "another capture is another try"
+    capsys.readouterr()
+
+
+def test_a_watcher_that_fails_does_not_keep_the_change_from_others(
+    app: App, qtbot: QtBot, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Watcher:
+        def look(self) -> None:
+            raise ZeroDivisionError("bad watcher")
+
+    watcher, heard = Watcher(), []
+    selection = app.ui.session.selection
+    selection._watchers.insert(0, __import__("weakref").WeakMethod(watcher.look))
+
+    class Second:
+        def look(self) -> None:
+            heard.append(selection.value.line)
+
+    second = Second()
+    selection.watch(second.look)
+    QTimer.singleShot(0, app.window, lambda: app.ui.session.select_line(5))
+    check_told(app, qtbot, "bad watcher")
+    assert heard == [5]
+    del watcher
+    capsys.readouterr()
+
+
+def test_the_hooks_are_given_back() -> None:
+    hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
+    with caught():
+        assert sys.excepthook is not hooks[0]
+    assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == hooks
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_closes_the_window(number: int, tmp_path: Path) -> None:
+    with caught() as made:
+        with ending.closes(made.window):
+            QTimer.singleShot(0, made.window, lambda: os.kill(os.getpid(), number))
+            QTimer.singleShot(20_000, made.window, lambda: made.qt.exit(1))
+            assert made.qt.exec() == 128 + number
+        assert not made.window.isVisible()
