@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
+from rcv_py.analysis import saturated
 from rcv_py.analysis.chosen import Piece
 from rcv_py.analysis.wait_latency import counted, told
 from rcv_py.analysis.waitcnt.links import WaitLinks
@@ -65,7 +67,7 @@ def blocking_sums(batch: WaveBatch | Piece, links: WaitLinks, rows: int, is_wait
     inside = np.flatnonzero((line >= 0) & (line < rows))
     waits = inside[is_wait[line[inside]]]
     hits = np.bincount(line[waits], minlength=rows)
-    stall = np.bincount(line[waits], weights=batch.stall[waits], minlength=rows).astype(np.int64)
+    stall = saturated.sums(line[waits], batch.stall[waits], rows)
     exact = links.token[told(batch, links).is_exact]
     wait, producer = _distinct(links, line)
     newest, of_newest = _charged_pairs(batch, links)
@@ -73,8 +75,7 @@ def blocking_sums(batch: WaveBatch | Piece, links: WaitLinks, rows: int, is_wait
         np.concatenate([line[wait].astype(np.int64) << _SHIFT | producer, newest]),
         np.concatenate([np.ones(len(wait), dtype=np.int64), np.zeros(len(newest), dtype=np.int64)]),
     )
-    charged = np.zeros(len(pair), dtype=np.int64)
-    np.add.at(charged, np.searchsorted(pair, newest), of_newest)
+    charged = saturated.sums(np.searchsorted(pair, newest), of_newest, len(pair))
     return BlockingSums(hits, stall, np.bincount(line[exact], minlength=rows), pair, n, charged)
 
 
@@ -107,10 +108,11 @@ def joined(parts: Iterable[BlockingSums], rows: int) -> BlockingSums:
         return BlockingSums(none, none, none, empty, empty, empty)
     keys = np.concatenate([part.pair for part in parts])
     pair, n = counted(keys, np.concatenate([part.n for part in parts]))
-    _, charged = counted(keys, np.concatenate([part.charged for part in parts]))
-    hits, stall, blocked = (
-        np.sum([getattr(part, name) for part in parts], axis=0) for name in ("hits", "stall", "blocked")
+    charged = saturated.sums(
+        np.searchsorted(pair, keys), np.concatenate([part.charged for part in parts]), len(pair)
     )
+    hits, blocked = (np.sum([getattr(part, name) for part in parts], axis=0) for name in ("hits", "blocked"))
+    stall = reduce(saturated.later, [part.stall for part in parts])
     return BlockingSums(hits, stall, blocked, pair, n, charged)
 
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
+from rcv_py.analysis.saturated import later
 from rcv_py.model.waves import Wave, WaveBatch
+
+_FARTHEST = 1 << 62  # cycles: no shifted time is as late
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +56,22 @@ class Piece:
         owner = np.repeat(np.arange(len(self.waves)), np.diff(self.first))
         begin = np.array([wave.begin for wave in self.waves], dtype=np.int64)
         start = self.start - begin[owner]
-        end = np.maximum(start + self.duration, 0)
-        # Shifting every wave beyond all ends of the one before lets one running maximum serve them all.
+        end = np.maximum(later(start, later(self.stall, self.busy)), 0)
         reach = int(max(end.max(initial=0), start.max(initial=0))) + 1
+        if reach > _FARTHEST // max(1, len(self.waves)):
+            return self._idle_of_each(start, end)
+        # Shifting every wave beyond all ends of the one before lets one running maximum serve them all.
         shift = owner * reach
         latest = np.maximum.accumulate(np.concatenate([[0], end + shift]))[:-1]
         return np.maximum(0, start + shift - np.maximum(latest, shift))
+
+    def _idle_of_each(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """The same one wave after the other: times of a damaged file are too wide to be shifted."""
+        idle = np.zeros(len(self), dtype=np.int64)
+        for low, high in pairwise(self.first.tolist()):
+            latest = np.maximum.accumulate(np.concatenate([[0], end[low:high]]))[:-1]
+            idle[low:high] = np.maximum(0, start[low:high] - latest)
+        return idle
 
 
 def pieces(batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Iterator[Piece]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.saturated import later, sums
 from rcv_py.analysis.wait_latency import WaitLatency, joined, latency_samples, wait_latency
 from rcv_py.analysis.waitcnt.links import WaitLinks
 from rcv_py.analysis.waitcnt.replay import replay
@@ -73,9 +74,9 @@ def _uses(piece: Piece, links: WaitLinks, gfxip: int) -> np.ndarray:
     producer, token = producer[is_new], token[is_new]
     charged = np.zeros(len(piece), dtype=np.int64)
     np.maximum.at(charged, *_newest(piece, links))
-    issued = piece.start[producer] + piece.stall[producer]
+    issued = later(piece.start[producer], piece.stall[producer])
     if gfxip <= 9:
-        issued = issued + piece.busy[producer]
+        issued = later(issued, piece.busy[producer])
     is_matrix = np.append(0, np.cumsum(piece.kind == TokenKind.MATRIX))
     is_vector = np.append(0, np.cumsum(piece.kind == TokenKind.VALU))
     columns = (
@@ -115,7 +116,7 @@ def _table(table: np.ndarray, known: WaitLatency, rows: int) -> LoadToUse:
     best = best[np.unique((pair >> 32)[best], return_index=True)[1]]
     sooner = table[:, 1] < latency[table[:, 0]]
     place = np.searchsorted(line, table[:, 0])
-    stall = np.bincount(place, table[:, 4], len(line)).astype(np.int64)
+    stall = sums(place, table[:, 4], len(line))
     order = np.lexsort((line, -stall))
     columns = (
         line.astype(np.int32),

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.saturated import later, sums, total
 from rcv_py.analysis.union import union
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import WaveBatch
@@ -53,6 +55,7 @@ _PIPE_OF = {
     TokenKind.SMEM: "Scalar",
     TokenKind.SALU: "Scalar",
 }
+_FARTHEST = 1 << 62  # cycles: the length of the axis that all groups share
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,12 +125,26 @@ def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> n
         return np.zeros(n, dtype=np.int64)
     origin = int(start.min())
     reach = int(stop.max()) - origin + 1  # every group gets a stretch of time of its own
+    if reach > _FARTHEST // max(1, n):
+        return _covered_by_each(group, start, stop, n)
     shift = group.astype(np.int64) * reach - origin
     first, last = start + shift, stop + shift
     order = np.argsort(first, kind="stable")
     merged = union(first[order], last[order])
     length = merged.end - merged.begin
-    return np.bincount(merged.begin // reach, weights=length, minlength=n).astype(np.int64)
+    return sums(merged.begin // reach, length, n)
+
+
+def _covered_by_each(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> np.ndarray:
+    """The same one group after the other: times of a damaged file are too wide for one axis."""
+    found = np.zeros(n, dtype=np.int64)
+    order = np.lexsort((start, group))
+    borders = np.searchsorted(group[order], np.arange(n + 1)).tolist()
+    for one, (low, high) in enumerate(pairwise(borders)):
+        rows = order[low:high]
+        merged = union(start[rows], stop[rows])
+        found[one] = total(merged.end - merged.begin)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +166,9 @@ class _Columns:
         begin, end = (
             np.array([getattr(w, name) for w in waves], dtype=np.int64) for name in ("begin", "end")
         )
-        start = piece.start + piece.stall
+        start = later(piece.start, piece.stall)
         pipe = _pipe_table()[piece.kind]
-        return cls(place, begin, end, np.diff(piece.first), start, start + piece.busy, pipe)
+        return cls(place, begin, end, np.diff(piece.first), start, later(start, piece.busy), pipe)
 
 
 def _pipe_table() -> np.ndarray:

@@ -16,12 +16,14 @@ import numpy as np
 
 from rcv_py.analysis.batch_times import batch_starts
 from rcv_py.analysis.chosen import Piece
+from rcv_py.analysis.saturated import later
 from rcv_py.analysis.waitcnt.effects import NUMBER_OF
 from rcv_py.analysis.waitcnt.links import WaitLinks
 from rcv_py.model.waves import WaveBatch
 
 ISSUE = 4  # cycles a wait takes without waiting
 _SHIFT = 40  # bits of a latency beside its line in a key
+_LONGEST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,7 @@ def told(batch: WaveBatch | Piece, links: WaitLinks) -> Told:
 def ages(batch: WaveBatch | Piece, links: WaitLinks, gfxip: int) -> np.ndarray:
     """Return the cycles from the issue of each row's newest producer to the end of the wait, int64."""
     start = batch.start if isinstance(batch, Piece) else batch_starts(batch)
-    moment = start + batch.stall
+    moment = later(start, batch.stall)
     age = moment[links.token] - moment[links.newest]
     return age - batch.busy[links.newest] if gfxip <= 9 else age
 
@@ -93,7 +95,7 @@ def latency_samples(batch: WaveBatch | Piece, links: WaitLinks, rows: int, gfxip
     """Return the samples of the waves of one batch."""
     found = told(batch, links)
     line = batch.line[links.newest].astype(np.int64)
-    latency = np.maximum(ages(batch, links, gfxip), 0)[found.is_exact]
+    latency = np.clip(ages(batch, links, gfxip), 0, _LONGEST)[found.is_exact]
     key = line[found.is_exact] << _SHIFT | latency
     censored = np.bincount(line[found.is_bound], minlength=rows)
     return LatencySamples(*counted(key, np.ones(len(key), dtype=np.int64)), censored)
@@ -101,13 +103,13 @@ def latency_samples(batch: WaveBatch | Piece, links: WaitLinks, rows: int, gfxip
 
 def wait_latency(samples: LatencySamples) -> WaitLatency:
     """Return the statistics of each line."""
-    line, latency = samples.key >> _SHIFT, samples.key & ((1 << _SHIFT) - 1)
+    line, latency = samples.key >> _SHIFT, samples.key & _LONGEST
     rows = np.union1d(line, np.flatnonzero(samples.censored))
     exact = np.zeros(len(rows), dtype=np.int64)
     place = np.searchsorted(rows, line)
     np.add.at(exact, place, samples.count)
     before = np.cumsum(exact) - exact
-    whole = np.bincount(place, weights=latency * samples.count, minlength=len(rows))
+    whole = np.bincount(place, weights=latency.astype(np.float64) * samples.count, minlength=len(rows))
     with np.errstate(invalid="ignore"):
         mean = whole / exact
     upto = np.cumsum(samples.count)

@@ -175,6 +175,7 @@ title | | one line
 rank | | ranked, context or caution
 is_upper_bound | | whether no change of this alone can win more cycles
 exposed | cycles | part in which nothing happened on the SIMD, summed over waves
+guessed | cycles | stalled and idle cycles of which the producer is a guess, one of several that fit
 attributed | cycles | stalled and idle cycles, covered or not
 sentence | | what is seen
 remedy | | what to do

@@ -28,7 +28,7 @@ from rcv_py.model.modes import ReferenceRule
 
 _BY = ("cause", "line", "producer", "each")
 _RULES = tuple(rule.value for rule in ReferenceRule)
-_SUMS = ("stall", "idle", "count")
+_SUMS = ("stall", "idle", "count", "guessed")
 
 
 class Stalls(Costs):
@@ -37,7 +37,8 @@ class Stalls(Costs):
     def causes(self, by: str = "cause", waves: Waves = WORKING) -> Answer[Attribution]:
         """Return why waves stalled and idled, `by` cause, late line, producer to blame, or `each` of all.
 
-        Cycles are attribution, summed over waves; several waves stall at once.  `share` is of all stall.
+        Cycles are attribution, summed over waves; several waves stall at once.  `share` is of all stall,
+        `guessed` counts cycles of which the producer is one of several that fit.
         Waves that are not chosen are read too, and count as competitors.
         """
         one_of("by", by, _BY)
@@ -57,7 +58,7 @@ class Stalls(Costs):
             "assumption": found.assumption,
         }
         numbers = {name: getattr(table, name) for name in _SUMS}
-        numbers["share"] = table.stall / max(1, found.total_stall)
+        numbers["share"] = table.stall / (found.total_stall or np.nan)
         return Answer(f"causes by {by}", self._cause_names(table, by) | numbers, found, facts)
 
     def _cause_names(self, table: Attribution, by: str) -> dict[str, Column]:

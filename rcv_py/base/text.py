@@ -40,6 +40,11 @@ def percent(part: float, whole: float) -> str:
     return f"{value:.1f} %" if value >= 0.05 or value == 0 else "<0.1 %"
 
 
+def known_percent(share: float | None) -> str:
+    """Return a share of one such as `18.2 %`; a dash if it is not known."""
+    return "–" if share is None else percent(round(share, 4), 1)
+
+
 def byte_size(value: float) -> str:
     """Return a size with its unit: `19.2 MB`."""
     step = 0

@@ -7,11 +7,11 @@ from math import isnan
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
-from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, GUESSED, Cause
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
 from rcv_py.analysis.place_text import beside
-from rcv_py.base.text import percent
+from rcv_py.base.text import known_percent, percent
 from rcv_py.export.places import line_anchor
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import (
@@ -70,7 +70,7 @@ def causes(inputs: ReportInputs) -> Section | None:
             number(idle),
             share(stall + idle, whole),
             line_cell(inputs, producer),
-            text_cell(inputs, producer),
+            _blamed_cell(inputs, producer, is_guess=cause in GUESSED),
         )
         for cause, stall, idle, producer in zip(*(column.tolist() for column in columns), strict=True)
     )
@@ -83,10 +83,8 @@ def causes(inputs: ReportInputs) -> Section | None:
         Heading("instruction"),
     )
     told = found.assumption or "It is attribution, not elapsed time: waves stall at once."
-    intro = (
-        f"{percent(found.explained, 1)} of the stalled and {percent(found.explained_idle, 1)} of the idle "
-        f"cycles have a cause. {told}"
-    )
+    shares = known_percent(found.explained), known_percent(found.explained_idle)
+    intro = f"{shares[0]} of the stalled and {shares[1]} of the idle cycles have a cause. {told}"
     parts = (
         Bars("Stalled and idle cycles by cause", bars),
         Table(heads, rows, "All causes, with the instruction to blame for most of each"),
@@ -105,6 +103,13 @@ def _evidence(table: Attribution) -> Table:
     )
     heads = (Heading("cause"), Heading("how sure"), Heading("asks for"))
     return Table(heads, rows, "What each cause asks for", is_folded=True)
+
+
+def _blamed_cell(inputs: ReportInputs, line: int, *, is_guess: bool) -> Cell:
+    """The instruction to blame; a guess says so."""
+    if not is_guess or not 0 <= line < len(inputs.trace.code):
+        return text_cell(inputs, line)
+    return code(f"perhaps {inputs.trace.code.text[line]}", tip="A guess: one of several that fit.")
 
 
 def _blamed_most(found: Attribution, table: Attribution) -> np.ndarray:
@@ -131,7 +136,7 @@ def _blamed(inputs: ReportInputs) -> Table:
             number(int(found.idle[row])),
             share(int(found.cycles[row]), whole),
             line_cell(inputs, int(found.producer[row])),
-            text_cell(inputs, int(found.producer[row])),
+            _blamed_cell(inputs, int(found.producer[row]), is_guess=bool(found.is_guess[row])),
         )
         for row in np.argsort(-found.cycles, kind="stable")[:TOP].tolist()
     )

@@ -184,6 +184,7 @@ def _wave_truth(
         table[:, 9].astype(np.int32),
         np.array([names.get(id(by), (-1, -1, -1)) for by in wave.blamed_waves], dtype=np.int64),
         _held(wave),
+        _holder(wave),
     )
 
 
@@ -194,6 +195,15 @@ def _held(wave: LiveWave) -> np.ndarray:
         for cause, cycles in causes.items():
             held[row, cause] = cycles
     return held
+
+
+def _holder(wave: LiveWave) -> np.ndarray:
+    """Instructions to blame for each stall by cause, int32 [tokens, causes], -1 if none."""
+    holder = np.full((len(wave.holder_rows), len(Cause)), -1, dtype=np.int32)
+    for row, causes in enumerate(wave.holder_rows):
+        for cause, instruction in causes.items():
+            holder[row, cause] = instruction
+    return holder
 
 
 def _residencies(plan: Plan, se: int, waves: list[LiveWave], rng: random.Random) -> list[list[int]]:

@@ -8,7 +8,7 @@ from rcv_py.synth.build import Plan
 from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4
 from rcv_py.synth.kernel_matmul import matmul_tiled
 from rcv_py.synth.kernels import reduce, scale_rows, vector_add
-from rcv_py.synth.kernels_adverse import rivals, straggler
+from rcv_py.synth.kernels_adverse import ceiling, combined, crowded, rivals, straggler
 from rcv_py.synth.kernels_groups import leaving, ping_pong, split_tiles, tiles
 from rcv_py.synth.kernels_rdna import matmul_gfx11, matmul_gfx12
 from rcv_py.synth.wave_state import Launch
@@ -94,6 +94,26 @@ def straggler_plan(seed: int) -> Plan:
     """Barriers whose last wave often ran on a SIMD that was not traced."""
     launch = Launch(straggler(), 4, _BEGIN, {"n": (12,)})
     return Plan(CDNA, (launch,), _FOUR_ENGINES[:2], traced_simds=(0, 1), seed=seed)
+
+
+def combined_plan(seed: int) -> Plan:
+    """Waits on LDS and memory at once: either may be the last, since latencies spread."""
+    hardware = replace(CDNA, jitter=0.6)
+    launch = Launch(combined(), 6, _BEGIN, {"n": (14, 17)})
+    return Plan(hardware, (launch,), _FOUR_ENGINES[:2], seed=seed)
+
+
+def ceiling_plan(seed: int) -> Plan:
+    """Two waves a SIMD that keep the matrix unit busy."""
+    launch = Launch(ceiling(), 4, _BEGIN, {"n": (16,)})
+    return Plan(CDNA, (launch,), _FOUR_ENGINES[:2], seed=seed)
+
+
+def crowded_plan(seed: int) -> Plan:
+    """Four waves a SIMD that fill the queues of memory, LDS and scalar loads."""
+    hardware = replace(CDNA, slots=4)
+    launch = Launch(crowded(), 6, _BEGIN, {"n": (5, 6)})
+    return Plan(hardware, (launch,), _FOUR_ENGINES[:2], seed=seed)
 
 
 # As seen on gfx9: 4 or 8 cycles from the last arrival to the first release, releases 0 or 4 cycles apart.

@@ -111,7 +111,7 @@ class ComputeUnit:
     def _schedule(self, wave: LiveWave, attempt: int) -> None:
         """Let the wave ask for its next instruction as soon as that has been fetched."""
         fetched = self._fetch(wave, attempt)
-        wave.blocked, wave.held = (0, int(Cause.NONE), -1, -1, None), {}
+        wave.blocked, wave.held, wave.holder = (0, int(Cause.NONE), -1, -1, None), {}, {}
         wave.attempt = fetched
         if fetched > attempt and self._hw.fetch_stalls and wave.instruction.meaning.unit not in _MEET:
             wave.attempt = attempt
@@ -153,14 +153,16 @@ class ComputeUnit:
     def _ready(self, wave: LiveWave, instruction: Instruction, now: int) -> int:
         """The first cycle at which everything known now would let the instruction pass."""
         unit = instruction.meaning.unit
-        ready, longest = now, dict[Cause, int]()
+        ready, longest = now, dict[Cause, tuple[int, int]]()
         for moment, cause, producer, blamed, by in self._obstacles(wave, instruction, unit):
             if moment > now:
                 wave.block(moment - now, cause, producer, blamed, by)
-                longest[cause] = max(longest.get(cause, 0), moment - now)
+                longest[cause] = max(
+                    longest.get(cause, (0, -1)), (moment - now, blamed), key=lambda one: one[0]
+                )
                 ready = max(ready, moment)
-        for cause, cycles in longest.items():
-            wave.hold(cause, cycles)
+        for cause, (cycles, blamed) in longest.items():
+            wave.hold(cause, cycles, blamed)
         return ready
 
     def _obstacles(
@@ -227,8 +229,8 @@ class ComputeUnit:
         done = self._answer(instruction, start + what.passes * conflict)
         for counter in what.counts:
             queue = wave.pending.setdefault(counter, [])
-            # Vector memory and LDS answer in the order of the questions; scalar loads do not.
-            if queue and what.unit != "smem":
+            # Vector memory and LDS each answer in the order of the questions; scalar loads do not.
+            if queue and what.unit != "smem" and wave.unit_of(queue[-1][1]) == what.unit:
                 done = max(done, queue[-1][0] + self._hw.step)
             queue.append((done, token))
         return done
@@ -259,7 +261,7 @@ class ComputeUnit:
                 release, producer = due[-1]
         cause = Cause.COUNTER if producer >= 0 else Cause.SLEEP
         wave.block(release - now, cause, producer, wave.instruction_of(producer), wave)
-        wave.hold(cause, self._hw.up(release) - now)
+        wave.hold(cause, self._hw.up(release) - now, wave.instruction_of(producer))
         if wave.untold > now:
             wave.block(wave.untold - now, Cause.UNTOLD, -1)
             wave.hold(Cause.UNTOLD, wave.untold - now)
@@ -351,7 +353,7 @@ class ComputeUnit:
         if self._rng.random() < 0.08 and drained - now > 4 * _DRAIN:
             wave.gap_cause, wave.attempt = int(Cause.DRAIN), drained - _DRAIN
             wave.block(self._hw.step, Cause.DRAIN, producer, wave.instruction_of(producer), wave)
-            wave.hold(Cause.DRAIN, self._hw.step)
+            wave.hold(Cause.DRAIN, self._hw.step, wave.instruction_of(producer))
             self._record(wave, TokenKind.MSG, wave.attempt + self._hw.step, _DRAIN - self._hw.step, -1)
         else:
             wave.block(0, Cause.NONE, -1)
@@ -392,6 +394,9 @@ class ComputeUnit:
         )
         wave.blamed_waves.append(by if stall else None)
         wave.held_rows.append({cause: min(cycles, stall) for cause, cycles in wave.held.items()})
+        wave.holder_rows.append(
+            {cause: blamed for cause, (_, blamed) in wave.holder.items()} if stall else {}
+        )
         wave.last_end = max(wave.last_end, wave.attempt + stall + busy)
 
     def _count(self, wave: LiveWave, duration: int, stall: int, gap: int) -> None:

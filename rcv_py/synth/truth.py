@@ -49,6 +49,9 @@ class WaveTruth:
     held: np.ndarray = field(
         default_factory=lambda: np.zeros((0, len(Cause)), dtype=np.int64)
     )  # int64 [n, causes], cycles of the stall in which each cause alone would have kept it: they overlap
+    holder: np.ndarray = field(
+        default_factory=lambda: np.zeros((0, len(Cause)), dtype=np.int32)
+    )  # int32 [n, causes], instruction to blame for each of these, of any wave; -1 if none
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -70,6 +70,8 @@ class LiveWave:
     untold: int = 0  # until when nothing lets the instruction pass, 0: it may
     blamed_waves: list[LiveWave | None] = field(default_factory=list)  # of each token
     held_rows: list[dict[int, int]] = field(default_factory=list)  # of each token
+    holder: dict[int, tuple[int, int]] = field(default_factory=dict)  # cause: (cycles, instruction to blame)
+    holder_rows: list[dict[int, int]] = field(default_factory=list)  # of each token: cause, instruction
     rows: list[tuple[int, ...]] = field(default_factory=list)
     pending: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # counter: (returned, token)
     ready: dict[str, tuple[int, int]] = field(
@@ -95,6 +97,10 @@ class LiveWave:
         """The instruction of a token, -1 of none."""
         return self.rows[token][INSTRUCTION] if token >= 0 else -1
 
+    def unit_of(self, token: int) -> str:
+        """The unit that executed a token."""
+        return self.launch.kernel.instructions[self.rows[token][INSTRUCTION]].meaning.unit
+
     def block(
         self, cycles: int, cause: Cause, producer: int, blamed: int = -1, by: LiveWave | None = None
     ) -> None:
@@ -102,9 +108,14 @@ class LiveWave:
         if cycles > self.blocked[0]:
             self.blocked = (cycles, int(cause), producer, blamed, by)
 
-    def hold(self, cause: Cause, cycles: int) -> None:
-        """Count cycles of the stall of the current instruction in which a cause would have been enough."""
+    def hold(self, cause: Cause, cycles: int, blamed: int = -1) -> None:
+        """Count cycles of the stall of the current instruction in which a cause would have been enough.
+
+        Of the instructions to blame for a cause the one for most cycles at once is kept.
+        """
         self.held[int(cause)] = self.held.get(int(cause), 0) + cycles
+        if cycles > self.holder.get(int(cause), (0, -1))[0]:
+            self.holder[int(cause)] = (cycles, blamed)
 
     def mark(self, cycle: int, value: int) -> None:
         """Write a marker into the trace, and do what it means."""

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import (
-    Attribution,
-    attribution,
-    before_shared_fetch,
-    by_engine,
-    engine_stream,
-)
-from rcv_py.analysis.attribution.causes import WAITS, Cause
-from rcv_py.analysis.attribution.fetch import has_partner
-from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
+from rcv_py.analysis.attribution.causes import WAITS, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.wait_summary import wait_summary
-from rcv_py.formats.open import open_trace
-from rcv_py.model.trace import Trace
 from tests.support import captures
-
-
-@cache
-def of(name: str) -> tuple[Trace, Attribution]:
-    trace = open_trace(captures.trace_path(name))
-    return trace, attribution(trace, [trace.reader.read(list(range(len(trace.waves))))])
+from tests.support.attribution_real import named, of, together
 
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
@@ -47,20 +29,23 @@ def test_at_least_95_percent_of_stalled_cycles_are_explained(name: str) -> None:
     assert table.explained >= 0.95
 
 
+@pytest.mark.parametrize("name", captures.THREAD_TRACES)
+def test_at_least_92_percent_of_stalled_cycles_have_a_producer(name: str) -> None:
+    """Of those in which an instruction can be to blame; what is not explained counts as without."""
+    _, table = of(name)
+    found = named(table)
+    assert found.share >= 0.92
+    without = sum(int(table.stall[table.cause == cause].sum()) for cause in WITHOUT_PRODUCER)
+    assert found.blamable == table.total_stall - without
+    assert without <= 0.1 * table.total_stall, "the definition leaves little out"
+    assert 0 <= found.guessed <= found.named
+
+
 @pytest.mark.parametrize("name", ["flash_attn_small_after", "pa_mqa_big", "preshuffle_gemm"])
 def test_stalling_together_on_two_simds_is_seldom_chance(name: str) -> None:
     """The rule's own control: partners looked for at other times are at most a quarter as many cycles."""
-    trace, _ = of(name)
-    together, chance = 0, 0.0
-    for waves in by_engine([trace.reader.read(list(range(len(trace.waves))))]):
-        one = engine_stream(trace, waves)
-        ledger = before_shared_fetch(one, trace.gfxip)
-        rows = ledger.open(np.isin(one.unit, (NONE, VALU, SALU)))
-        left = ledger.left[rows]
-        together += int(left[has_partner(one, ledger, rows)].sum())
-        shifts = (36, -52, 100, -132, 260, -300, 516, 1028)
-        chance += np.mean([left[has_partner(one, ledger, rows, shift)].sum() for shift in shifts])
-    assert together > 4 * chance
+    found, chance = together(of(name)[0])
+    assert found > 4 * chance
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)

@@ -103,6 +103,86 @@ def test_of_two_counters_the_one_that_was_due_last_is_charged() -> None:
     assert stalled(texts, [*alone, *both])[5, Cause.WAIT_LOAD] == (590, 1)
 
 
+LOADS = ["; k", "global_load_dword v1, v0, s[0:1]", "ds_read_b32 v2, v3", "s_waitcnt vmcnt(0)",
+         "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0) lgkmcnt(0)", "ds_read_b64 v[4:5], v3",
+         "ds_read_b128 v[4:7], v3"]  # fmt: skip
+
+
+def measured_and(*both: tuple[int, int, int]) -> list[tuple[int, int, int, int]]:
+    """Loads of 480 to 720 cycles and LDS accesses of 60, each waited for alone; then waits for one of each.
+
+    Each of `both` is how long after the load the LDS access is issued, the wait, and how long that stalls.
+    """
+    rows, now = [], 0
+    for number in range(12):
+        length = 480 + 20 * number
+        rows += [(1, now, 0, 4), (3, now + 4, length, 0)]
+        now += 4 + length
+        rows += [(2, now, 0, 4), (4, now + 4, 60, 0), (6, now + 64, 0, 4), (4, now + 68, 60, 0)]
+        rows += [(7, now + 128, 0, 4), (4, now + 132, 60, 0)]
+        now += 192
+    for after, wait, stall in both:
+        rows += [(1, now, 0, 4), (2, now + after, 0, 4), (5, now + wait, stall, 0)]
+        now += wait + stall + 100
+    return rows
+
+
+def test_an_lds_access_is_not_charged_beyond_its_longest_latency() -> None:
+    """80 cycles are more than LDS ever took, though nearer to its mean than 1,480 are to that of loads."""
+    table = stalled(LOADS, measured_and((1400, 1404, 80)))
+    assert table[5, Cause.WAIT_LOAD] == (80, 1)
+
+
+@pytest.mark.parametrize(
+    ("after", "wait", "stall", "cause"),
+    [(1400, 1404, 60, Cause.WAIT_LDS), (20, 24, 576, Cause.WAIT_LOAD), (536, 540, 60, None)],
+)
+def test_a_wait_on_two_counters_goes_to_the_one_that_took_as_long_as_usual(
+    after: int, wait: int, stall: int, cause: Cause | None
+) -> None:
+    """If both took as long as usual, either may have ended it: the one that is named is a guess."""
+    trace, batch = run(LOADS, measured_and((after, wait, stall)))
+    table = attribution(trace, [batch])
+    rows = np.flatnonzero((table.line == 5) & (table.stall > 0))
+    assert len(rows) == 1
+    assert bool(table.is_guess[rows[0]]) == (cause is None)
+    assert int(table.guessed[rows[0]]) == (stall if cause is None else 0)
+    if cause is not None:
+        assert table.cause[rows[0]] == cause
+
+
+SCALARS = ["; k", "s_load_dword s4, s[0:1], 0x0", "s_load_dword s5, s[0:1], 0x4", "s_waitcnt lgkmcnt(0)"]
+
+
+def scalars(apart: int) -> Attribution:
+    """Single scalar loads of 180 to 220 cycles, then two, so many cycles apart; the newest takes 200."""
+    rows, now = [], 0
+    for number in range(12):
+        rows += [(1, now, 0, 4), (3, now + 4, 180 + 4 * (number % 11), 0)]
+        now += 300
+    rows += [(1, now, 0, 4), (2, now + apart, 0, 4), (3, now + apart + 4, 200, 0)]
+    trace, batch = run(SCALARS, rows)
+    return attribution(trace, [batch])
+
+
+def test_of_scalar_loads_that_may_return_in_any_order_the_producer_is_a_guess() -> None:
+    near, far = scalars(8), scalars(600)
+    assert int(near.guessed.sum()) == 200, "only that of the two; the single ones are certain"
+    assert int(far.guessed.sum()) == 0, "the first was back long before"
+    assert set(far.producer[far.stall > 0].tolist()) == {1, 2}
+
+
+def test_the_producers_of_full_queues_are_guesses() -> None:
+    for cause in (Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.SCALAR_QUEUE):
+        assert "guess" in CAUSE_TEXT[cause].evidence
+    texts = ["; k", "global_load_dword v1, v0, s[0:1]"]
+    trace, batch = run(texts, [(1, 0, 0, 4), (1, 4, 0, 4), (1, 8, 0, 4), (1, 12, 80, 4)])
+    table = attribution(trace, [batch])
+    queued = table.where(table.cause == Cause.MEMORY_QUEUE)
+    assert queued.stall.tolist() == queued.guessed.tolist() == [80]
+    assert queued.is_guess.all()
+
+
 def test_a_nop_covers_the_matrix_result_that_is_read_behind_it() -> None:
     texts = ["; k", "v_mfma_f32_32x32x8_f16 v[0:15], v[20:21], v[22:23], v[0:15]", "v_mov_b32_e32 v30, v31",
              "s_nop 7", "v_add_f32_e32 v40, v3, v30"]  # fmt: skip
@@ -215,6 +295,20 @@ def test_overwriting_the_address_of_a_recent_copy_to_lds_waits() -> None:
     assert plain == {(3, Cause.UNEXPLAINED): (12, -1)}, "of other loads addresses are read at once"
     far = stalled(texts, [(1, 0, 0, 4), (2, 4, 0, 4), (3, 200, 12, 4)])
     assert far == {(3, Cause.UNEXPLAINED): (12, -1)}
+
+
+def test_a_memory_instruction_that_was_waited_for_holds_no_registers() -> None:
+    """A completed operation reads and writes nothing any more: nothing is known of such a stall."""
+    copy, arithmetic = "buffer_load_dword v0, s[0:3], 0 offen lds", "v_add_f32_e32 v4, v5, v6"
+    texts = ["; k", "ds_read_b32 v1, v0", "s_waitcnt lgkmcnt(0)", arithmetic, copy, "s_waitcnt vmcnt(0)",
+             "v_mov_b32_e32 v0, v9"]  # fmt: skip
+    behind = stalled(texts, [(1, 0, 0, 4), (2, 4, 28, 0), (3, 32, 12, 4)])
+    assert behind == {(2, Cause.WAIT_LDS): (28, 1), (3, Cause.UNEXPLAINED): (12, -1)}
+    overwrites = stalled(texts, [(4, 0, 0, 4), (3, 4, 0, 4), (5, 8, 28, 0), (6, 36, 12, 4)])
+    assert overwrites == {(5, Cause.WAIT_DMA): (28, 4), (6, Cause.UNEXPLAINED): (12, -1)}
+    other = ["; k", "global_load_dword v1, v0, s[0:1]", "s_waitcnt vmcnt(1)", "v_add_f32_e32 v4, v5, v6"]
+    rows = [(1, 0, 0, 4), (1, 4, 0, 4), (2, 8, 8, 0), (3, 16, 12, 4)]
+    assert stalled(other, rows)[3, Cause.OPERAND_READ] == (12, 1), "the wait was for an older load"
 
 
 def test_a_slow_instruction_holds_the_next_one_of_its_wave() -> None:
@@ -330,3 +424,12 @@ def test_tokens_without_a_code_line_share_no_code() -> None:
         trace, batch = run(["v_mov_b32 v0, 0", "v_mov_b32 v1, 0"], rows, rows, places=places)
         found = attribution(trace, [batch])
         assert {Cause(one) for one in found.cause[found.stall > 0].tolist()} == {cause}
+
+
+def test_a_share_of_no_stall_is_not_known() -> None:
+    trace, batch = run(["; k", "v_mov_b32_e32 v1, v2"], [(1, 0, 0, 4)])
+    table = attribution(trace, [batch])
+    assert table.explained is None
+    assert table.explained_idle is None
+    trace, batch = run(["; k", "v_mov_b32_e32 v1, v2"], [(1, 0, 8, 4)])
+    assert attribution(trace, [batch]).explained == 1.0, "the first instruction of the wave is fetched"

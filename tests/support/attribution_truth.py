@@ -8,8 +8,9 @@
   A wait is right if what it waited for is of the true kind.
 * found: of the cycles of stalls that a cause decided (the one that would have kept them longest), the share
   given to it.
-* producer: of the cycles with a producer in stalls the cause decided, the share with the true instruction;
-  of barriers the true wave.
+* named: of the cycles with a producer that is named and not called a guess, the share in which this very
+  instruction truly held the wave back, whatever the cause; of barriers, in which the true wave is named.
+* guessed: the same of the producers that are called a guess.
 
 Which cause was true is told in the terms of the attribution by the simulator's own reading of instructions.
 """
@@ -26,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import by_engine, engine_stream, stalls
-from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WAITS, Cause
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WAITS, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.attribution.gaps import gaps
 from rcv_py.analysis.attribution.ledger import Claims
 from rcv_py.analysis.attribution.stream import Stream
@@ -37,10 +38,21 @@ from rcv_py.synth.isa import meaning
 from rcv_py.synth.truth import Cause as True_
 from rcv_py.synth.truth import Truth
 from rcv_py.synth.variants import SAMPLES
-from tests.support import workgroup_truth
+from tests.support import attribution_real, captures, workgroup_truth
 
 PLAIN = ("matmul_small", "reduction", "vector_add", "gfx11", "gfx12")
-ADVERSE = ("rivals", "untold", "straggler")
+ADVERSE = (
+    "rivals",
+    "untold",
+    "straggler",
+    "combined",
+    "ceiling",
+    "crowded",
+    "groups_512",
+    "groups_1024",
+    "ping_pong",
+    "mixed_populations",
+)
 NAMES = (*PLAIN, *ADVERSE)
 
 _PLAIN_CAUSES = {
@@ -85,9 +97,12 @@ class Measured:
     stall: Counter[tuple[Cause, Cause]] = field(default_factory=Counter)  # (decided by, given to)
     held: Counter[Cause] = field(default_factory=Counter)  # given to a cause that held the instruction
     untold: Counter[Cause] = field(default_factory=Counter)  # given wrongly where nothing in the file tells
-    blamed: Counter[tuple[Cause, bool]] = field(
+    blamed: Counter[tuple[Cause, bool, bool]] = field(
         default_factory=Counter
-    )  # with a producer, whether it is true
+    )  # with a producer: (cause, whether it is called a guess, whether it is true)
+    doubted: Counter[tuple[Cause, bool]] = field(
+        default_factory=Counter
+    )  # of waits whose producer is called a guess: (cause, whether the cause is true)
     nobody: Counter[bool] = field(default_factory=Counter)  # barriers without producer: was the last untraced
     idle: Counter[tuple[True_, Cause]] = field(default_factory=Counter)
 
@@ -124,14 +139,25 @@ class Measured:
         good = sum(n for (true, ours), n in self.idle.items() if true in IN_GAPS.get(ours, ()))
         return good / max(1, sum(self.idle.values()))
 
-    def producers(self, *causes: Cause) -> float:
-        """Share of the cycles with a producer (of these causes, or all) that have the true one."""
-        mine = {key: n for key, n in self.blamed.items() if not causes or key[0] in causes}
-        return sum(n for (_, good), n in mine.items() if good) / max(1, sum(mine.values()))
+    def named(self, *causes: Cause, is_guess: bool = False) -> tuple[int, int]:
+        """Cycles with a producer (of these causes, or all), and those of them with a true one."""
+        mine = {
+            key: n
+            for key, n in self.blamed.items()
+            if (not causes or key[0] in causes) and key[1] == is_guess
+        }
+        return sum(mine.values()), sum(n for (_, _, good), n in mine.items() if good)
 
-    def has_producers(self, cause: Cause) -> bool:
-        """Whether any cycles of a cause have a producer."""
-        return any(key[0] is cause for key in self.blamed)
+    def producers(self, *causes: Cause, is_guess: bool = False) -> float:
+        """Share of the cycles with a producer that have a true one; 1 if there are none."""
+        whole, good = self.named(*causes, is_guess=is_guess)
+        return good / whole if whole else 1.0
+
+    def certain(self, cause: Cause) -> float:
+        """Precision without the waits that say themselves that something else may have ended them."""
+        doubted = self.doubted[cause, True] + self.doubted[cause, False]
+        given = self.given(cause) - doubted
+        return (self.good(cause) - self.doubted[cause, True]) / given if given else 1.0
 
 
 def measured(name: str, folder: Path, seed: int = 0) -> Measured:
@@ -144,7 +170,7 @@ def measured(name: str, folder: Path, seed: int = 0) -> Measured:
         claims = stalls(one, trace.gfxip).claims()
         decided = _decided(trace, truth, waves, one, claims)
         _count(found, truth, waves, claims, decided)
-        _count_blamed(found, truth, waves, one, claims, is_decided=decided == claims.cause)
+        _count_blamed(found, truth, waves, one, claims)
         cause = _column(truth, waves, "gap_cause").astype(np.int64)
         idle = gaps(one).claims()
         for (true, ours), n in _sums(cause[idle.token], idle.cause, idle.cycles).items():
@@ -183,6 +209,10 @@ def _count(found: Measured, truth: Truth, waves: list[Wave], claims: Claims, dec
     cause = _column(truth, waves, "cause").astype(np.int64)
     for (true, ours), n in _sums(decided, claims.cause, claims.cycles).items():
         found.stall[Cause(true), Cause(ours)] += n
+    doubted = np.flatnonzero(claims.is_guess & np.isin(claims.cause, WAITS))
+    is_true = decided[doubted] == claims.cause[doubted]
+    for (ours, good), n in _sums(claims.cause[doubted], is_true, claims.cycles[doubted]).items():
+        found.doubted[Cause(ours), bool(good)] += n
     held = _column(truth, waves, "held")
     is_untold = cause == True_.UNTOLD
     both, place = np.unique(claims.token * 64 + claims.cause, return_inverse=True)
@@ -230,26 +260,56 @@ def _true_wait(text: str, generation: int) -> Cause:
     return Cause.WAIT_SCALAR
 
 
-def _count_blamed(
-    found: Measured, truth: Truth, waves: list[Wave], one: Stream, claims: Claims, *, is_decided: np.ndarray
-) -> None:
-    """Compare instructions, of barriers waves: the simulator's number and the row differ by a constant."""
-    number, blamed = (_column(truth, waves, name).astype(np.int64) for name in ("instruction", "blamed"))
-    true, ours = blamed[claims.token], claims.producer
-    both = np.flatnonzero((true >= 0) & (ours >= 0) & is_decided)
-    good = number[ours[both]] == true[both]
-    for (cause, is_good), n in _sums(claims.cause[both], good, claims.cycles[both]).items():
-        found.blamed[Cause(cause), bool(is_good)] += n
+def _count_blamed(found: Measured, truth: Truth, waves: list[Wave], one: Stream, claims: Claims) -> None:
+    """Compare instructions: is the one that is named among those that truly held the wave back?
+
+    Nobody is to blame for what a wait itself takes, for what the program asks for and for fetching.
+    """
+    number, holder = _column(truth, waves, "instruction").astype(np.int64), _column(truth, waves, "holder")
+    apart = (Cause.BARRIER, Cause.NOP, *WITHOUT_PRODUCER)
+    rows = np.flatnonzero((claims.producer >= 0) & ~np.isin(claims.cause, apart))
+    token, ours = claims.token[rows], number[claims.producer[rows]]
+    good = (holder[token] == ours[:, None]).any(axis=1)
+    key = claims.is_guess[rows] * 2 + good
+    for (cause, which), n in _sums(claims.cause[rows], key, claims.cycles[rows]).items():
+        found.blamed[Cause(cause), which >= 2, which % 2 == 1] += n
+    _count_barriers(found, truth, waves, one, claims)
+
+
+def _count_barriers(found: Measured, truth: Truth, waves: list[Wave], one: Stream, claims: Claims) -> None:
+    """Compare waves: the one that came last, or another that came in the same cycle."""
     rows = np.flatnonzero(claims.cause == Cause.BARRIER)
-    last = _column(truth, waves, "blamed_wave")[claims.token[rows]]
+    token, ours = claims.token[rows], claims.producer[rows]
+    last = _column(truth, waves, "blamed_wave")[token]
     names = np.array([(wave.id.simd, wave.id.slot, wave.id.wid) for wave in waves])
     is_traced = (last[:, None, :] == names[None, :, :]).all(axis=2).any(axis=1)
-    has = ours[rows] >= 0
-    is_last = (names[one.owner[np.maximum(ours[rows], 0)]] == last).all(axis=1)
+    has = ours >= 0
+    is_last = (names[one.owner[np.maximum(ours, 0)]] == last).all(axis=1)
+    is_last |= _came_at_once(one, token, ours, last, names)
     for is_good, n in zip(is_last[has].tolist(), claims.cycles[rows[has]].tolist(), strict=True):
-        found.blamed[Cause.BARRIER, is_good] += n
+        found.blamed[Cause.BARRIER, False, is_good] += n
     for is_there, n in zip(is_traced[~has].tolist(), claims.cycles[rows[~has]].tolist(), strict=True):
         found.nobody[not is_there] += n
+
+
+def _came_at_once(
+    one: Stream, token: np.ndarray, ours: np.ndarray, last: np.ndarray, names: np.ndarray
+) -> np.ndarray:
+    """Whether the named wave came to the barrier in the same cycle as the true one, bool."""
+    place = {tuple(name): at for at, name in enumerate(names.tolist())}
+    barriers = np.flatnonzero(one.lines.is_barrier[one.line])
+    owner = one.owner[barriers]
+    nth = np.arange(len(barriers)) - np.searchsorted(owner, owner)
+    arrival = dict(
+        zip(zip(owner.tolist(), nth.tolist(), strict=True), one.start[barriers].tolist(), strict=True)
+    )
+    nth_of = dict(zip(barriers.tolist(), nth.tolist(), strict=True))
+    found = []
+    for at, blamed, true in zip(token.tolist(), ours.tolist(), last.tolist(), strict=True):
+        mine = (int(one.owner[blamed]), nth_of.get(at, -1))
+        theirs = (place.get(tuple(true), -1), nth_of.get(at, -1))
+        found.append(blamed >= 0 and mine in arrival and arrival[mine] == arrival.get(theirs))
+    return np.array(found, dtype=bool)
 
 
 def all_measured(names: tuple[str, ...] = NAMES) -> dict[str, Measured]:
@@ -264,34 +324,44 @@ def _percent(share: float) -> str:
 
 def by_cause(found: Measured) -> list[tuple[str, ...]]:
     """Rows of the table of causes, the head first."""
-    rows: list[tuple[str, ...]] = [("cause", "cycles", "precision", "found", "producer")]
+    rows: list[tuple[str, ...]] = [("cause", "cycles", "precision", "found", "named", "guessed")]
     for cause in Cause:
-        if cause is not Cause.UNEXPLAINED and (found.given(cause) or found.decided(cause)):
-            numbers = (_percent(found.precision(cause)), _percent(found.found(cause)))
-            given, decided = found.given(cause), found.decided(cause)
-            producers = _percent(found.producers(cause)) if found.has_producers(cause) else "–"
-            rows.append(
-                (
-                    CAUSE_TEXT[cause].name,
-                    f"{given:,}",
-                    numbers[0] if given else "–",
-                    numbers[1] if decided else "–",
-                    producers,
-                )
+        given, decided = found.given(cause), found.decided(cause)
+        if cause is Cause.UNEXPLAINED or not (given or decided):
+            continue
+        rows.append(
+            (
+                CAUSE_TEXT[cause].name,
+                f"{given:,}",
+                _percent(found.precision(cause)) if given else "–",
+                _percent(found.found(cause)) if decided else "–",
+                _share_of(found.named(cause)),
+                _share_of(found.named(cause, is_guess=True)),
             )
+        )
+    whole = sum(map(found.given, Cause)) - found.given(Cause.UNEXPLAINED)
+    told = (_share_of(found.named()), _share_of(found.named(is_guess=True)))
+    rows.append(("all", f"{whole:,}", _percent(found.right()), "–", *told))
     return rows
+
+
+def _share_of(cycles: tuple[int, int]) -> str:
+    whole, good = cycles
+    return f"{_percent(good / whole)} of {whole:,}" if whole else "–"
 
 
 def by_capture(found: dict[str, Measured]) -> list[tuple[str, ...]]:
     """Rows of the table of captures, the head first."""
     rows: list[tuple[str, ...]] = [
-        ("capture", "stalled", "explained", "of that right", "idle right", "producer")
+        ("capture", "stalled", "explained", "of that right", "idle right", "named right", "guessed right")
     ]
     for name, one in found.items():
         whole = sum(one.stall.values())
         told = 1 - one.given(Cause.UNEXPLAINED) / max(1, whole)
+        guessed = one.named(is_guess=True)
         shares = (told, one.right(), one.right_idle(), one.producers())
-        rows.append((name, f"{whole:,}", *map(_percent, shares)))
+        last = _percent(guessed[1] / guessed[0]) if guessed[0] else "–"
+        rows.append((name, f"{whole:,}", *map(_percent, shares), last))
     return rows
 
 
@@ -336,6 +406,9 @@ def main(words: list[str]) -> None:
         share = whole.nobody[True] / sum(whole.nobody.values())
         print(f"Of barriers without a producer {_percent(share)} had a last wave that was not traced.")
     if names == NAMES:
+        if captures.SHARED.is_dir():
+            for rows in (attribution_real.explained_rows(), attribution_real.named_rows()):
+                print("", markdown(rows) if "--markdown" in words else _text(rows), sep="\n")
         with tempfile.TemporaryDirectory() as folder:
             rows = workgroup_truth.table(workgroup_truth.by_size(Path(folder)))
         print("", markdown(rows) if "--markdown" in words else _text(rows), sep="\n")

@@ -122,7 +122,8 @@ def queue_replay(texts: list[str]) -> list[tuple[int, list[int]]]:
             queues["lgkmcnt"].append(place)
         elif text.startswith(("global_", "buffer_", "scratch_")):
             queues["vmcnt"].append(place)
-        for name, keep in re.findall(r"(lgkmcnt|vmcnt)\((\d+)\)", text):
+        # A wait looks at lgkmcnt first, whatever its text names first: so the lists of real files are.
+        for name, keep in sorted(re.findall(r"(lgkmcnt|vmcnt)\((\d+)\)", text)):
             released = _released(queues[name], int(keep), texts)
             queues[name] = queues[name][len(released) :]
             found += [(place, released)] if released else []

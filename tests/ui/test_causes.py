@@ -99,6 +99,23 @@ def test_causes_are_ranked_with_late_and_blamed_lines(shown: CausesPanel) -> Non
     assert "attributed, not elapsed" in shown.assumption.text()
 
 
+def test_a_producer_that_is_a_guess_says_so(
+    causes: CausesPanel, open_in: Callable, qtbot: object, settled: Settled
+) -> None:
+    code = build.code(["; kernel", TEXTS[1]], kinds=KINDS[:2])
+    wave = build.wave("FF|FF|FF|FF|ffffffffffffFF", [1, 1, 1, 1, 1])
+    open_in(build.trace(code, [wave]), [build.batch(wave)])
+    qtbot.waitUntil(lambda: bool(causes.tree.rows.root.children))  # type: ignore[attr-defined]
+    settled()
+    queue = causes.tree.rows.root.children[0]
+    assert Cause(queue.cause) is Cause.MEMORY_QUEUE
+    blamed = queue.children[0].children[0]
+    assert cell(causes, causes.tree.rows.index_of(blamed), NAME) == f"← perhaps 1  {TEXTS[1]}"
+    sheet = causes.sheet()
+    assert sheet is not None
+    assert [dict(zip(sheet.headers, row, strict=True))["guessed"] for row in sheet.rows] == [12]
+
+
 def test_bars_tips_and_names_for_readers(shown: CausesPanel, ui: UiContext) -> None:
     node = shown.tree.rows.root.children[0]
     assert shown.tree.bars.parts(node)[0] == (40, ui.theme.kind(TokenKind.VMEM))

@@ -20,6 +20,7 @@ from rcv_py.analysis.attribution.stream import Stream, stream
 from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
 from rcv_py.analysis.chosen import of_waves
 from rcv_py.analysis.matrix_passes import matrix_passes
+from rcv_py.analysis.saturated import later, sums, total
 from rcv_py.analysis.waitcnt.replay import replay
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -41,6 +42,9 @@ class Attribution:
     stall: np.ndarray  # int64 [n], cycles
     idle: np.ndarray  # int64 [n], cycles
     count: np.ndarray  # int64 [n], executions
+    guessed: (
+        np.ndarray
+    )  # int64 [n], cycles, stalled and idle, of which the producer is one of several that fit
     assumption: str = ""
     waves: int = 0  # that were read
     of: int = 0  # waves of the trace
@@ -51,31 +55,36 @@ class Attribution:
     @property
     def cycles(self) -> np.ndarray:
         """Stalled and idle cycles of each row, int64."""
-        return self.stall + self.idle
+        return later(self.stall, self.idle)
+
+    @property
+    def is_guess(self) -> np.ndarray:
+        """Whether the producer is a guess in half of the cycles of each row or more, bool."""
+        return (self.guessed > 0) & (self.guessed >= self.cycles - self.guessed)
 
     @cached_property
     def total_stall(self) -> int:
         """All stalled cycles."""
-        return int(self.stall.sum())
+        return total(self.stall)
 
     @cached_property
     def total_idle(self) -> int:
         """All idle cycles."""
-        return int(self.idle.sum())
+        return total(self.idle)
 
     @property
-    def explained(self) -> float:
-        """Share of the stalled cycles that have a cause, 1 if there are none."""
+    def explained(self) -> float | None:
+        """Share of the stalled cycles that have a cause, None if there are none."""
         return _share(self.stall, self.cause)
 
     @property
-    def explained_idle(self) -> float:
-        """Share of the idle cycles that have a cause, 1 if there are none."""
+    def explained_idle(self) -> float | None:
+        """Share of the idle cycles that have a cause, None if there are none."""
         return _share(self.idle, self.cause)
 
     def where(self, rows: np.ndarray) -> Attribution:
         """Return some of the rows (bool or places) as a table of their own."""
-        columns = (self.line, self.cause, self.producer, self.stall, self.idle, self.count)
+        columns = (self.line, self.cause, self.producer, self.stall, self.idle, self.count, self.guessed)
         return Attribution(*(column[rows] for column in columns), self.assumption, self.waves, self.of)
 
     def by_line(self) -> Attribution:
@@ -131,7 +140,7 @@ def summed(found: Iterable[EngineClaims], trace: Trace) -> Attribution:
     parts, count = [], 0
     for each in found:
         count += 0 if each.is_idle else each.waves
-        parts.append(_sums(each, len(trace.code)))
+        parts.append(_sums_of(each, len(trace.code)))
     return _table(parts, trace, count)
 
 
@@ -188,7 +197,7 @@ def stalls(one: Stream, gfxip: int) -> Ledger:
 def before_shared_fetch(one: Stream, gfxip: int) -> Ledger:
     """Return the stalled cycles by all rules but the last, which asks what nobody else explains."""
     token = np.flatnonzero(one.stall > 0)
-    ledger = Ledger(token, one.start[token], one.issue[token])
+    ledger = Ledger(token, one.start[token], one.issue[token], one.stall[token])
     claim_waits(one, ledger, gfxip)
     claim_asked(one, ledger)
     claim_barriers(one, ledger)
@@ -225,7 +234,7 @@ def engine_stream(trace: Trace, waves: list[Wave]) -> Stream:
     return stream(piece, lines(trace.code, trace.gfxip, trace.target), links, trace.code)
 
 
-Sums = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # key, stall, idle, count
+Sums = tuple[np.ndarray, ...]  # key, stall, idle, count, guessed
 
 
 def _packed(line: np.ndarray, cause: np.ndarray, producer: np.ndarray, code_rows: int) -> np.ndarray:
@@ -239,36 +248,33 @@ def _keys(one: Stream, claims: Claims, rows: np.ndarray, code_rows: int) -> np.n
     return _packed(one.line[claims.token[rows]], claims.cause[rows], producer, code_rows)
 
 
-def _sums(each: EngineClaims, code_rows: int) -> Sums:
+def _sums_of(each: EngineClaims, code_rows: int) -> Sums:
     """Sums of claims by line, cause and producer."""
     key = _keys(each.stream, each.claims, each.counts, code_rows)
     distinct, place = np.unique(key, return_inverse=True)
-    weights = each.claims.cycles[each.counts]
-    whole = np.bincount(place, weights=weights, minlength=len(distinct)).astype(np.int64)
-    times = np.bincount(place, minlength=len(distinct))
+    cycles, is_guess = each.claims.cycles[each.counts], each.claims.is_guess[each.counts]
+    whole = sums(place, cycles, len(distinct))
+    times = np.bincount(place.reshape(-1), minlength=len(distinct))
+    guessed = sums(place, np.where(is_guess, cycles, 0), len(distinct))
     none = np.zeros_like(whole)
-    return (distinct, none, whole, times) if each.is_idle else (distinct, whole, none, times)
+    return (distinct, *((none, whole) if each.is_idle else (whole, none)), times, guessed)
 
 
 def _table(parts: list[Sums], trace: Trace, count: int) -> Attribution:
     columns = [
-        np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(4)
+        np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(5)
     ]
     key, place = np.unique(columns[0], return_inverse=True)
-    sums = []
-    for column in columns[1:]:
-        whole = np.zeros(len(key), dtype=np.int64)
-        np.add.at(whole, place.reshape(-1), column)
-        sums.append(whole)
+    numbers = [sums(place, column, len(key)) for column in columns[1:]]
     wide = len(trace.code) + 1
     producer, rest = key % wide, key // wide
     line, cause = rest // _CAUSES, rest % _CAUSES
-    order = np.lexsort((key, -(sums[0] + sums[1])))
+    order = np.lexsort((key, -later(numbers[0], numbers[1])))
     return Attribution(
         _without_none(line, wide)[order],
         cause.astype(np.uint8)[order],
         _without_none(producer, wide)[order],
-        *(column[order] for column in sums),
+        *(column[order] for column in numbers),
         _assumption(trace, count),
         count,
         len(trace.waves),
@@ -282,20 +288,18 @@ def _without_none(row: np.ndarray, wide: int) -> np.ndarray:
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
     """Sums by a key; other columns from the row with most cycles, which is the first."""
     distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
-    sums = []
-    for column in (table.stall, table.idle, table.count):
-        whole = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(whole, place.reshape(-1), column)
-        sums.append(whole)
-    order = np.lexsort((distinct, -(sums[0] + sums[1])))
+    columns = (table.stall, table.idle, table.count, table.guessed)
+    numbers = [sums(place, column, len(distinct)) for column in columns]
+    order = np.lexsort((distinct, -later(numbers[0], numbers[1])))
     names = (table.line[first], table.cause[first], table.producer[first])
-    columns = (column[order] for column in (*names, *sums))
-    return Attribution(*columns, table.assumption, table.waves, table.of)
+    return Attribution(
+        *(column[order] for column in (*names, *numbers)), table.assumption, table.waves, table.of
+    )
 
 
-def _share(cycles: np.ndarray, cause: np.ndarray) -> float:
-    whole = int(cycles.sum())
-    return 1.0 - int(cycles[cause == Cause.UNEXPLAINED].sum()) / whole if whole else 1.0
+def _share(cycles: np.ndarray, cause: np.ndarray) -> float | None:
+    whole = total(cycles)
+    return 1.0 - total(cycles[cause == Cause.UNEXPLAINED]) / whole if whole else None
 
 
 def _assumption(trace: Trace, count: int) -> str:

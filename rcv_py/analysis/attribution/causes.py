@@ -58,7 +58,11 @@ def _kind(kind: TokenKind) -> tuple[str, int]:
     return ("kind", int(kind))
 
 
-_REPLAYED = "a replay of the counters says which operations this execution required; the newest is charged"
+_REPLAYED = (
+    "a replay of the counters says which operations this execution required; the newest is charged, of "
+    "several counters or of scalar loads the likeliest by latency, as a guess if another fits as well"
+)
+_IN_A_QUEUE = "; which of them filled the queue is a guess, one of several"
 
 CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.UNEXPLAINED: CauseText(
@@ -135,28 +139,31 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.MEMORY_QUEUE: CauseText(
         "memory queue full",
         "the vector memory unit did not accept it: earlier operations were under way",
-        "at least 3 vector memory operations of the compute unit were in flight in these cycles",
+        "at least 3 vector memory operations of the compute unit were in flight in these cycles"
+        + _IN_A_QUEUE,
         False,
         _kind(TokenKind.VMEM),
     ),
     Cause.LDS_QUEUE: CauseText(
         "LDS queue full",
         "the LDS did not accept it: earlier accesses were under way",
-        "at least 3 LDS accesses of the compute unit were in flight in these cycles",
+        "at least 3 LDS accesses of the compute unit were in flight in these cycles" + _IN_A_QUEUE,
         False,
         _kind(TokenKind.LDS),
     ),
     Cause.SCALAR_QUEUE: CauseText(
         "scalar queue full",
         "the scalar memory unit did not accept it: earlier loads were under way",
-        "at least 9 scalar memory operations of the compute unit were in flight in these cycles",
+        "at least 9 scalar memory operations of the compute unit were in flight in these cycles"
+        + _IN_A_QUEUE,
         False,
         _kind(TokenKind.SMEM),
     ),
     Cause.OPERAND_READ: CauseText(
         "behind a memory instruction",
         "a memory instruction issued just before was still reading its registers",
-        "it is the next vector instruction behind it, or overwrites the address of a copy to LDS",
+        "it is the next vector instruction behind it, or overwrites the address of a copy to LDS, and no "
+        "wait for the memory instruction stands between",
         False,
         _kind(TokenKind.FLAT),
     ),
@@ -216,3 +223,14 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
 }
 
 WAITS = tuple(cause for cause in Cause if cause.name.startswith("WAIT_"))
+# Their producers are guesses, even where the cause is right: what is in a queue is not recorded, and that
+# registers were still read or written is told by nearness alone.
+GUESSED = (
+    Cause.MEMORY_QUEUE,
+    Cause.LDS_QUEUE,
+    Cause.SCALAR_QUEUE,
+    Cause.OPERAND_READ,
+    Cause.REGISTER,
+)
+# No instruction made the wave late: what is asked of it takes its time, or the program was not there yet.
+WITHOUT_PRODUCER = (Cause.OWN, Cause.SLEEP, Cause.FETCH, Cause.LAUNCH)

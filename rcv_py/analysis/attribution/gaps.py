@@ -20,7 +20,8 @@ def gaps(stream: Stream) -> Ledger:
     """Return the idle cycles of all tokens with causes."""
     idle = stream.piece.idle
     token = np.flatnonzero(idle > 0)
-    ledger = Ledger(token, stream.start[token] - idle[token], stream.start[token])
+    begin = stream.start[token] - np.minimum(idle[token], stream.start[token])
+    ledger = Ledger(token, begin, stream.start[token], idle[token])
     is_first = token == stream.first[token]
     ledger.rest(np.flatnonzero(is_first), Cause.LAUNCH)
     claim_drain(stream, ledger)

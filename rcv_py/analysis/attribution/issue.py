@@ -73,8 +73,9 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         token = ledger.token[rows]
         begin = stream.at_simd(stream.issue[work] + lines.lead[line[work]], work)
         busy = merged(begin, begin + lines.passes[line[work]] + tail)
+        until = stream.issue[work] + lines.lead[line[work]] + lines.passes[line[work]] + tail
         first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
-        blamed = _in_front(stream, stream.simd, work, token, ledger.end[rows])
+        blamed = _held_longest(stream, stream.simd, (work, until), ledger, rows)
         where = Within(busy, first - ledger.at[rows])
         ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed, where)
 
@@ -94,7 +95,10 @@ def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
 
 
 def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -> None:
-    """Charge cycles in which another wave of the SIMD issued to the same unit, to the last that did."""
+    """Charge cycles in which another wave of the SIMD issued to the same unit.
+
+    The producer is the instruction of another wave that had the unit for most of these cycles.
+    """
     unit = np.where(stream.unit == MATRIX, VALU, stream.unit)
     for one in np.unique(unit[ledger.token[ledger.left > 0]]).tolist():
         rows = ledger.open(unit == one)
@@ -106,17 +110,15 @@ def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -
         token = ledger.token[rows]
         lane, own = stream.simd[stream.owner[token]], stream.owner[token]
         cycles = busy.by_others(ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride)
-        # Whoever had the unit when the wait began; if nobody had, the last that overtook.
-        early = _in_front(stream, stream.simd, work, token, ledger.at[rows] + 1)
-        late = _in_front(stream, stream.simd, work, token, ledger.end[rows])
-        blamed = np.where(early >= 0, early, late)
+        blamed = _held_longest(stream, stream.simd, (work, end), ledger, rows)
         ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, lane * stream.stride))
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
     """Charge memory instructions that were not accepted while a CROWD of others of the unit was in flight.
 
-    The producer is the operation that the unit took last before: one of several in the queue.
+    The producer is the operation behind which the unit took nothing for the longest part of the stall: one
+    of several in the queue, which the trace does not show.
     """
     for one, cause in _QUEUES.items():
         rows = ledger.open(stream.unit == one)
@@ -127,7 +129,7 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         begin = stream.at_cu(stream.issue[work], work)
         flight = crowded(begin, stream.at_cu(stream.released[work], work), CROWD[one])
         first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
-        blamed = _in_front(stream, stream.cu, work, token, ledger.end[rows])
+        blamed = _held_longest(stream, stream.cu, (work, _next_taken(stream, work)), ledger, rows)
         where = Within(flight, first - ledger.at[rows])
         ledger.take(rows, inside(flight, first, last), cause, blamed, where)
 
@@ -135,11 +137,12 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
     """Charge vector arithmetic to a memory instruction of its wave that may still read its operands.
 
-    Issued at most READING turns before, that is either the last vector instruction in front, or a copy to LDS
-    whose address is overwritten.  In real captures such arithmetic stalls without another cause more often
-    than other arithmetic: behind vector memory 2 to 14 times, behind LDS accesses 3 to 5 times, overwriting 5
-    times as often as what is just as near and overwrites nothing.  Behind cross-lane moves, for matrix
-    instructions behind LDS and for the addresses of other loads no such thing is seen: they are no evidence.
+    Issued at most READING turns before and not waited for since, that is either the last vector instruction
+    in front, or a copy to LDS whose address is overwritten.  In real captures such arithmetic stalls without
+    another cause more often than other arithmetic: behind vector memory 2 to 14 times, behind LDS accesses 3
+    to 5 times, overwriting 5 times as often as what is just as near and overwrites nothing.  Behind
+    cross-lane moves, for matrix instructions behind LDS and for the addresses of other loads no such thing is
+    seen: they are no evidence.
     """
     unit, lines = stream.unit, stream.lines
     is_vector = (unit == VALU) | (unit == MATRIX)
@@ -150,12 +153,15 @@ def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
         token = ledger.token[rows]
         memory = stream.last_of(is_memory)[token]
         recent = stream.start[token] - stream.issue[np.maximum(memory, 0)] <= READING * lines.step
-        follows = (memory >= 0) & (memory > vector[token]) & recent
+        pending = stream.released[np.maximum(memory, 0)] > stream.start[token]
+        follows = (memory >= 0) & (memory > vector[token]) & recent & pending
         ledger.rest(rows[follows], Cause.OPERAND_READ, memory[follows])
     rows = ledger.open(is_vector)
     token = ledger.token[rows]
     found = overwritten(stream, token, lines.form == Cause.WAIT_DMA)
-    near = stream.start[token[found.row]] - stream.issue[found.writer] <= READING * lines.step
+    begin = stream.start[token[found.row]]
+    near = begin - stream.issue[found.writer] <= READING * lines.step
+    near &= stream.released[found.writer] > begin
     row, first = np.unique(found.row[near], return_index=True)
     ledger.rest(rows[row], Cause.OPERAND_READ, found.writer[near][first])
 
@@ -178,17 +184,39 @@ def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
     return np.maximum(held, stream.end[work]) if stream.lines.step == 4 else held
 
 
-def _in_front(
-    stream: Stream, place: np.ndarray, work: np.ndarray, token: np.ndarray, asked: np.ndarray
-) -> np.ndarray:
-    """Return the token of `work` that issued last at the place of each token before a time; -1: none.
+def _next_taken(stream: Stream, work: np.ndarray) -> np.ndarray:
+    """When the unit took the next operation of its compute unit after each of `work`; int64."""
+    order = np.argsort(stream.at_cu(stream.issue[work], work), kind="stable")
+    following = np.empty(len(work), dtype=np.int64)
+    following[order] = stream.issue[work[np.append(order[1:], order[-1:])]]
+    return np.where(following >= stream.issue[work], following, stream.stride)
 
-    `place` (int64 [waves]) is a column of the stream such as `Stream.simd`.
+
+def _held_longest(
+    stream: Stream, place: np.ndarray, taken: tuple[np.ndarray, np.ndarray], ledger: Ledger, rows: np.ndarray
+) -> np.ndarray:
+    """Return the token that had the unit longest while each row stalled, the first of equals; -1: none.
+
+    `place` (int64 [waves]) is the unit of each wave, `taken` the tokens that had it and when each left it.  A
+    wave issues nothing while it stalls, so what is issued meanwhile is of others; of what was issued before,
+    the last may still have the unit.
     """
+    (work, until), token = taken, ledger.token[rows]
     shift = place[stream.owner] * stream.stride
+    order = np.argsort(stream.issue[work] + shift[work], kind="stable")
+    work, until = work[order], until[order]
     key = stream.issue[work] + shift[work]
-    order = np.argsort(key, kind="stable")
-    at = np.searchsorted(key[order], asked + shift[token], side="left") - 1
-    found = work[order[np.maximum(at, 0)]]
-    is_here = (at >= 0) & (place[stream.owner[found]] == place[stream.owner[token]])
-    return np.where(is_here, found, -1)
+    first = np.searchsorted(key, ledger.at[rows] + shift[token], side="right")
+    last = np.searchsorted(key, ledger.end[rows] + shift[token], side="left")
+    held = until - stream.issue[work]
+    by_length = np.lexsort((-np.arange(len(work)), held))
+    rank = np.empty(len(work) + 1, dtype=np.int64)
+    rank[by_length], rank[-1] = np.arange(len(work)), -1
+    borders = np.column_stack([first, np.maximum(last, first)]).reshape(-1)
+    best = np.where(last > first, np.maximum.reduceat(rank, borders)[::2], -1)
+    chosen = np.where(best >= 0, by_length[best], -1)
+    early = np.maximum(first - 1, 0)
+    is_there = (first > 0) & (shift[work[early]] == shift[token])
+    left = np.where(is_there, np.minimum(until[early], ledger.end[rows]) - ledger.at[rows], 0)
+    chosen = np.where(left >= np.where(chosen >= 0, held[chosen], 1), early, chosen)
+    return np.where(chosen >= 0, work[chosen], -1)

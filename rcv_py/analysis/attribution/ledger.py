@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.causes import GUESSED, Cause
 from rcv_py.analysis.busy_intervals import Split, split
 from rcv_py.analysis.union import Union
 
@@ -24,6 +24,7 @@ class Claims:
     cause: np.ndarray  # uint8
     producer: np.ndarray  # int64, token, -1: none
     cycles: np.ndarray  # int64, more than 0
+    is_guess: np.ndarray  # bool, the producer is a guess: of a cause in GUESSED, or another fits as well
 
     def __len__(self) -> int:
         return len(self.token)
@@ -49,18 +50,22 @@ class _Part(NamedTuple):
     """What one rule claimed."""
 
     row: np.ndarray
-    cause: int | np.ndarray
+    cause: np.ndarray
     producer: np.ndarray
     cycles: np.ndarray
+    is_guess: np.ndarray
     within: Within | None
 
 
 class Ledger:
-    """The stalls (or gaps) of some tokens, from `at` to `end`; `left` counts what has no cause yet."""
+    """The stalls (or gaps) of some tokens, from `at` to `end`; `left` counts what has no cause yet.
 
-    def __init__(self, token: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
+    `cycles` are those of the stall or gap: more than from begin to end where a stream cut absurd times.
+    """
+
+    def __init__(self, token: np.ndarray, begin: np.ndarray, end: np.ndarray, cycles: np.ndarray) -> None:
         self.token, self.begin, self.at, self.end = token, begin, begin.copy(), end
-        self.left = end - begin
+        self.left = cycles.copy()
         self._parts: list[_Part] = []
 
     def __len__(self) -> int:
@@ -77,19 +82,24 @@ class Ledger:
         cause: Cause | np.ndarray,
         producer: np.ndarray | None = None,
         within: Within | None = None,
+        *,
+        is_guess: bool | np.ndarray = False,
     ) -> None:
         """Give so many cycles of each row, or what is left, to a cause; no row may be named twice.
 
-        They are the earliest that are open, those `within` a union before others.
+        They are the earliest that are open, those `within` a union before others.  `is_guess`: another
+        producer fits as well.
         """
         got = np.clip(cycles, 0, self.left[row])
         some = np.flatnonzero(got)
         row, got = row[some], got[some]
         blamed = np.full(len(row), -1, dtype=np.int64) if producer is None else producer[some]
-        why = cause[some] if isinstance(cause, np.ndarray) else cause
+        why = cause[some] if isinstance(cause, np.ndarray) else np.full(len(row), int(cause))
+        guess = is_guess[some] if isinstance(is_guess, np.ndarray) else np.full(len(row), is_guess)
+        guess = (guess | np.isin(why, GUESSED)) & (blamed >= 0)
         self.left[row] -= got
         where = None if within is None else Within(within.covered, within.shift[some])
-        self._parts.append(_Part(row, why, blamed, got, where))
+        self._parts.append(_Part(row, why, blamed, got, guess, where))
 
     def until(
         self, row: np.ndarray, time: np.ndarray, cause: Cause | np.ndarray, producer: np.ndarray | None = None
@@ -100,9 +110,16 @@ class Ledger:
         self.take(row, cycles, cause, producer)
         self.at[row] = np.maximum(self.at[row], reach)
 
-    def rest(self, row: np.ndarray, cause: Cause | np.ndarray, producer: np.ndarray | None = None) -> None:
+    def rest(
+        self,
+        row: np.ndarray,
+        cause: Cause | np.ndarray,
+        producer: np.ndarray | None = None,
+        *,
+        is_guess: bool | np.ndarray = False,
+    ) -> None:
         """Give all that is left of the rows to a cause."""
-        self.take(row, self.left[row], cause, producer)
+        self.take(row, self.left[row], cause, producer, is_guess=is_guess)
 
     def claims(self) -> Claims:
         """All claims, and what is left as UNEXPLAINED."""
@@ -110,13 +127,17 @@ class Ledger:
         self.take(rest, self.left[rest], Cause.UNEXPLAINED)
         if not self._parts:
             none = np.zeros(0, dtype=np.int64)
-            return Claims(none, none.astype(np.uint8), none, none)
-        why = [np.broadcast_to(np.asarray(part.cause, dtype=np.uint8), len(part.row)) for part in self._parts]
+            return Claims(none, none.astype(np.uint8), none, none, none.astype(bool))
+        columns = ("row", "cause", "producer", "cycles", "is_guess")
+        row, why, producer, cycles, is_guess = (
+            np.concatenate([getattr(part, name) for part in self._parts]) for name in columns
+        )
         return Claims(
-            self.token[np.concatenate([part.row for part in self._parts])],
-            np.concatenate(why),
-            np.concatenate([part.producer for part in self._parts]).astype(np.int64),
-            np.concatenate([part.cycles for part in self._parts]).astype(np.int64),
+            self.token[row],
+            why.astype(np.uint8),
+            producer.astype(np.int64),
+            cycles.astype(np.int64),
+            is_guess.astype(bool),
         )
 
     def spans(self) -> ClaimSpans:

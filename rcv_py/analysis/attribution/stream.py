@@ -10,14 +10,22 @@ import numpy as np
 from rcv_py.analysis.attribution.lines import Lines
 from rcv_py.analysis.barrier_meetings import GFX9_DELAY, SLOWEST, Meetings, last_ends, meetings
 from rcv_py.analysis.chosen import Piece
+from rcv_py.analysis.saturated import later, since
 from rcv_py.analysis.waitcnt.links import WaitLinks
 from rcv_py.analysis.workgroups import Crossings, crossings, grouped
 from rcv_py.model.code import CodeTable
 
+_FARTHEST = 1 << 62  # cycles: no time that is shifted by `stride` is as late
+_MARGIN = 4096  # cycles behind the last time in which results may still be on their way
+
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Tokens of some waves of one shader engine, wave by wave.  Times are int64 cycles since `base`."""
+    """Tokens of some waves of one shader engine, wave by wave.  Times are int64 cycles since `base`.
+
+    Times that only a damaged file holds, years behind the base, are taken as just before `stride`; `stall` is
+    always that of the token.
+    """
 
     piece: Piece
     lines: Lines
@@ -30,7 +38,7 @@ class Stream:
     end: np.ndarray  # int64 [n]
     simd: np.ndarray  # int64 [waves], number of its SIMD
     cu: np.ndarray  # int64 [waves], number of its compute unit
-    stride: int  # no time is as late as this
+    stride: int  # no time is as late as this; times a SIMD, unit, wave or cache line still fit into int64
     crossings: Crossings  # barriers the waves went through; times are aligned, not since `base`
     meetings: Meetings  # of those
 
@@ -45,7 +53,7 @@ class Stream:
     @cached_property
     def stall(self) -> np.ndarray:
         """Stalled cycles of each token, int64."""
-        return self.issue - self.start
+        return self.piece.stall.astype(np.int64)
 
     @cached_property
     def first(self) -> np.ndarray:
@@ -87,12 +95,14 @@ def stream(piece: Piece, lines: Lines, links: WaitLinks, code: CodeTable) -> Str
     line[(line < 0) | (line >= count)] = count
     far = np.iinfo(np.int64).max
     base = min([int(piece.start.min(initial=far)), *(wave.begin for wave in piece.waves)], default=0)
-    start = piece.start - base
-    issue = start + piece.stall
-    end = issue + piece.busy
     simd = _numbers([(wave.cu, wave.id.simd) for wave in piece.waves])
     cu = _numbers([(wave.cu,) for wave in piece.waves])
-    stride = int(max(end.max(initial=0), start.max(initial=0))) + 4096
+    lanes = len(piece.waves) + len(lines) * (1 + int(cu.max(initial=0)))
+    most = _FARTHEST // (lanes + 1) - _MARGIN
+    start = since(piece.start, base, most)
+    issue = np.minimum(later(start, piece.stall), most)
+    end = np.minimum(later(issue, piece.busy), most)
+    stride = int(max(end.max(initial=0), start.max(initial=0))) + _MARGIN
     owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
     crossed = crossings(piece, code)
     slowest = GFX9_DELAY if lines.step == 4 else SLOWEST

@@ -24,6 +24,7 @@ class TokenCause:
     line: int  # code row of the producer, -1 if none is known
     row: int  # token of the producer in its wave, -1 if none is known
     wave: int  # index row of the producer's wave, -1 if none is known
+    is_guess: bool = False  # the producer is one of several that fit
 
 
 def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: int) -> tuple[TokenCause, ...]:
@@ -49,6 +50,7 @@ def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: in
                     int(one.piece.line[blamed]) if blamed >= 0 else -1,
                     blamed - int(one.piece.first[owner]) if blamed >= 0 else -1,
                     waves[owner].row if blamed >= 0 else -1,
+                    bool(claims.is_guess[at]),
                 )
             )
     return tuple(sorted(found, key=lambda item: (item.is_idle, -item.cycles)))

@@ -9,27 +9,27 @@ from rcv_py.analysis.attribution.def_use import uses
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import MATRIX, VALU
 from rcv_py.analysis.attribution.stream import Stream
-from rcv_py.analysis.wait_latency import ages, told
+from rcv_py.analysis.attribution.wait_ends import wait_ends
 
 
 def claim_waits(stream: Stream, ledger: Ledger, gfxip: int) -> None:
-    """Charge waits to the newest operation they required.
+    """Charge waits to the operation that ended them, by `wait_ends`.
 
-    A wait that stalls no longer than one turn waited for nothing.  If it asked several counters, the one is
-    charged whose newest operation was due when the wait ended, by the mean latency of its code line.
+    A wait that stalls no longer than one turn waited for nothing.
     """
     step = stream.lines.step
     rows = ledger.open(stream.lines.is_wait[stream.line])
     brief = stream.stall[ledger.token[rows]] <= step
     ledger.rest(rows[brief], Cause.OWN)
     rows = rows[~brief]
-    token, newest = _charged(stream, gfxip)
-    if not len(token):
+    ends = wait_ends(stream, gfxip)
+    if not len(ends.token):
         return
-    place = np.minimum(np.searchsorted(token, ledger.token[rows]), len(token) - 1)
-    has = token[place] == ledger.token[rows]
-    blamed = newest[place[has]]
-    ledger.rest(rows[has], stream.lines.form[stream.line[blamed]], blamed)
+    place = np.minimum(np.searchsorted(ends.token, ledger.token[rows]), len(ends.token) - 1)
+    has = ends.token[place] == ledger.token[rows]
+    blamed = ends.operation[place[has]]
+    form = stream.lines.form[stream.line[blamed]]
+    ledger.rest(rows[has], form, blamed, is_guess=ends.is_guess[place[has]])
 
 
 def claim_asked(stream: Stream, ledger: Ledger) -> None:
@@ -64,34 +64,3 @@ def covered(stream: Stream, nops: np.ndarray) -> np.ndarray:
     some = best >= 0
     blamed[some] = best[some] % max(1, len(stream))
     return blamed
-
-
-def _charged(stream: Stream, gfxip: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the waits that required something, ascending, and the operation each is charged to."""
-    links, piece = stream.links, stream.piece
-    rows = np.flatnonzero(links.newest >= 0)
-    if not len(rows):
-        return rows, rows
-    token, newest = links.token[rows], links.newest[rows]
-    exact = told(piece, links).is_exact[rows]
-    age = np.maximum(ages(piece, links, gfxip)[rows], 0)
-    due = stream.issue[newest] + _usual(stream, newest, exact, age)
-    surprise = np.abs(stream.issue[token] - due)  # a wait ends, but for chance, when the last one is due
-    order = np.lexsort((newest, -surprise, token))
-    is_last = np.append(token[order][1:] != token[order][:-1], True)
-    chosen = order[is_last]
-    return token[chosen], newest[chosen]
-
-
-def _usual(stream: Stream, newest: np.ndarray, exact: np.ndarray, age: np.ndarray) -> np.ndarray:
-    """Return what operations take on average: those of the code line, else of the kind, else 0; float64.
-
-    Only waits that required something of one counter tell (`exact`); `age` is what they tell.
-    """
-    usual = np.zeros(len(newest))
-    form = stream.lines.form[stream.line[newest]]
-    for of, size in ((form, len(Cause)), (stream.line[newest], len(stream.lines))):
-        count = np.bincount(of[exact], minlength=size)
-        mean = np.bincount(of[exact], weights=age[exact], minlength=size) / np.maximum(count, 1)
-        usual = np.where(count[of] > 0, mean[of], usual)
-    return usual

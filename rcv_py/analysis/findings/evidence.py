@@ -47,11 +47,18 @@ def _costs(attributed: int, exposed: int) -> str:
 
 
 def producers_of(inputs: FindingInputs, rows: np.ndarray, most: int = 2) -> list[Evidence]:
-    """The instructions that made others late."""
+    """The instructions that made others late; a guess says so."""
     return [
-        line_of(inputs, line, f"waited for, {count(cycles)} stalled cycles")
+        line_of(inputs, line, f"{_sure(inputs, rows, line)}waited for, {count(cycles)} stalled cycles")
         for line, cycles in inputs.producers(rows, most)
     ]
+
+
+def _sure(inputs: FindingInputs, rows: np.ndarray, line: int) -> str:
+    """ "perhaps " if the producer is one of several that fit, in half of the cycles or more."""
+    table = inputs.attribution
+    mine = rows[table.producer[rows] == line]
+    return "perhaps " if 2 * int(table.guessed[mine].sum()) >= int(table.cycles[mine].sum()) else ""
 
 
 def worst_of(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> list[Evidence]:

@@ -37,8 +37,7 @@ TEXTS = (
         Pattern.MEMORY_QUEUE,
         "memory-back-pressure",
         "VMEM issue stall (queue full)",
-        "are spent on VMEM instructions that could not issue, since earlier ones were under way, or right "
-        "behind them",
+        "are spent on VMEM instructions that could not issue, since earlier ones were under way",
     ),
     Text(
         Pattern.LDS_QUEUE,

@@ -10,7 +10,7 @@ from rcv_py.analysis.findings.finding import KeyNumber
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.median import median
 from rcv_py.analysis.stall_reasons import stall_reasons
-from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
+from rcv_py.base.text import count, known_percent, nanoseconds, percent, plural, short_kernel
 
 
 def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> tuple[KeyNumber, ...]:
@@ -76,7 +76,7 @@ def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
         "stall",
         "Stalled",
         percent(table.total_stall, whole.lives),
-        f"of {count(whole.lives)} wave cycles; {100 * table.explained:.1f} % explained",
+        f"of {count(whole.lives)} wave cycles; {known_percent(table.explained)} explained",
         "Cycles in which a wave had an instruction that did not issue, of the lives of all waves that were "
         "read.",
     )

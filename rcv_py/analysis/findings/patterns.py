@@ -53,7 +53,6 @@ OF_CAUSE = {
     Cause.NOP: Pattern.NOP,
     Cause.FETCH: Pattern.FETCH,
     Cause.MEMORY_QUEUE: Pattern.MEMORY_QUEUE,
-    Cause.OPERAND_READ: Pattern.MEMORY_QUEUE,
     Cause.LDS_QUEUE: Pattern.LDS_QUEUE,
     Cause.SCALAR_QUEUE: Pattern.SCALAR_QUEUE,
     Cause.DRAIN: Pattern.DRAIN,

@@ -13,7 +13,7 @@ from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.place_text import beside
 from rcv_py.base.paths import short_place
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import count, known_percent, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import if_known, in_order, nothing
 from rcv_py.cli.places import short_sources, source_of
@@ -23,7 +23,7 @@ from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
-SCHEMA = "rcv.causes/1"
+SCHEMA = "rcv.causes/2"
 LISTED = 3  # parts of a row that the text shows
 
 _NUMBERS = tuple(Column(name, True) for name in ("stall", "share", "idle", "times"))
@@ -46,6 +46,7 @@ _HEAD = (
     "count",
     "source",
     "producer_source",
+    "guessed",
 )
 
 
@@ -102,8 +103,8 @@ class _Printer:
                 {
                     "stall": table.total_stall,
                     "idle": table.total_idle,
-                    "explained": round(table.explained, 6),
-                    "explained_idle": round(table.explained_idle, 6),
+                    "explained": _rounded(table.explained),
+                    "explained_idle": _rounded(table.explained_idle),
                 },
                 table.waves > 0,
             ),
@@ -134,12 +135,13 @@ class _Printer:
         }
 
     def _numbers(self, table: Attribution, row: int) -> dict[str, Any]:
-        whole = max(1, self.table.total_stall)
+        whole = self.table.total_stall
         return {
             "stall": int(table.stall[row]),
-            "share": round(int(table.stall[row]) / whole, 6),
+            "share": round(int(table.stall[row]) / whole, 6) if whole else None,
             "idle": int(table.idle[row]),
             "count": int(table.count[row]),
+            "guessed": int(table.guessed[row]),
         }
 
     def _cause(self, number: int) -> dict[str, Any]:
@@ -173,7 +175,7 @@ class _Printer:
                 line, blamed = part["line"], part["producer"] or {"line": None, "text": "", "source": ""}
                 numbers = [part[name] for name in ("stall", "idle", "count")]
                 names = [line["line"], line["text"], part["cause"], blamed["line"], blamed["text"]]
-                yield [*names, *numbers, line["source"], blamed["source"]]
+                yield [*names, *numbers, line["source"], blamed["source"], part["guessed"]]
 
     def print(self, top: int | None, arguments: Namespace) -> None:
         """Print a table, the largest parts below each row."""
@@ -187,8 +189,8 @@ class _Printer:
         stall, idle = count(table.total_stall), count(table.total_idle)
         read = f"{table.waves:,} of " if table.waves < table.of else ""
         print(
-            f"\n{percent(round(table.explained * 10_000), 10_000)} of {stall} stalled and "
-            f"{percent(round(table.explained_idle * 10_000), 10_000)} of {idle} idle cycles explained in "
+            f"\n{known_percent(table.explained)} of {stall} stalled and "
+            f"{known_percent(table.explained_idle)} of {idle} idle cycles explained in "
             f"{read}{plural(table.of, 'wave')}."
         )
         print(table.assumption)
@@ -208,13 +210,14 @@ class _Printer:
     def _below(self, part: Attribution, row: int) -> tuple[str, str]:
         line, blamed = int(part.line[row]), int(part.producer[row])
         text, cause = self.trace.code.text, CAUSE_TEXT[Cause(int(part.cause[row]))].name
-        by = f" ← {blamed} {text[blamed]}" if blamed >= 0 else ""
+        arrow = " ← perhaps" if part.is_guess[row] else " ←"
+        by = f"{arrow} {blamed} {text[blamed]}" if blamed >= 0 else ""
         own = f"{line} {text[line]}" if line >= 0 else "(no instruction)"
         if self.by == "cause":
             return "", f"  {own}{beside(self.trace, line)}{by}{beside(self.trace, blamed)}"
         if self.by == "line":
             return f"  {cause}{by}", self.shown(blamed)
-        return f"  → {own}: {cause}", self.shown(line)
+        return f"  → {'perhaps ' if part.is_guess[row] else ''}{own}: {cause}", self.shown(line)
 
     def _row(
         self, table: Attribution, row: int, one: str, other: str, *, is_head: bool, key: int
@@ -236,3 +239,7 @@ class _Printer:
         if not self.table.waves:
             return "No wave could be read; `rcv info --check` says why."
         return nothing("stall and no idle time", arguments, "No wave ever stalled or idled.")
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 6)

@@ -121,6 +121,7 @@ def _execution(trace: Trace, wave: Wave, selection: Selection) -> dict[str, Any]
                 "producer": by.line if by.line >= 0 else None,
                 "producer_text": trace.code.text[by.line] if by.line >= 0 else "",
                 "producer_source": source_of(trace, by.line),
+                "is_guess": by.is_guess,
             }
             for by in token_causes(trace, counted_batches(trace, beside), wave, token)
         ],

@@ -103,9 +103,10 @@ WAITS = Schema(
 
 _CAUSED: Fields = {
     "stall": cycles("Stall"),
-    "share": share("Part of all stall"),
+    "share": maybe(share("Part of all stall; null without stall")),
     "idle": cycles("Gaps between instructions"),
     "count": times("Executions"),
+    "guessed": cycles("Stall and gaps of which the producer is a guess, one of several that fit"),
 }
 _PLACE_OR_NONE: Fields = {**PLACE, "line": maybe(LINE)}
 _PARTS = rows(
@@ -125,8 +126,8 @@ _CAUSES: Fields = {
         {
             "stall": maybe(cycles("Stall")),
             "idle": maybe(cycles("Gaps between instructions")),
-            "explained": maybe(share("Part of the stall with a cause")),
-            "explained_idle": maybe(share("Part of the gaps with a cause")),
+            "explained": maybe(share("Part of the stall with a cause; null without stall")),
+            "explained_idle": maybe(share("Part of the gaps with a cause; null without gaps")),
         },
     ),
     "assumption": text("What the attribution takes for granted, as a sentence."),
@@ -134,7 +135,7 @@ _CAUSES: Fields = {
 _PLACED: Shape = rows("Instructions by stall and idle.", {**_PLACE_OR_NONE, **_CAUSED, "parts": _PARTS})
 CAUSES = Schema(
     "rcv.causes",
-    1,
+    2,
     "causes",
     "Why waves stalled and idled; cycles of waves, not elapsed time.",
     (

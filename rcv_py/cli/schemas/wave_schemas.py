@@ -214,6 +214,7 @@ _CAUSE: Fields = {
     "producer": maybe(LINE),
     "producer_text": text("Text of the producer; empty if there is none."),
     "producer_source": SOURCE,
+    "is_guess": flag("Whether the producer is a guess, one of several that fit."),
 }
 _OF_LINE: Fields = {"instruction": INSTRUCTION, "source": SOURCE, "totals": _TOTALS, "samples": _SAMPLES}
 _OF_WAVE: Fields = {"begin": _BEGIN, "end": _END}

@@ -48,6 +48,7 @@ class CauseNode:
     times: int
     depth: int
     more: int = 0  # how many instructions a row sums up
+    is_guess: bool = False  # depth 3: one of several instructions that fit
     children: list[CauseNode] = field(default_factory=list)
     parent: CauseNode | None = field(default=None, repr=False)
     row: int = 0
@@ -96,7 +97,8 @@ def _lines(part: Attribution, cause: int) -> Iterator[CauseNode]:
 
 
 def _node(part: Attribution, cause: int, line: int, depth: int) -> CauseNode:
-    return CauseNode(cause, line, int(part.stall.sum()), int(part.idle.sum()), int(part.count.sum()), depth)
+    sums = (int(part.stall.sum()), int(part.idle.sum()), int(part.count.sum()))
+    return CauseNode(cause, line, *sums, depth, is_guess=depth == 3 and bool(part.is_guess.all()))
 
 
 def _number(node: CauseNode) -> None:
@@ -200,7 +202,7 @@ class CauseModel(QAbstractItemModel):
             return f"{node.more:,} more instructions"
         if node.line < 0:
             return "no instruction of the program"
-        arrow = "← " if node.depth == 3 else ""
+        arrow = "" if node.depth < 3 else "← perhaps " if node.is_guess else "← "
         return f"{arrow}{node.line}  {self.trace.code.text[node.line]}"
 
     def tip(self, node: CauseNode) -> str:

@@ -96,14 +96,16 @@ def _cause(trace: Trace, facts: TokenFacts, one: TokenCause, in_ns: bool) -> Ric
     text = CAUSE_TEXT[one.cause]
     much = f"{_duration(trace, one.cycles, in_ns)}{'' if in_ns else ' cycles'}"
     what = "idle" if one.is_idle else "stalled"
-    sure = "certain" if text.is_certain else "likely"
+    sure = "certain" if text.is_certain and not one.is_guess else "likely"
     why = f"{sure}: {text.evidence}" if one.cause is not Cause.UNEXPLAINED else "no evidence for any cause"
     blamed = Rich()
     if one.line >= 0:
         name = f"{one.line}  {trace.code.text[one.line]}{beside(trace, one.line)}"
         is_own = one.wave >= 0 and str(trace.waves.id(one.wave)) == facts.wave
         link = token_link(one.row, name) if is_own else line_link(one.line, name)
-        blamed = rich("<br>{}{}", link, "" if is_own else " · of another wave")
+        blamed = rich(
+            "<br>{}{}{}", "perhaps " if one.is_guess else "", link, "" if is_own else " · of another wave"
+        )
     said = f"{what} {much} because {text.sentence}"
     return rich("<p>{}{}<br><span class='q'>{}</span></p>", said, blamed, why)
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.place_text import place_text
-from rcv_py.base.text import count
+from rcv_py.base.text import count, known_percent
 from rcv_py.state.selection import Hover
 from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.cause_tree import BAR, IDLE, SHARE, STALL, TIMES, CauseNode, cause_nodes
@@ -155,7 +155,7 @@ class CausesPanel(Panel):
         return NOT_SELECTED if is_asked else ""
 
     def _note(self, table: Attribution) -> str:
-        share = f"{100 * table.explained:.1f} % of {count(table.total_stall)} stalled cycles explained"
+        share = f"{known_percent(table.explained)} of {count(table.total_stall)} stalled cycles explained"
         return " · ".join(filter(None, (waves_note(self.session), share)))
 
     def _restyle(self) -> None:
@@ -190,18 +190,28 @@ class CausesPanel(Panel):
         if self.table is None or not len(self.table):
             return None
         headers = ("cause", "line", "instruction", "producer line", "producer", "stall", "idle", "times")
-        return Sheet("Causes", (*headers, "source", "producer source"), self._sheet_rows(self.table))
+        headers = (*headers, "source", "producer source", "guessed")
+        return Sheet("Causes", headers, self._sheet_rows(self.table))
 
     def _sheet_rows(self, table: Attribution) -> Iterator[tuple[Any, ...]]:
         trace, line = self.session.trace.value, self.session.selection.value.line
         assert trace is not None
         if self.only.isChecked() and line is not None:
             table = table.where((table.line == line) | (table.producer == line))
-        columns = (table.cause, table.line, table.producer, table.stall, table.idle, table.count)
-        for cause, late, blamed, *numbers in zip(*(column.tolist() for column in columns), strict=True):
+        columns = (
+            table.cause,
+            table.line,
+            table.producer,
+            table.guessed,
+            table.stall,
+            table.idle,
+            table.count,
+        )
+        for cause, late, blamed, guessed, *numbers in zip(*(c.tolist() for c in columns), strict=True):
             names = [self._named(late), self._named(blamed)]
             pairs = [cell for number, text, _ in names for cell in (number, text)]
-            yield (CAUSE_TEXT[Cause(cause)].name, *pairs, *numbers, *(place for _, _, place in names))
+            places = (place for _, _, place in names)
+            yield (CAUSE_TEXT[Cause(cause)].name, *pairs, *numbers, *places, guessed)
 
     def _named(self, line: int) -> tuple[int | str, str, str]:
         trace = self.session.trace.value

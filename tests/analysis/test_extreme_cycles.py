@@ -1,0 +1,125 @@
+"""Any number of cycles that a damaged file may hold: sums are exact until int64 ends, nothing is raised."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.token import token_causes
+from rcv_py.analysis.load_to_use import load_to_use
+from rcv_py.analysis.pipe_use import PIPES, pipe_use
+from rcv_py.analysis.saturated import MOST
+from rcv_py.analysis.wait_summary import wait_summary
+from rcv_py.model.ids import WaveId
+from rcv_py.model.kinds import TokenKind as K
+from rcv_py.model.tokens import Tokens
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+from tests.analysis import build
+from tests.support import drawing
+
+TEXTS = [
+    "; k",
+    "v_mfma_f32_32x32x8_f16 v[0:15], v[20:21], v[22:23], v[0:15]",
+    "global_load_dword v1, v0, s[0:1]",
+    "ds_read_b32 v2, v3",
+    "s_waitcnt vmcnt(0)",
+    "s_waitcnt lgkmcnt(0)",
+    "s_barrier",
+    "v_add_f32_e32 v4, v1, v2",
+    "s_nop 7",
+    "s_endpgm",
+]
+KINDS = [0, K.MATRIX, K.FLAT, K.LDS, K.IMMED, K.IMMED, K.IMMED, K.VALU, K.IMMED, K.MSG]
+STALLS = [*(1 << power for power in (41, 45, 52, 55, 58, 60, 62)), (1 << 60) - 1, MOST - 1_000_000]
+
+
+def hostile(stall: int, where: int, waves: int = 40) -> tuple[Trace, WaveBatch]:
+    """Waves of ordinary tokens, of which the first has one that stalls so long."""
+    made = []
+    for number in range(waves):
+        line = np.arange(1, len(TEXTS))
+        cycles = np.full(len(line), 40, dtype=np.int64)
+        if not number:
+            cycles[where] = stall
+        offset = np.cumsum(np.append(0, np.minimum(cycles, MOST - 900_000 - 60 * len(line)) + 8))[:-1]
+        busy = np.full(len(line), 4, dtype=np.int64)
+        kind = np.array([KINDS[one] for one in line.tolist()], dtype=np.uint8)
+        base = 100 * number
+        tokens = Tokens(base, offset, cycles, busy, kind, line.astype(np.int16))
+        place = WaveId(0, number % 4, number // 4, 0)
+        made.append(Wave(number, place, 1, base, base + 1_000, tokens, drawing.states("E", base), None))
+    trace = build.trace(build.code(TEXTS, kinds=KINDS), made)
+    return trace, build.batch(*made)
+
+
+def summed(batch: WaveBatch) -> int:
+    """The stall of a batch by Python's numbers, which have no limit."""
+    return sum(sum(wave.tokens.stall.tolist()) for wave in batch.waves)
+
+
+@pytest.mark.parametrize("where", range(len(TEXTS) - 1))
+@pytest.mark.parametrize("stall", STALLS)
+def test_attribution_of_any_stall_adds_up(stall: int, where: int) -> None:
+    trace, batch = hostile(stall, where)
+    table = attribution(trace, [batch])
+    assert table.total_stall == min(MOST, summed(batch))
+    assert table.by_cause().total_stall == table.by_line().total_stall == table.total_stall
+    assert (table.stall >= 0).all()
+    assert (table.idle >= 0).all()
+    assert 0 <= table.explained <= 1
+    causes = token_causes(trace, [batch], batch.waves[0], where)
+    assert sum(one.cycles for one in causes if not one.is_idle) == stall
+
+
+def test_a_long_stall_keeps_its_cause_and_its_producer() -> None:
+    trace, batch = hostile(1 << 58, 3)
+    table = attribution(trace, [batch])
+    assert (table.line[0], table.cause[0], table.producer[0]) == (4, Cause.WAIT_LOAD, 2)
+    assert int(table.stall[0]) == (1 << 58) + 39 * 40
+
+
+@pytest.mark.parametrize("stall", STALLS)
+def test_units_are_busy_as_long_as_without_the_stall(stall: int) -> None:
+    """Only the tokens of the other waves, and those in front of the stall, are at the same time as before."""
+    _, batch = hostile(stall, 5)
+    found, usual = pipe_use([batch]), pipe_use([hostile(40, 5)[1]])
+    others = found.simd != 0
+    assert np.array_equal(found.pipes[others], usual.pipes[others])
+    assert (found.resident >= 0).all()
+    assert (found.pipes >= 0).all()
+    matrix = PIPES.index("Matrix")
+    assert found.pipes[0, matrix] == usual.pipes[0, matrix], "it is in front of the stall"
+
+
+@pytest.mark.parametrize("where", [3, 4])
+@pytest.mark.parametrize("stall", STALLS)
+def test_waits_of_any_stall_add_up(stall: int, where: int) -> None:
+    trace, batch = hostile(stall, where)
+    found = wait_summary(trace, [batch])
+    row = found.blocking.line.tolist().index(where + 1)
+    assert int(found.blocking.stall[row]) == stall + 39 * 40
+    assert int(found.blocking.charged.sum()) == int(found.blocking.stall.sum())
+    latency = found.latency
+    assert set(latency.line.tolist()) == {2, 3}, "no other line has a latency"
+    assert (latency.p90 >= latency.median).all()
+    uses = load_to_use(trace, [batch])
+    assert int(uses.stall.max()) == stall + 39 * 40
+    assert set(uses.line.tolist()) == {2, 3}
+
+
+@pytest.mark.parametrize("power", [41, 58, 62])
+def test_gaps_of_any_length_add_up(power: int) -> None:
+    trace, batch = hostile(1 << power, 5)
+    table = attribution(trace, [batch])
+    by_hand = 0
+    for wave in batch.waves:
+        latest, tokens = wave.begin, wave.tokens
+        for start, stall, busy in zip(
+            *(c.tolist() for c in (tokens.start, tokens.stall, tokens.busy)), strict=True
+        ):
+            by_hand += max(0, start - latest)
+            latest = max(latest, start + stall + busy)
+    assert table.total_idle == by_hand
