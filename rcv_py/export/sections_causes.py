@@ -11,7 +11,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, GUESSED, Cause
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
 from rcv_py.analysis.place_text import beside
-from rcv_py.base.text import known_percent, percent
+from rcv_py.base.text import known_percent
 from rcv_py.export.places import line_anchor
 from rcv_py.export.report_inputs import ReportInputs
 from rcv_py.export.report_model import (
