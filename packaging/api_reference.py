@@ -19,8 +19,8 @@ SHAPES: dict[str, tuple[tuple[Any, ...], ...]] = {
     ),
 }
 NO_TABLE = (
-    *("batches", "chosen", "compare", "counter_curve", "export", "facts", "info", "kernel", "line_costs"),
-    *("markers", "name", "parts", "path", "report", "source", "wave"),
+    *("batches", "choice", "chosen", "compare", "counter_curve", "export", "facts", "info", "kernel", "line_costs"),
+    *("markers", "name", "parts", "path", "report", "source", "wave", "ways"),
 )
 
 
