@@ -117,7 +117,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         *whole,
         samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         "" if any(not one.is_small for one in found) else CALM,
-        None if is_sampled else class_of(inputs),
+        None if is_sampled or not inputs.is_kernel else class_of(inputs),
         no_issue=0 if is_sampled else inputs.exposure.no_issue,
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,

@@ -67,7 +67,7 @@ class FindingList(QListWidget):
             last.setToolTip(tooltip(rest))
             self.addItem(last)
         names = [one.name for one in findings]
-        self.setCurrentRow(names.index(name) if name in names else 0 if findings else -1)
+        self.setCurrentRow(names.index(name) if name in names else 0 if self.count() else -1)
         self.blockSignals(False)
         self._tell(self.currentRow())
 
