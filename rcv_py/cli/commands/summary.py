@@ -92,7 +92,10 @@ def _print(name: str, found: DeviceSummary, chosen: ChosenWaves) -> None:
 
 
 def _print_pipes(found: DeviceSummary, pipes: PipeUse) -> None:
-    print("\nShare of the cycles in which a SIMD had a traced wave; of kinds of instruction: cycles of issue")
+    print(
+        "\nShare of the cycles in which a SIMD had a traced wave; of kinds of instruction: cycles of issue,"
+    )
+    print("and in Other also those of s_endpgm while the last operations of its wave are on the way")
     names = ("issuing", "working", "matrix_busy", "no_issue", "nothing", *pipes.used)
     rows = []
     for place, resident, columns in pipe_rows(found):
