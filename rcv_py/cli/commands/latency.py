@@ -110,7 +110,7 @@ def _hidden(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _
     totals = {name: int(column.sum()) for name, column in zip(names, columns[1:], strict=True)}
     totals |= {"matrix_busy": matrix.busy, "simd_resident": matrix.resident}
     whole, hidden = totals["total"], totals["hidden"]
-    footer = f"Hidden: {count(hidden)} of {count(whole)} cycles ({percent(hidden, whole)}); share: of the total of an instruction."
+    footer = f"Hidden: {count(hidden)} of {count(whole)} cycles ({percent(hidden, whole)}). Shares: hidden, of total."
     if matrix.executions:
         share = percent(matrix.busy, matrix.resident)
         footer += f" Matrix units busy: {share} of the time with a wave, by the cycles of their instructions."
