@@ -29,7 +29,7 @@ ISSUING = 0.6  # of SIMD cycles in which a wave issues: issue-bound
 # through
 # compute units and peak engine clock, from AMD's data sheets of the product named.
 MEMORY_ROOF = {
-    "gfx906": 1_024e9 / (60 * 1.801e9),  # Radeon Instinct MI50
+    "gfx906": 1_024e9 / (60 * 1.725e9),  # Radeon Instinct MI50
     "gfx908": 1_228.8e9 / (120 * 1.502e9),  # Instinct MI100
     "gfx90a": 3_276.8e9 / (220 * 1.7e9),  # Instinct MI250X, both dies
     "gfx942": 5_300e9 / (304 * 2.1e9),  # Instinct MI300X
