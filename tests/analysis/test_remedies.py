@@ -122,6 +122,23 @@ def test_registers_have_to_be_free_for_a_second_set(tmp_path: Path) -> None:
     assert named(of_text(full, tmp_path / "b"))["exposed-vector-load"].remedy_id != "prefetch-registers"
 
 
+def test_registers_are_no_remedy_for_writes_to_lds(tmp_path: Path) -> None:
+    def situation(body: str, folder: str) -> Situation:
+        inputs = of_text(loop(body), tmp_path / folder)
+        producer = next(row for row, text in enumerate(inputs.trace.code.text) if text.startswith("ds_"))
+        return Situation(inputs, inputs.claimed(inputs.rows_of(Pattern.LDS)), (producer,))
+
+    write = situation("ds_write_b128 v1, v[4:7]\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v40, v60, v80", "write")
+    read = situation("ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5", "read")
+    for one, returns in ((write, False), (read, True)):
+        assert PRECONDITIONS["returns-data"].holds(one) is returns
+        assert PRECONDITIONS["writes-lds"].holds(one) is not returns
+    assert advice("exposed-lds", write).id not in ("read-ahead", "fewer-registers")
+    nobody = Situation(write.inputs, write.claimed)
+    assert not PRECONDITIONS["returns-data"].holds(nobody)
+    assert not PRECONDITIONS["writes-lds"].holds(nobody)
+
+
 def test_where_none_fits_it_is_said() -> None:
     inputs = real("pa_mqa_small")
     nothing = np.zeros(0, dtype=np.int64)

@@ -133,9 +133,20 @@ def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot) -> None:
         dialog.path.setText(str(tmp_path / "no" / "isa.csv"))
         dialog.save()
         assert "cannot be written" in dialog.error.text()
-        dialog.path.setText(str(tmp_path / "isa.csv"))
+        written = tmp_path / "isa.csv"
+        dialog.path.setText(str(written))
         dialog.save()
-        assert (tmp_path / "isa.csv").stat().st_size > 100
+        assert written.stat().st_size > 100
+        written.write_text("mine")
+        again = ExportDialog(exporter, app.window)
+        again.what.setCurrentIndex(again.what.findData("isa"))
+        again.form.setCurrentIndex(2)
+        again.path.setText(str(written))
+        again.save()
+        assert written.read_text() == "mine", "a file that is there is not replaced by one click"
+        assert "exists already" in again.error.text()
+        again.save()
+        assert written.stat().st_size > 100
 
 
 def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> None:

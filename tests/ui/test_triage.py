@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from rcv_py.analysis.findings.find import NO_CODE
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.variants import SAMPLES
 from rcv_py.ui.app import App
@@ -163,6 +165,41 @@ def test_partial_results_are_called_partial(shown: TriagePanel, open_in, qtbot: 
     assert shown.note.text() == ""
     names = [one.name for one in shown.found.findings]
     assert name not in names or shown.current.name == name, "the chosen finding stays chosen"
+
+
+def test_numbers_are_never_cut(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+    trace = open_trace(captures.trace_path("flash_attn_small_after"))
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: shown.found is not None)
+    shown.resize(760, 200)
+    qtbot.wait(0)
+    cells = [cell for cell in shown.strip._cells if cell.isVisible()]
+    assert [cell.value.text() for cell in cells][2:4] == ["80,484 cycles", "1.0 waves a SIMD"]
+    for cell in cells[1:]:
+        text = cell.value.fontMetrics().horizontalAdvance(cell.value.text())
+        assert cell.value.width() >= text, cell.value.text()
+
+
+def test_without_larger_findings_the_small_ones_are_shown(shown: TriagePanel) -> None:
+    shown.list.show_findings((), "Below 2 % of the kernel's duration: Ramp-up 0.1 %.")
+    assert shown.list.currentRow() == 0
+    shown.list.show_findings(())
+    assert shown.list.currentRow() == -1
+
+
+def test_without_instructions_nothing_is_concluded(
+    shown: TriagePanel, open_in, tmp_path: Path, qtbot: QtBot
+) -> None:
+    folder = shutil.copytree(captures.trace_path("pa_mqa_small"), tmp_path / "ui_output_agent_1_dispatch_1")
+    (folder / "code.json").chmod(0o644)
+    (folder / "code.json").write_text("")
+    trace = open_trace(folder)
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: shown.found is not None)
+    assert shown.found.bound_class is None
+    assert not shown.found.findings
+    assert shown.empty.sentence.text() == NO_CODE
+    assert "nothing" not in [number.id for number in shown.found.numbers], "its matrix work is not known"
 
 
 def test_samples_and_placeholders(shown: TriagePanel, open_in, tmp_path: Path, qtbot: QtBot) -> None:

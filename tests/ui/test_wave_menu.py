@@ -71,7 +71,11 @@ def _what_explains_follows_the_choice(app: App, qtbot: QtBot) -> None:
         assert wanted(app, "bubbles", qtbot).waves == chosen.stop - chosen.start
         assert wanted(app, "loops", qtbot).waves == chosen.stop - chosen.start
         assert wanted(app, "waits", qtbot).waves == chosen.stop - chosen.start
-        assert wanted(app, "findings", qtbot).choice.waves == chosen.stop - chosen.start
+        found = wanted(app, "findings", qtbot)
+        assert found.choice.waves == chosen.stop - chosen.start
+        assert (found.bound_class is None) == (name == "early-exit"), "one population does not stand for all"
+        note = app.window.workspace.docks["waits"].panel
+        assert "partial" not in note.note.text(), "all were read, and some were chosen"
 
 
 def _the_status_bar_and_the_menu_say_and_choose(app: App) -> None:
@@ -82,7 +86,7 @@ def _the_status_bar_and_the_menu_say_and_choose(app: App) -> None:
     menu.aboutToShow.emit()
     titles = [action.text() for action in menu.actions() if action.text()]
     assert titles[:3] == ["Working waves", "All waves", "Next population of waves"]
-    assert titles[3:] == ["working, 3 waves", "early exit, 1 wave"]
+    assert titles[3:] == ["early exit, 1 wave"], "those that work have one entry, and one tick"
     next(action for action in menu.actions() if action.text() == "early exit, 1 wave").trigger()
     assert app.ui.session.waves.value == "early-exit"
     assert button.text() == "1 wave of 4 (early exit)"

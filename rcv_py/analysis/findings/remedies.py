@@ -59,6 +59,12 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         "vector registers for a second set of results are free without losing a resident wave",
         lambda one: one.has_free_vectors,
     ),
+    "returns-data": Precondition(
+        "the operation to blame returns data to registers", lambda one: one.returns_data is True
+    ),
+    "writes-lds": Precondition(
+        "the operation to blame writes to LDS", lambda one: one.returns_data is False
+    ),
     "free-lds": Precondition(
         "LDS of the workgroup fits twice beside the resident workgroups", lambda one: one.has_free_lds
     ),
@@ -160,7 +166,10 @@ _WIDEN = Remedy(
     MEDIUM,
 )
 _FREE_REGISTERS = Remedy(
-    "fewer-registers", "Free registers for loads ahead: {registers}.", ("repeated", "hot", "in-order"), HIGH
+    "fewer-registers",
+    "Free registers for loads ahead: {registers}.",
+    ("repeated", "hot", "in-order", "returns-data"),
+    HIGH,
 )
 
 REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
@@ -204,8 +213,22 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
             "Read the operands of the next step before this one is computed ({wanted} of {free} free "
             "registers), and "
             "wait with a count that leaves those reads outstanding.",
-            ("repeated", "hot", "free-registers", "in-order"),
+            ("repeated", "hot", "free-registers", "in-order", "returns-data"),
             MEDIUM,
+        ),
+        Remedy(
+            "write-next-buffer",
+            "Write the next tile into a second LDS buffer while this one is computed, so that the writes are "
+            "done when the barrier comes.",
+            ("repeated", "hot", "free-lds", "writes-lds"),
+            MEDIUM,
+        ),
+        Remedy(
+            "write-fewer",
+            "Write fewer bytes to LDS: a narrower type, or operands that each wave loads into its own "
+            "registers.",
+            ("repeated", "hot", "wide", "writes-lds"),
+            HIGH,
         ),
         _WAIT_LATER, _WIDEN, _MORE_WAVES, _SEVERAL_TILES, _FREE_REGISTERS,
     ),

@@ -62,6 +62,11 @@ class Situation:
         """Whether most of the stall is that of the first execution in each wave."""
         return bool(len(self.claimed)) and self.inputs.first_share(self.claimed.line) >= COLD
 
+    @property
+    def returns_data(self) -> bool | None:
+        """Whether the operation to blame writes a register, None if none is to blame."""
+        return None if self.producer < 0 else bool(registers(self.text(self.producer)).writes)
+
     # -- order of instructions ------------------------------------------------------------------------------
 
     @cached_property

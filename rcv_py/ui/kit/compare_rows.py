@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +10,9 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.compare.align import FATE_TEXT, Fate
-from rcv_py.analysis.compare.changes import changes
+from rcv_py.analysis.compare.changes import Change, changes
 from rcv_py.analysis.compare.compare import Comparison
+from rcv_py.base.paths import short_paths, short_place
 from rcv_py.ui.kit.rows_view import Look, RowsView
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.table_model import Column, grouped
@@ -107,9 +109,19 @@ def _ranked(found: Comparison, by: str) -> CompareRows:
     tip = "What the instructions do." if by == "class" else "The line."
     text = Column("text", "text", [row.text for row in rows], width=420, tip=tip)
     last = (text,) if by in ("line", "source", "class") else ()
+    if by == "line":
+        last = (text, Column("place", "source", _places(rows), is_elided_left=True, width=220, tip=PLACE_TIP))
     return CompareRows((*first, *numbers, *last), line, is_real, delta, fate)
 
 
+def _places(rows: Sequence[Change]) -> list[str]:
+    """The innermost source place of each instruction, in B or where it is removed, in A; shortest names."""
+    found = [row.source_b or row.source_a for row in rows]
+    short = short_paths({place.rpartition(":")[0] for place in found if place})
+    return [short_place(place, short) for place in found]
+
+
+PLACE_TIP = "Innermost place in the source, of A where B lacks the instruction."
 COST_TIP = "Cycles a wave, both at the executions of the baseline."
 NOISE_TIP = (
     "A difference up to this may be by chance: it is what groups of waves or engines differ by. "

@@ -112,12 +112,12 @@ class ComparePanel(Panel):
         bar.addWidget(self.twin)
         bar.addWidget(self.only)
         bar.addWidget(self.mode)
-        below = QHBoxLayout()
+        self._below = below = QHBoxLayout()
         below.setContentsMargins(8, 2, 8, 4)
         for line in (self.notes, self.told):
             line.setProperty("role", "muted")
         below.addWidget(self.notes, 3)
-        below.addWidget(self.told, 2)
+        below.addWidget(self.told)
         self.ways = QStackedWidget()
         self.ways.addWidget(self.view)
         self.ways.addWidget(self.flame)
@@ -226,6 +226,7 @@ class ComparePanel(Panel):
         self.empty.say("")
         self._show_verdict()
         self.only.setEnabled(by != FLAME)
+        self._below.setStretch(1, 2 if by == FLAME else 0)  # a frame is told at length, a count is short
         self.told.setText("")
         if isinstance(shown, FlameScene):
             self.flame.show_scene(shown, keep=True)

@@ -64,6 +64,7 @@ class ExportDialog(QDialog):
         form.addRow("Form", self.form)
         form.addRow("Scale", self.scale)
         form.addRow("File", row)
+        self._may_replace: Path | None = None  # the file that was said to be there
         self.error = PlainLabel()
         self.error.setProperty("role", "error")
         self.error.setWordWrap(True)
@@ -83,9 +84,13 @@ class ExportDialog(QDialog):
         self._changed()
 
     def save(self) -> None:
-        """Write the file; close if that worked, else say why not."""
+        """Write the file and close, or say why not; a file that is there takes a second click."""
         try:
             path = Path(self.path.text().strip()).expanduser()
+            if path != self._may_replace and path.is_file():
+                self._may_replace = path
+                self.error.setText(f"{path} exists already. Save once more to replace it.")
+                return
             self._exporter.save(self.what.currentData(), path, self.scale.currentData())
         except RcvError as error:
             self.error.setText(f"{error} {error.hint}".strip())
@@ -125,4 +130,6 @@ class ExportDialog(QDialog):
         )
         if chosen:
             path = Path(chosen)
-            self.path.setText(str(path if path.suffix else path.with_suffix(suffix)))
+            path = path if path.suffix else path.with_suffix(suffix)
+            self._may_replace = path if path == Path(chosen) else None  # that dialog has asked already
+            self.path.setText(str(path))
