@@ -13,8 +13,17 @@ WAVES = 4  # that are looked at: a wave has hundreds of executions
 LARGEST = 4 << 20  # bytes of a wave file
 
 
+NO_CODE = (
+    "The instructions of the capture could not be read: costs of instructions, loops, causes, waits and the "
+    "work of the matrix unit are not known, and zeros of them mean nothing."
+)
+
+
 def warn(trace: Trace) -> None:
-    """Say on stderr that the instruction texts do not belong to the trace, if that is so."""
+    """Say on stderr that instruction texts are missing or do not belong to the trace, if that is so."""
+    if len(trace.waves) and not len(trace.code):
+        print(f"rcv: {NO_CODE}", file=sys.stderr)
+        return
     found = looked_at(trace)
     if found.is_wrong:
         print(f"rcv: {found.sentence} {found.examples_text(trace.code)}", file=sys.stderr)

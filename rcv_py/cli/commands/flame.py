@@ -20,6 +20,7 @@ from rcv_py.cli.flame_place import HEAD, charged_with, show_sandwich
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
 from rcv_py.cli.wave_choice import counted_trace, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -39,6 +40,7 @@ _OF = {
 def run(arguments: Namespace) -> int:
     """Print the flamegraph of a capture."""
     trace, metric = open_trace(arguments.folder), METRICS[arguments.metric]
+    warn(trace)
     trace, chosen = counted_trace(trace, arguments)
     charged = charged_with(trace, arguments, None if chosen is None else chosen.rows)
     content = "source" if arguments.content == "sandwich" else arguments.content
