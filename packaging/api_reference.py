@@ -19,7 +19,18 @@ SHAPES: dict[str, tuple[tuple[Any, ...], ...]] = {
     ),
 }
 NO_TABLE = (
-    *("batches", "choice", "chosen", "compare", "counter_curve", "export", "facts", "info", "kernel", "line_costs"),
+    *(
+        "batches",
+        "choice",
+        "chosen",
+        "compare",
+        "counter_curve",
+        "export",
+        "facts",
+        "info",
+        "kernel",
+        "line_costs",
+    ),
     *("markers", "name", "parts", "path", "report", "source", "wave", "ways"),
 )
 
