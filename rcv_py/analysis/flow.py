@@ -36,7 +36,7 @@ _KNOWN: WeakKeyDictionary[CodeTable, Flow] = (
 
 
 def flow(code: CodeTable) -> Flow:
-    """Return how control may leave each line, by the texts and addresses alone; of a table it is found once."""
+    """Return how control may leave each line, by texts and addresses alone; found once a table."""
     found = _KNOWN.get(code)
     if found is None:
         found = _KNOWN[code] = _flow(code)

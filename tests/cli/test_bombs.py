@@ -54,6 +54,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "5,000 nested loops that run": LONG,
     "a wave file 30,000 times": LONG,
     "other files 20,000 times": (*LONG, "events"),
+    "3,000 instructions without a word lds": TEXTS,
     "branch of 5,000 digits": TEXTS,
     "waits of 5,000 digits": TEXTS,
     "waits of 20 digits": TEXTS,

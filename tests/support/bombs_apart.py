@@ -55,7 +55,7 @@ def _in_child(folder: Path, lines: list[str], said: int, problems: int) -> None:
         told = "\n".join(str(problem)[:500] for problem in open_trace(folder).problems)
         os.write(problems, told.encode(errors="replace"))
         code = 0
-    except BaseException as error:  # noqa: BLE001 - the parent tells it
+    except BaseException as error:
         os.write(said, repr(error)[-1500:].encode(errors="replace"))
     finally:
         os._exit(code)
