@@ -58,7 +58,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str], int]], ...] = tuple(
         (rf"{_ANY}\w*?_[iu](8|16)", _BYTES.__getitem__),
         (rf"{_ANY}\w*?_b(\d+)", _bits),
         (r"\w+?_atomic_(?:pk_)\w+()", lambda _: 4),
-        (r"\w+?_atomic_\w+?(?:_x2|_[ubifp]64)()", lambda _: 8),
+        (r"(?>\w+?_atomic_)\w+?(?:_x2|_[ubifp]64)()", lambda _: 8),
         (r"\w+?_atomic_()", lambda _: 4),
         (r"ds_pk_\w+()", lambda _: 4),
         (r"ds_\w+?_[ubif](32|64)", _bits),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -29,8 +30,20 @@ class Flow:
     target: np.ndarray  # int32, code row a direct branch jumps to; -1: it is none, or the text does not tell
 
 
+_KNOWN: WeakKeyDictionary[CodeTable, Flow] = (
+    WeakKeyDictionary()
+)  # blocks, loops, populations ask for the same
+
+
 def flow(code: CodeTable) -> Flow:
-    """Return how control may leave each line, by the texts and addresses alone."""
+    """Return how control may leave each line, by texts and addresses alone; found once a table."""
+    found = _KNOWN.get(code)
+    if found is None:
+        found = _KNOWN[code] = _flow(code)
+    return found
+
+
+def _flow(code: CodeTable) -> Flow:
     n = len(code)
     is_branch = np.array([text.startswith(_JUMPS) for text in code.text], dtype=bool) & ~code.is_label
     ends = np.array([text.startswith(_ENDS) for text in code.text], dtype=bool) & ~code.is_label
@@ -38,7 +51,10 @@ def flow(code: CodeTable) -> Flow:
     places = _Places(code)
     for row in np.flatnonzero(is_branch).tolist():
         target[row] = places.of(row)
-    return Flow(is_branch, ~ends, target)
+    columns = is_branch, ~ends, target
+    for column in columns:
+        column.setflags(write=False)  # several analyses share them
+    return Flow(*columns)
 
 
 class _Places:

@@ -10,7 +10,9 @@ _UNITS = ("", "K", "M", "G", "T")
 _BYTES = ("B", "KB", "MB", "GB", "TB")
 
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠")  # the wide ones count in East Asian settings
-_NUMBER = re.compile(r"[-+]?(?:\d[\d,]*)?\.?\d+(?:e[-+]?\d+)?(?: ?%)?", re.ASCII)
+_NUMBER = re.compile(  # whole ones possessive, so that a long text is read once
+    r"[-+]?(?:\d[\d,]*+(?:\.\d++|(?<!,))|\.\d++)(?:e[-+]?\d+)?(?: ?%)?", re.ASCII
+)
 
 
 def count(value: int) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from rcv_py.base.errors import TraceError, UsageError
@@ -31,7 +33,9 @@ _DISPATCH = re.compile(r"dispatch_(\d{1,9})")
 _NUMBER = re.compile(r"-?\d{1,18}")
 _RESULTS = re.compile(r"(?:.*_)?results\.json")
 _RESULTS_START = 64 << 10  # bytes of a results file: its metadata come first
-_COMMAND = re.compile(rb'"command"\s*:\s*(\[(?:[^\]"\\]|"(?:[^"\\]|\\.)*")*\])')
+_COMMAND = re.compile(r'"command"\s*:\s*(?=\[)')
+_COMMANDS_TRIED = 8  # in a file; the first is it, unless a name or an argument spells the word
+_JSON = json.JSONDecoder()
 
 
 def run_facts(folder: Path, kernel: str, target: str = "", given: Sequence[Path] = ()) -> RunFacts:
@@ -129,13 +133,26 @@ def _command(near: _Near) -> tuple[tuple[str, ...], str]:
     """The program that was profiled, and the file that tells it; nothing where none does."""
     for place, name in ((place, name) for place, names in near.tables(_RESULTS) for name in names):
         try:
-            found = _COMMAND.search(read_start(place, name, _RESULTS_START))
-            words = parse_json(found[1], name) if found else None
+            start = read_start(place, name, _RESULTS_START).decode("utf-8", "replace")
         except TraceError:
             continue
-        if isinstance(words, list) and words and all(isinstance(word, str) for word in words):
-            return tuple(words), name
+        for found in islice(_COMMAND.finditer(start), _COMMANDS_TRIED):
+            words = _words(start, found.end())
+            if words:
+                return words, name
     return (), ""
+
+
+def _words(text: str, at: int) -> tuple[str, ...]:
+    """The list of texts that begins there in JSON; nothing if none does."""
+    try:
+        _, end = _JSON.raw_decode(text, at)  # where it ends; what it holds is read as every file is
+        words = parse_json(text[at:end].encode(), "")
+    except (ValueError, RecursionError, TraceError):
+        return ()
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return ()
+    return tuple(words)
 
 
 @dataclass(frozen=True, slots=True)

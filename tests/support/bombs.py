@@ -141,6 +141,9 @@ BOMBS: dict[str, Change] = {
     "5,000 nested loops": _program(_nested(5_000)),
     "5,000 nested loops that run": _run(_nested(5_000)),
     "50,000 branches that run": _run(_back(50_000)),
+    "3,000 instructions without a word lds": _program(
+        [f"global_atomic_{i}" + '"' * 490 for i in range(3_000)]
+    ),
     "50,000 labels": _program([f"; label_{i}" for i in range(50_000)]),
     "a wave file 30,000 times": _often,
     "other files 20,000 times": _other_often,

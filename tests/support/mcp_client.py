@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,11 @@ PATIENCE_S = 60
 class McpClient:
     """Starts the server and shakes hands with it; use it with `with`."""
 
-    def __init__(self, *words: object) -> None:
+    def __init__(self, *words: object, env: Mapping[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "rcv_py.cli.main", "mcp", *(str(word) for word in words)],
             cwd=ROOT,
+            env={**os.environ, **(env or {})},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -27,7 +27,7 @@ _NO_DESTINATION = re.compile(
 )
 _ATOMIC = re.compile(r"\S*_(atomic|cmpst|cmpswap)")
 _RETURNS = re.compile(r"\b(glc|sc0|th:TH_ATOMIC_\w*RETURN)\b")
-_TO_LDS = re.compile(r"\blds\b|\S*_load_lds|\S*load_async_to_lds")
+_TO_LDS = re.compile(r"\blds\b|_load_lds|load_async_to_lds")
 _TWO = re.compile(r"v_(\w*_co_|div_scale|mad_[iu]64_)")
 _BOTH = re.compile(r"v_(swap|permlane\d+_swap)")
 _READS_FIRST = re.compile(r"v_(fmac|pk_fmac|mac_|dot\dc|writelane|movrel)|s_(cmov|addk|mulk|cmpk|setreg)")
@@ -36,7 +36,7 @@ _SETS_SCC = re.compile(
 )
 _USES_SCC = re.compile(r"s_(cbranch_scc|addc|subb|cselect|cmov)")
 _NAMED = {"s_cbranch_vcc": "vcc", "s_cbranch_exec": "exec"}
-_M0 = re.compile(r"\S+.*\blds\b|s_movrel|v_movrel|s_sendmsg|ds_gws")
+_M0 = re.compile(r"\S.*\blds\b|s_movrel|v_movrel|s_sendmsg|ds_gws")
 
 
 class Registers(NamedTuple):

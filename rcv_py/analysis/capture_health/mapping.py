@@ -27,7 +27,9 @@ _HEADS = (
     (re.compile(r"(async\s+)?def\s"), "the head of a function"),
     (re.compile(r".*__global__"), "the head of a kernel"),
 )
-_ONE_LINE = re.compile(r"(async\s+)?def\s+(\w+).*:\s*\S+")
+# Names are possessive: a source line may be megabytes long.
+_ONE_LINE = re.compile(r"(async\s+)?def\s+(\w++).*:\s*\S+")
+_DEF = re.compile(r"(async\s+)?def\s+(\w++).*:\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ def what_line(lines: Sequence[str], line: int) -> str:
     for head, name in _HEADS:
         if head.match(text):
             return name
-    before = re.match(r"(async\s+)?def\s+(\w+).*:\s*$", lines[line - 2].strip()) if line > 1 else None
+    before = _DEF.match(lines[line - 2].strip()) if line > 1 else None
     return f"the only line of {before[2]}" if before and text.startswith("return") else ""
 
 

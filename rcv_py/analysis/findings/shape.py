@@ -40,6 +40,8 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         return
     if class_of(inputs).name in (MEMORY, COMPUTE):
         return  # what more waves would ask for is at its roof
+    if limits.resident.peak > limits.waves:
+        return  # more were there than are said to fit: what limits them is not known
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     # Short of workgroups, slots stay empty that fit already; else the mean grows as what fits does.
     extra = limits.waves - mean if is_short else mean * (limits.goal / max(1, limits.waves) - 1)

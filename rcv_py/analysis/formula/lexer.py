@@ -34,7 +34,7 @@ _SHORT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NUMBER = re.compile(r"(?:[0-9]|\.[0-9])[0-9.]*(?:[eE][+-]?[0-9]*)?")
 _SIGN = re.compile(r"==|<=|>=|!=|[-+*/()\[\],:=<>&|!]")
 _REFERENCE_SIGN = re.compile(r"==|<=|>=|[-+*/()\[\],:=<>&|]")
-_PLAIN_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_PLAIN_NUMBER = re.compile(r"(?:[0-9]++\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _SPACE = re.compile(r"[ \t\r\f\v]*")
 
 

@@ -14,6 +14,7 @@ from pygments.util import ClassNotFound
 
 TAB = 4
 MAX_CHARS = 4_000_000  # beyond that a file is shown without colours
+MAX_LINE = 4_000  # and a line: expressions of lexers may take the square of it
 
 Span = tuple[int, int, str]  # first column, column behind the last, class of `theme.syntax`
 
@@ -43,7 +44,7 @@ def spans(path: str, lines: Sequence[str]) -> tuple[tuple[Span, ...], ...]:
 
     `lines` are what `expanded` returns.  The language is told by the file's name.
     """
-    text = "\n".join(lines)
+    text = "\n".join(line if len(line) <= MAX_LINE else "" for line in lines)
     found: list[list[Span]] = [[] for _ in lines]
     if len(text) > MAX_CHARS or not lines:
         return tuple(() for _ in lines)
