@@ -89,6 +89,8 @@ def test_what_is_painted_is_seen_in_every_letter(ui: UiContext, qtbot: QtBot) ->
     painter = _Painter()
     draw_text(painter, QPoint(1, 2), "s_nop \x1b[31m\u202eevil")  # type: ignore[arg-type]
     assert painter.drawn == [(QPoint(1, 2), r"s_nop \x1b[31m\u202eevil")]
+    draw_text(painter, QRect(0, 0, 90, 90), 0, "48 %\nstall\x07")  # type: ignore[arg-type]
+    assert painter.drawn[-1] == (QRect(0, 0, 90, 90), 0, "48 %\nstall\\x07"), "a box has lines"
     view = RowsView(ui.theme, ui.settings)
     qtbot.addWidget(view)
     column = Column("text", "text", ["\u202eevil"], width=400)

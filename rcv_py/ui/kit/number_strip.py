@@ -29,7 +29,7 @@ class NumberStrip(QWidget):
         self.numbers = tuple(numbers)
         while len(self._cells) < len(numbers):
             self._cells.append(_Cell())
-            self._row.addWidget(self._cells[-1], 1)
+            self._row.addWidget(self._cells[-1], 1 if len(self._cells) > 1 else 2)  # a kernel has a long name
         for place, cell in enumerate(self._cells):
             cell.setVisible(place < len(numbers))
             if place < len(numbers):

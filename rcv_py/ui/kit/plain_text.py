@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
@@ -67,7 +67,8 @@ def tooltip(text: str) -> str:
 def draw_text(painter: QPainter, *where_and_text: Any) -> None:
     """Draw a text that no letter of it can turn or hide; the arguments are those of QPainter.drawText."""
     *where, text = where_and_text
-    painter.drawText(*where, visible(text))
+    is_line = isinstance(where[0], QPoint | QPointF)  # in a box a text may have several lines
+    painter.drawText(*where, visible(text) if is_line else shown(text))
 
 
 def button_text(text: str) -> str:
