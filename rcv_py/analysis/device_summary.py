@@ -176,7 +176,7 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> tuple[Fact, ..
         ),
         Fact(
             "ramp",
-            "Filling",
+            "Ramp-up",
             numbers.ramp,
             percent(numbers.ramp, span),
             f"of the duration, {_cycles(trace, numbers.ramp)}",

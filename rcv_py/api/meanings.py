@@ -171,7 +171,7 @@ tail | | part of the time behind the last moment with more than half of the peak
 ramp | cycles | until nine tenths of the peak
 cycle | cycle | from when on
 used | | what a wave takes of it
-given | | the same as given out, rounded up
+given | | the same as allocated, rounded up
 most | | what it may take at most for one more wave; -1: nothing helps
 excess | | by how much it must shrink for that
 from | | who counted, or whose formula

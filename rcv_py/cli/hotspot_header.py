@@ -65,7 +65,7 @@ def _totals(costs: CostColumns, whose: str) -> tuple[str, str]:
 def _limit(one: Any) -> str:
     if one.name == "workgroup":
         return f"{plural(one.used, 'wave')} ({one.source})"
-    rounded = f", {count(one.given)} as given out" if one.given != one.used else ""
+    rounded = f", {count(one.given)} allocated" if one.given != one.used else ""
     return f"{count(one.used)}{rounded}, of {count(one.of)} ({one.source})"
 
 

@@ -80,7 +80,7 @@ def underfilled(trace: Trace) -> HealthNote | None:
     return HealthNote(
         "grid",
         Severity.INFO,
-        "The whole grid was resident at once and left places empty",
+        "The whole grid was resident at once and under-fills the device",
         (
             Measured("waves", found.waves, f"{count(found.waves)}, all resident at a time"),
             Measured(
