@@ -13,12 +13,14 @@ WAVES = 4  # that are looked at: a wave has hundreds of executions
 LARGEST = 4 << 20  # bytes of a wave file
 
 
-def warn(trace: Trace) -> None:
-    """Say on stderr that the instruction texts do not belong to the trace, if that is so."""
+def warn(trace: Trace) -> str:
+    """Say on stderr that the instruction texts do not belong to the trace, and return it; "" if they fit."""
     found = looked_at(trace)
-    if found.is_wrong:
-        print(f"rcv: {found.sentence} {found.examples_text(trace.code)}", file=sys.stderr)
-        print(f"     {CONSEQUENCE} {REMEDY}", file=sys.stderr)
+    if not found.is_wrong:
+        return ""
+    print(f"rcv: {found.sentence} {found.examples_text(trace.code)}", file=sys.stderr)
+    print(f"     {CONSEQUENCE} {REMEDY}", file=sys.stderr)
+    return found.sentence
 
 
 def looked_at(trace: Trace) -> CodeMatch:

@@ -31,7 +31,7 @@ _HEAD = ("wave", "hit", "token", "start", *MEASURES)
 def run(arguments: Namespace) -> int:
     """Print the distribution of a line as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     line = arguments.line
     if line >= len(trace.code):
         last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."
@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(_HEAD, [_values(trace, hits, int(row)) for row in rows]))
     elif arguments.json:
         document = _document(arguments, chosen, view, rows)
-        print(json_text("rcv.line/1", document, about(arguments, trace, waves=chosen.about())))
+        print(json_text("rcv.line/1", document, about(arguments, trace, waves=chosen.about(), alarm=alarm)))
     else:
         print_heading(chosen)
         _print(arguments, chosen, view, rows)
