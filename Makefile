@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 FOLDER ?= sample_traces/matmul_tiled
 BENCH ?=
+JOBS ?= logical
 FUZZ ?=
 export QT_LOGGING_RULES ?= qt.qpa.*=false
 
@@ -12,9 +13,9 @@ run: ## open the viewer on FOLDER, a sample by default
 	@bash packaging/setup.sh run
 	@$(VENV)/bin/rcv "$(FOLDER)"
 
-test: ## run every test, without a display
+test: ## run every test, without a display; JOBS=0 for one process, TESTS=… for some of them
 	@bash packaging/setup.sh test
-	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m pytest $(TESTS)
+	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile $(TESTS)
 
 lint: ## check style
 	@bash packaging/setup.sh test

@@ -8,6 +8,7 @@ import signal
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
 os.environ.setdefault("LC_ALL", "C.UTF-8")
+os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and tables would be cut to it
 
 from pathlib import Path
 

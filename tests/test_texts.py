@@ -214,3 +214,12 @@ def test_a_planted_fault_is_found(code: str, tmp_path: Path, monkeypatch: pytest
 def test_no_exception_is_left_over() -> None:
     for file, name in (*MAY_USE, *OUR_WORDS):
         assert re.search(rf"\b{name}\b", (UI / file).read_text()), (file, name)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=inside)
+def test_texts_are_drawn_in_one_place_where_every_letter_is_seen(path: Path) -> None:
+    calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    raw = [
+        call.lineno for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "drawText"
+    ]
+    assert not raw, "a painter shows right-to-left overrides and escapes: use draw_text of plain_text"

@@ -14,7 +14,7 @@ from rcv_py.model.code import CodeTable
 MEANING = {
     "idle": "cycles between two instructions of a wave",
     "stall": "cycles an instruction waited to issue, waits included",
-    "issue": "cycles of issuing (later than gfx9: of executing)",
+    "issue": "cycles of issuing (later than gfx9: of executing); of s_endpgm until its wave is gone",
 }
 
 

@@ -229,20 +229,24 @@ def _simds(trace: Trace, pipes: PipeUse | None, work: SimdWork | None) -> tuple[
                 f"issued. {work.assumption}",
             )
         )
-    facts += [
+    facts.append(
         share(
             "no_issue",
             "No-issue cycles",
             work.no_issue_cycles,
             f"Cycles in which a SIMD had a traced wave and none {issued}.",
-        ),
-        share(
-            "nothing_happens",
-            "Nothing happens",
-            work.nothing_cycles,
-            "No-issue cycles in which the matrix unit does not work either: waiting less can win no more.",
-        ),
-    ]
+        )
+    )
+    if len(trace.code):  # without it nobody knows for how long the matrix unit works
+        facts.append(
+            share(
+                "nothing_happens",
+                "Nothing happens",
+                work.nothing_cycles,
+                "No-issue cycles in which the matrix unit does not work either: "
+                "waiting less can win no more.",
+            )
+        )
     return tuple(facts)
 
 

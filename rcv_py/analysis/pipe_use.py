@@ -34,7 +34,7 @@ PIPE_TEXT = {
     "VMEM": "vector memory: buffer, image, global, flat and scratch",
     "Ray": "ray tracing",
     "Scalar": "scalar arithmetic and scalar memory",
-    "Other": "branches, waits, barriers and messages",
+    "Other": "branches, waits, barriers, messages, and s_endpgm until its wave is gone",
 }
 PIPE_KIND = {  # whose colour a pipe has
     "Matrix": TokenKind.MATRIX,

@@ -65,6 +65,11 @@ producer_line | | row of code that it waited for, -1: none is known
 producer_start | cycle | when that began
 producer_text | | the instruction that it waited for
 producer_source | | source place of that
+branch_source | | source place of the branch that goes back
+wait_source | | source place of the wait
+source_a | | source place of the instruction in A
+source_b | | source place of the instruction in B
+last_source | | source place of the last instruction
 is_newest | | whether the wait's stall is charged to this one
 time | cycle | when it was
 is_start | | whether the wave began; else it ended

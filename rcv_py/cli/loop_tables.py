@@ -49,7 +49,7 @@ SHOWN = {
             "branch_source",
         ),
         loops,
-        "No wave jumped back: there are no loops.",
+        "No wave that counts jumped back to an instruction it had run.",
         "Cycles of iterations between two jumps back; split: what their cycles were spent on.",
     ),
     "iterations": Shown(

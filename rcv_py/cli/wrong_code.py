@@ -13,8 +13,17 @@ WAVES = 4  # that are looked at: a wave has hundreds of executions
 LARGEST = 4 << 20  # bytes of a wave file
 
 
+NO_CODE = (
+    "The instructions of the capture could not be read: costs of instructions, loops, causes, waits and the "
+    "work of the matrix unit are not known, and zeros of them mean nothing."
+)
+
+
 def warn(trace: Trace) -> str:
-    """Say on stderr that the instruction texts do not belong to the trace, and return it; "" if they fit."""
+    """Say on stderr that instruction texts are missing or are of other code, and return it; "" if they fit."""
+    if len(trace.waves) and not len(trace.code):
+        print(f"rcv: {NO_CODE}", file=sys.stderr)
+        return NO_CODE
     found = looked_at(trace)
     if not found.is_wrong:
         return ""

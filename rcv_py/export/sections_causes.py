@@ -109,7 +109,8 @@ def _blamed_cell(inputs: ReportInputs, line: int, *, is_guess: bool) -> Cell:
     """The instruction to blame; a guess says so."""
     if not is_guess or not 0 <= line < len(inputs.trace.code):
         return text_cell(inputs, line)
-    return code(f"perhaps {inputs.trace.code.text[line]}", tip="A guess: one of several that fit.")
+    text = f"perhaps {inputs.trace.code.text[line]}{beside(inputs.trace, line)}"
+    return code(text, tip="A guess: one of several that fit.")
 
 
 def _blamed_most(found: Attribution, table: Attribution) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -30,6 +31,10 @@ from rcv_py.work.triage import triage
 from rcv_py.work.worker import settle, without_main
 
 SMALL_BYTES = 4 << 20  # of wave files: up to here no step takes long
+CHANGED = (
+    "The wave files could not be read once more to look for findings, although waves of them were read "
+    "before: the folder has changed. Reload it (F5)."
+)
 STOPPED = "The process that looks for findings stopped; rcv triage in a terminal tells more."
 
 _kept: WeakKeyDictionary[Trace, dict[str, Findings]] = WeakKeyDictionary()
@@ -50,7 +55,9 @@ def triage_in_peace(trace: Trace, batches: Sequence[WaveBatch], waves: str = WOR
     kept = _kept.setdefault(trace, {})
     if waves not in kept:
         kept[waves] = _from_process(trace, waves)
-    return kept[waves]
+    found = kept[waves]
+    was_read = any(batch.waves for batch in batches)
+    return replace(found, why=CHANGED) if was_read and not found.waves and found.why != STOPPED else found
 
 
 def stop() -> None:

@@ -69,6 +69,12 @@ def test_sentences_carry_the_numbers() -> None:
         "Latency-bound: SIMDs do nothing in 61 % of their cycles, although neither the matrix pipe "
         "(16 % busy) nor memory (at most 2.1 of 13.0 B per CU and cycle) is near its roof."
     )
+    unknown = bound_class(replace(NONE, nothing=0.61, matrix=0.16, rate=14.6, roof=None)).sentence
+    assert unknown == (
+        "Latency-bound: SIMDs do nothing in 61 % of their cycles, while the matrix pipe is 16 % busy; how "
+        "near memory is to its roof is not known: waves ask for at most 14.6 B per CU and cycle."
+    )
+    assert "is near its roof" not in bound_class(replace(NONE, rate=None)).sentence
     near = bound_class(replace(NONE, matrix=0.909)).sentence
     assert near == "Compute-bound: the matrix pipe is busy in 91 % of SIMD cycles: within 9 % of its ceiling."
     assert "ceiling" not in bound_class(replace(NONE, matrix=0.7)).sentence

@@ -12,7 +12,9 @@ import pytest
 from tests.support import captures
 from tests.support.command_runs import run
 
-COMMANDS = ("isa", "causes", "hotspot", "waits", "source", "line 7")
+COMMANDS = (
+    "isa", "causes", "hotspot", "waits", "source", "line 7", "flame", "bubbles", "latency", "loops", "summary",
+)  # fmt: skip
 
 
 def shifted(folder: Path, name: str) -> str:

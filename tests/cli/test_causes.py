@@ -62,8 +62,8 @@ def test_a_capture_without_waves_says_so(capsys: pytest.CaptureFixture[str]) -> 
     assert "no traced waves" in run(capsys, folder)
     document = json.loads(run(capsys, folder, "--json"))
     assert document["rows"] == []
-    totals = {"stall": 0, "idle": 0, "explained": None, "explained_idle": None}
-    assert document["totals"] == totals, "a share of nothing is not known"
+    totals = dict.fromkeys(("stall", "idle", "explained", "explained_idle"))
+    assert document["totals"] == totals, "nothing is known of waves that are not there"
 
 
 def test_a_share_of_no_stall_is_a_dash(capsys: pytest.CaptureFixture[str]) -> None:

@@ -146,7 +146,7 @@ def test_a_picture_of_the_comparison(product: Path, worse: Path, tmp_path: Path)
 
 def test_a_baseline_needs_a_capture(product: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", "--compare", str(product)]) == 2
-    assert "A baseline needs a capture" in capsys.readouterr().err
+    assert "--compare belongs to a capture" in capsys.readouterr().err
 
 
 def test_a_capture_without_waves_is_told_from_a_regression(

@@ -210,7 +210,7 @@ WRONG = {
     "isa --mode wave-sum": "This mode is about one wave.",
     "isa --sort color": "There is no column 'color' to sort by.",
     "hotspot --clock 3:2": "'3:2' is not a range such as 1000:2000",
-    "hotspot --bins 0": "A histogram needs a range of the program.",
+    "hotspot --bins 0": "'0' is not a whole number above 0",
     "hotspot --file a.py": "--file belongs to --charge.",
     "flame --content sandwich": "--content sandwich and --around belong together.",
     "flame --content sandwich --around 99999": "The capture has no line 99999.",

@@ -20,6 +20,8 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.main import main
+from rcv_py.cli.mcp.answers import reply
+from rcv_py.cli.mcp.worker import Answer
 from tests.support.captures import ROOT, trace_path
 from tests.support.mcp_client import McpClient
 
@@ -274,3 +276,11 @@ def test_a_root_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], tmp_
     (tmp_path / "file").write_text("")
     assert main(["mcp", "--root", str(tmp_path), "--out", str(tmp_path / "file")]) == 2
     assert "cannot be a folder for written files" in capsys.readouterr().err
+
+
+def test_an_agent_reads_no_letter_that_a_terminal_would_obey() -> None:
+    told = {"kernel": "a\x9b31m\u202eb\u2066"}
+    (text,) = reply(Answer(0, json.dumps(told)), ["info", "x"], 0).texts
+    assert text.isascii()
+    assert text.isprintable()
+    assert json.loads(text) == told

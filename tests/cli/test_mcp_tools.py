@@ -56,7 +56,8 @@ def test_the_parser_gives_types_choices_and_defaults() -> None:
     assert TOOLS["triage"].schema["properties"]["all"] == {
         "type": "boolean",
         "default": False,
-        "description": "Look at every wave, also of a capture with more than 48 MB of them.",
+        "description": "Look at every wave, also of a capture with more than 48 MB of them, and print "
+        "every finding.",
     }
     assert TOOLS["counters"].schema["properties"]["se"]["type"] == "array"
     assert TOOLS["isa"].schema["properties"]["top"]["default"] == 40

@@ -11,6 +11,7 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.cli.opening import batches
 from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from tests.support.captures import trace_path
@@ -83,7 +84,10 @@ def test_the_waves_and_one_of_them(told: Any, waves: list[Wave]) -> None:
     for wave in waves:
         row = rows[str(wave.id)]
         assert (row["begin"], row["end"], row["tokens"]) == (wave.begin, wave.end, len(wave.tokens))
-        assert sum(row[state] for state in ("exec", "wait", "stall", "idle")) <= row["cycles"]
+        spent = np.diff(np.append(wave.states.offset, wave.states.length))
+        for state in (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE):
+            recorded = int(spent[wave.states.state == state].sum())  # also behind the end of the wave
+            assert row[state.name.lower()] == recorded, state.name
     slowest = max(waves, key=lambda wave: wave.end - wave.begin)
     assert told("waves", "--sort=cycles", "--top=1")["rows"][0]["cycles"] == slowest.end - slowest.begin
     one = told("wave", str(slowest.id), "--tokens")

@@ -165,7 +165,7 @@ def test_top_lines_rank_all_files_or_one(
     open_in(trace(), [two_waves()])
     settled()
     places = [row[1] for row in top.sheet().rows]
-    assert places == ["attn.py:3", "attn.py:2", "attn.py:2"]
+    assert places == ["kernels/attn.py:3", "lib/attn.py:2", "kernels/attn.py:2"]
     view = top.view
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.cell_rect(1, "place").center())
     assert ui.session.selection.value.source == (1, 2)
@@ -176,7 +176,7 @@ def test_top_lines_rank_all_files_or_one(
     assert len(list(top.sheet().rows)) == 1
     ui.session.select_line(3)
     qtbot.waitUntil(lambda: len(list(top.sheet().rows)) == 2)  # type: ignore[attr-defined]
-    assert [row[1] for row in top.sheet().rows] == ["attn.py:3", "attn.py:2"]
+    assert [row[1] for row in top.sheet().rows] == ["kernels/attn.py:3", "kernels/attn.py:2"]
 
 
 def test_top_lines_without_sources_are_instructions(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QEvent, QModelIndex, QPoint, Qt
+from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QEvent, QModelIndex, QPoint, QRect, Qt
 from PySide6.QtGui import QAction, QHelpEvent, QPixmap
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import (
@@ -28,7 +28,10 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.errors import NotATrace
 from rcv_py.ui.app import App
 from rcv_py.ui.kit import plain_text
-from rcv_py.ui.kit.plain_text import PlainLabel, Rich, escaped, joined, rich, tooltip
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.plain_text import PlainLabel, Rich, draw_text, escaped, joined, rich, tooltip
+from rcv_py.ui.kit.rows_view import RowsView
+from rcv_py.ui.kit.table_model import Column
 from rcv_py.ui.shell.about import AboutBox
 from rcv_py.ui.shell.error_box import ErrorBox
 from rcv_py.ui.shell.export_dialog import ExportDialog
@@ -69,6 +72,31 @@ def test_a_plain_label_is_plain_from_the_first(qtbot: QtBot) -> None:
         assert label.textFormat() == Qt.TextFormat.PlainText
         label.setText("<i>y</i>\x1b")
         assert label.text() == r"<i>y</i>\x1b"
+
+
+class _Painter:
+    """Notes what it is asked to draw."""
+
+    def __init__(self) -> None:
+        self.drawn: list[tuple[Any, ...]] = []
+
+    def drawText(self, *asked: Any) -> None:
+        """Note it."""
+        self.drawn.append(asked)
+
+
+def test_what_is_painted_is_seen_in_every_letter(ui: UiContext, qtbot: QtBot) -> None:
+    painter = _Painter()
+    draw_text(painter, QPoint(1, 2), "s_nop \x1b[31m\u202eevil")  # type: ignore[arg-type]
+    assert painter.drawn == [(QPoint(1, 2), r"s_nop \x1b[31m\u202eevil")]
+    view = RowsView(ui.theme, ui.settings)
+    qtbot.addWidget(view)
+    column = Column("text", "text", ["\u202eevil"], width=400)
+    view.draw_text(painter, QRect(0, 0, 400, 20), "\u202eevil", column)  # type: ignore[arg-type]
+    assert painter.drawn[-1][-1] == r"\u202eevil"
+    view.draw_text(painter, QRect(0, 0, 60, 20), "\u202eevil" * 9, column)  # type: ignore[arg-type]
+    assert painter.drawn[-1][-1].endswith("…"), "the escapes are what has to fit"
+    assert len(painter.drawn[-1][-1]) <= view.chars_in(60)
 
 
 # -- the walk ---------------------------------------------------------------------------------------

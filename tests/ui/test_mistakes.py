@@ -193,6 +193,7 @@ SIGNALLED = """
 import os, sys
 from PySide6.QtCore import QTimer
 from rcv_py.ui.app import start
+from rcv_py.ui.shell import ending
 app = start(None)
 app.window.show()
 with ending.closes(app.window):

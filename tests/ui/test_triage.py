@@ -74,7 +74,7 @@ def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot) -> None:
         wave, row = session.token()
         assert (wave.id, row) == (place.wave, place.token)
         assert session.view.value.contains(place.begin)
-        assert in_front(app, "global_timeline")
+        assert in_front(app, "compute_unit"), "an execution is only drawn there"
         app.ui.commands.run("triage.show")
         settle(app, qtbot)
         assert in_front(app, "triage")

@@ -22,8 +22,13 @@ def window(store: QSettings | None = None, size: tuple[int, int] = (1280, 800)) 
     """Make, show and close the window; every error that reaches it fails the test."""
     app = start(store)
     errors: list[BaseException] = []
-    app.window.errors.show = errors.append  # type: ignore[method-assign]
-    app.ui.tasks.failed.connect(errors.append)
+
+    def note(error: BaseException) -> None:
+        if not any(one is error for one in errors):  # the failure of a job comes both ways
+            errors.append(error)
+
+    app.window.errors.show = note  # type: ignore[method-assign]
+    app.ui.tasks.failed.connect(note)
     app.window.resize(*size)
     app.window.show()
     app.window.shown_errors = errors  # type: ignore[attr-defined]

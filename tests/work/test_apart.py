@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -41,3 +43,13 @@ def test_closing_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     thread.join(10)
     assert time.monotonic() - began < 5
     assert answers[0].why == apart.STOPPED
+
+
+def test_a_folder_that_vanished_is_called_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(apart, "SMALL_BYTES", 0)
+    folder = shutil.copytree(captures.trace_path("pa_mqa_small"), tmp_path / "ui_output_agent_1_dispatch_1")
+    trace = open_trace(folder)
+    read = [trace.reader.read([0])]
+    for path in folder.glob("se*_wv*.json"):
+        path.unlink()
+    assert apart.triage_in_peace(trace, read).why == apart.CHANGED, "a wave was read before"

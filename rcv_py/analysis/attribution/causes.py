@@ -138,7 +138,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     ),
     Cause.MEMORY_QUEUE: CauseText(
         "memory queue full",
-        "the vector memory unit did not accept it: earlier operations were under way",
+        "it could not issue: earlier vector memory operations were under way",
         "at least 3 vector memory operations of the compute unit were in flight in these cycles"
         + _IN_A_QUEUE,
         False,
@@ -146,14 +146,14 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     ),
     Cause.LDS_QUEUE: CauseText(
         "LDS queue full",
-        "the LDS did not accept it: earlier accesses were under way",
+        "it could not issue: earlier LDS accesses were under way",
         "at least 3 LDS accesses of the compute unit were in flight in these cycles" + _IN_A_QUEUE,
         False,
         _kind(TokenKind.LDS),
     ),
     Cause.SCALAR_QUEUE: CauseText(
         "scalar queue full",
-        "the scalar memory unit did not accept it: earlier loads were under way",
+        "it could not issue: earlier scalar loads were under way",
         "at least 9 scalar memory operations of the compute unit were in flight in these cycles"
         + _IN_A_QUEUE,
         False,

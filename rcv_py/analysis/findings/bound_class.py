@@ -29,7 +29,7 @@ ISSUING = 0.6  # of SIMD cycles in which a wave issues: issue-bound
 # through
 # compute units and peak engine clock, from AMD's data sheets of the product named.
 MEMORY_ROOF = {
-    "gfx906": 1_024e9 / (60 * 1.801e9),  # Radeon Instinct MI50
+    "gfx906": 1_024e9 / (60 * 1.725e9),  # Radeon Instinct MI50
     "gfx908": 1_228.8e9 / (120 * 1.502e9),  # Instinct MI100
     "gfx90a": 3_276.8e9 / (220 * 1.7e9),  # Instinct MI250X, both dies
     "gfx942": 5_300e9 / (304 * 2.1e9),  # Instinct MI300X
@@ -199,10 +199,15 @@ def _memory(one: LoadNumbers) -> str:
 
 
 def _latency(one: LoadNumbers) -> str:
-    rate = "" if one.rate is None else f" nor memory ({_rate(one)})"
-    either = "neither " if rate else ""
-    busy = f"although {either}the matrix pipe ({_percent(one.matrix)} busy){rate} is near its roof"
-    if one.of_roof >= NEAR:
+    busy = (
+        f"although neither the matrix pipe ({_percent(one.matrix)} busy) nor memory ({_rate(one)}) is near "
+    )
+    busy += "its roof"
+    if one.rate is None or not one.roof:  # nothing can be said about memory
+        what = "" if one.rate is None else f": waves ask for {_rate(one)}"
+        busy = f"while the matrix pipe is {_percent(one.matrix)} busy; how near memory is to its roof is not "
+        busy += f"known{what}"
+    elif one.of_roof >= NEAR:
         busy = (
             f"while the matrix pipe is {_percent(one.matrix)} busy; waves ask for up to {one.rate:.1f} B per "
             f"CU and cycle, where memory alone delivers at most {one.roof:.1f}, but only "

@@ -57,6 +57,10 @@ TRACE_WORK = (
     "`rcv check --yaml` writes. These waves can be ranked all the same: `--waves all`, or View › Waves."
 )
 UNREAD = "No wave could be read, so there is nothing to find. Problems says why."
+NO_CODE = (
+    "The instructions of the capture could not be read, so nothing is known about what its waves waited for. "
+    "Problems says why."
+)
 CALM = "No finding has 2 % of the kernel's duration or more to gain."
 
 
@@ -73,6 +77,8 @@ def of_inputs(inputs: FindingInputs) -> Findings:
     if not inputs.waves:
         why = UNREAD if len(trace.waves) else _why_no_waves(trace)
         return Findings(key_numbers(inputs), (), 0, 0, len(trace.waves), 0, 0, "", why, unread=inputs.unread)
+    if not len(trace.code):
+        return _without_code(inputs)
     if inputs.match.is_wrong:
         return _alarmed(inputs)
     if inputs.none_works:
@@ -117,7 +123,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         *whole,
         samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         "" if any(not one.is_small for one in found) else CALM,
-        None if is_sampled else class_of(inputs),
+        None if is_sampled or not inputs.is_kernel else class_of(inputs),
         no_issue=0 if is_sampled else inputs.exposure.no_issue,
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,
@@ -135,6 +141,12 @@ def _place(one: Finding) -> tuple[int, bool, bool, float, float, int, str]:
         -one.attributed,
         one.name,
     )
+
+
+def _without_code(inputs: FindingInputs) -> Findings:
+    """Without texts neither work of the matrix unit nor causes nor limits are known."""
+    numbers, counts = key_numbers(inputs, is_trusted=False), (inputs.waves, len(inputs.trace.waves), 0, 0)
+    return Findings(numbers, (), 0, *counts, "", NO_CODE, unread=inputs.unread)
 
 
 def _alarmed(inputs: FindingInputs) -> Findings:

@@ -106,6 +106,11 @@ class FindingInputs:
         return self.batches if self.rows is None else only(self.batches, self.rows)
 
     @property
+    def is_kernel(self) -> bool:
+        """Whether the waves that count stand for the kernel, and are not one population of several."""
+        return self.rows is None or self.choice.name == WORKING
+
+    @property
     def none_works(self) -> bool:
         """Whether those that work are asked for, and all waves left early or are empty."""
         return self._wanted == WORKING and bool(self.populations.read) and not self.populations.has_working

@@ -40,6 +40,8 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         return
     if class_of(inputs).name in (MEMORY, COMPUTE):
         return  # what more waves would ask for is at its roof
+    if limits.resident.peak > limits.waves:
+        return  # more were there than are said to fit: what limits them is not known
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     # Short of workgroups, slots stay empty that fit already; else the mean grows as what fits does.
     extra = limits.waves - mean if is_short else mean * (limits.goal / max(1, limits.waves) - 1)
@@ -245,6 +247,15 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
+def _ceiling_remedy(inputs: FindingInputs, busy: float) -> str:
+    """What wins more: cheaper matrix instructions, or that waves wait less."""
+    nothing, resident = inputs.exposure.nothing, max(1, inputs.exposure.resident)
+    idle = f"nothing happens in {percent(nothing, resident)} of the cycles with a wave"
+    if busy < nothing / resident:
+        return f"Work on the findings above first: {idle}, more than the matrix pipes work."
+    return f"Lower precision or fewer operations can win more than removing waits: {idle}."
+
+
 def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
     """What matrix work alone would take: nothing done about waits can win more."""
     use = inputs.matrix
@@ -263,10 +274,7 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"{count(use.executions)} MFMA or WMMA instructions keep the matrix pipes busy for "
         f"{count(use.busy)} of {count(use.resident)} cycles with a wave "
         f"({percent(use.busy, use.resident)}).",
-        remedy="Above 40 % the kernel makes good use of the unit, below 30 % it waits for something else: "
-        "work on the findings above first."
-        if use.share < 0.4
-        else "The unit is well used: lower precision or fewer operations win more than removing waits.",
+        remedy=_ceiling_remedy(inputs, use.share),
         evidence=tuple(line_of(inputs, int(line)) for line in lines),
         assumption=f"At most: nothing but matrix instructions, without a gap. {use.assumption}",
         rank=CONTEXT,

@@ -15,6 +15,7 @@ from rcv_py.cli.chosen import if_known, in_order
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -32,6 +33,7 @@ _HEAD = ("line", "text", "cycles", "share", *WAYS, "source")
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     read = list(chosen.batches)
     rule = ReferenceRule(arguments.rule)
@@ -41,7 +43,7 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(_HEAD, [[row[name] for name in _HEAD] for row in rows]))
     elif arguments.json:
         document = _document(trace, found, read, rule) | {"rows": rows}
-        print(json_text(SCHEMA, document, about(arguments, trace, waves=chosen.about())))
+        print(json_text(SCHEMA, document, about(arguments, trace, waves=chosen.about(), alarm=alarm)))
     elif not rows:
         print(_why_none(trace, found))
     else:

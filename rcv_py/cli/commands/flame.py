@@ -19,6 +19,7 @@ from rcv_py.cli.about import about
 from rcv_py.cli.flame_place import HEAD, charged_with, show_sandwich
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
 from rcv_py.cli.wave_choice import counted_trace, print_heading, told_batches
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -38,6 +39,7 @@ _OF = {
 def run(arguments: Namespace) -> int:
     """Print the flamegraph of a capture."""
     trace, metric = open_trace(arguments.folder), METRICS[arguments.metric]
+    alarm = warn(trace)
     trace, chosen = counted_trace(trace, arguments)
     charged = charged_with(trace, arguments, None if chosen is None else chosen.rows)
     content = "source" if arguments.content == "sandwich" else arguments.content
@@ -50,7 +52,7 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         waves = None if chosen is None else chosen.about()
         document = _document(trace, tree, arguments)
-        print(json_text("rcv.flame/1", document, about(arguments, trace, waves=waves)))
+        print(json_text("rcv.flame/1", document, about(arguments, trace, waves=waves, alarm=alarm)))
     elif arguments.csv:
         frames = _document(trace, tree, arguments)["frames"]
         sys.stdout.write(csv_text(HEAD, [[frame[name] for name in HEAD] for frame in frames]))

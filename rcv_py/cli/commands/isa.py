@@ -73,8 +73,19 @@ def run(arguments: Namespace) -> int:
         rows = [_cells(columns, (*row[:-1], short_place(row[-1], short))) for row in shown]
         shown_columns = [_shown(columns[i], is_sampled) for i in kept]
         print_table(shown_columns, [[row[i] for i in kept] for row in rows])
-        print(f"\n{count(len(shown))} of {plural(len(found.rows), *_UNITS[kind])}.")
+        print(f"\n{count(len(shown))} of {plural(len(found.rows), *_UNITS[kind])}.", end="")
+        print(_share_note(arguments, kind, is_sampled))
     return 0
+
+
+def _share_note(arguments: Namespace, kind: str, is_sampled: bool) -> str:
+    """What the shares are taken of; of branches they are of how often each was met."""
+    if kind == "branches":
+        return ""
+    if is_sampled:
+        return " Shares are of all samples."
+    idle = "" if arguments.no_idle else " and idle time"
+    return f" Shares are of the latency{idle} of all instructions."
 
 
 def _why_none(trace: Trace, kind: str, arguments: Namespace) -> str:

@@ -22,6 +22,7 @@ from rcv_py.cli.chosen import if_known, tuples_in_order
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -72,6 +73,7 @@ class _Report:
 def run(arguments: Namespace) -> int:
     """Print the table as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    alarm = warn(trace)
     rule = ReferenceRule(arguments.rule)
     chosen = choose_waves(trace, arguments)
     report = (_hidden if arguments.kind == "hidden" else _memory)(chosen, rule, arguments)
@@ -83,7 +85,7 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         waves = chosen.about() if arguments.kind == "hidden" else None
         document = _document(arguments, trace, report, shown)
-        print(json_text("rcv.latency/1", document, about(arguments, trace, waves=waves)))
+        print(json_text("rcv.latency/1", document, about(arguments, trace, waves=waves, alarm=alarm)))
     elif report.reason:
         print(report.reason)
     else:
@@ -110,7 +112,8 @@ def _hidden(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _
     totals = {name: int(column.sum()) for name, column in zip(names, columns[1:], strict=True)}
     totals |= {"matrix_busy": matrix.busy, "simd_resident": matrix.resident}
     whole, hidden = totals["total"], totals["hidden"]
-    footer = f"Hidden: {count(hidden)} of {count(whole)} cycles ({percent(hidden, whole)})."
+    footer = f"Hidden: {count(hidden)} of {count(whole)} cycles ({percent(hidden, whole)}). "
+    footer += "Shares: hidden, of total."
     if matrix.executions:
         share = percent(matrix.busy, matrix.resident)
         footer += f" Matrix units busy: {share} of the time with a wave, by the cycles of their instructions."

@@ -19,6 +19,7 @@ from rcv_py.cli.loop_tables import SHOWN, Asked, Rows, Shown, names
 from rcv_py.cli.places import short_sources, wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 
@@ -34,6 +35,7 @@ _ELASTIC = {**dict.fromkeys(_PLACES, "left"), "text": "right", "split": "right"}
 def run(arguments: Namespace) -> int:
     """Print one of the tables as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    alarm = warn(trace)
     chosen = (
         None if arguments.wave is not None and arguments.waves is None else choose_waves(trace, arguments)
     )
@@ -49,7 +51,7 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         document = _document(asked, arguments) | {"of": len(found), "rows": part}
         waves = None if chosen is None else chosen.about()
-        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves)))
+        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves, alarm=alarm)))
     else:
         if chosen is not None and asked.loops.waves:
             print_heading(chosen)

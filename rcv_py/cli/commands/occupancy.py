@@ -120,5 +120,5 @@ def _footer(trace: Trace, by: str, rows: list[OccupancyRow]) -> str:
     return (
         f"\n{what} waves of {plural(len(rows) - 1, _TITLES[by])} in {lasted}. Mean and peak are waves;\n"
         "the tail is the share of the time behind the last moment with more than half of the peak;\n"
-        "the ramp is cycles until nine tenths of it."
+        "the ramp is cycles until nine tenths of it; shares are of the wave cycles of all."
     )

@@ -17,6 +17,7 @@ from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
+from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
@@ -32,13 +33,16 @@ _TITLES = {
 def run(arguments: Namespace) -> int:
     """Print the summary of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
+    alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     found = device_summary(trace, chosen.batches, chosen.rows)
     if arguments.csv:
         sys.stdout.write(csv_text(NAMES, summary_rows(found)))
     elif arguments.json:
         document = {"capture": trace.name, **_document(found)}
-        print(json_text("rcv.summary/1", document, about(arguments, trace, waves=chosen.about())))
+        print(
+            json_text("rcv.summary/1", document, about(arguments, trace, waves=chosen.about(), alarm=alarm))
+        )
     else:
         _print(trace.name, found, chosen)
     return 0
@@ -92,7 +96,8 @@ def _print(name: str, found: DeviceSummary, chosen: ChosenWaves) -> None:
 
 
 def _print_pipes(found: DeviceSummary, pipes: PipeUse) -> None:
-    print("\nShare of the cycles in which a SIMD had a traced wave; of kinds of instruction: cycles of issue")
+    print("\nShare of the cycles in which a SIMD had a traced wave; of kinds of instruction: cycles of")
+    print("issue, and in Other also those of s_endpgm while the last operations of its wave are on the way")
     names = ("issuing", "working", "matrix_busy", "no_issue", "nothing", *pipes.used)
     rows = []
     for place, resident, columns in pipe_rows(found):

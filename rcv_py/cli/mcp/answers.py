@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from rcv_py.base.text import escaped_json
 from rcv_py.cli.mcp.worker import USAGE, Answer
 
 KB = 1000
@@ -69,7 +70,7 @@ def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], dict[
 
 
 def _text(document: dict[str, Any]) -> str:
-    return orjson.dumps(document).decode()
+    return escaped_json(orjson.dumps(document).decode())
 
 
 def _shortened(value: Any, length: int) -> Any:

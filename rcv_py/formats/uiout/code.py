@@ -22,7 +22,10 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import TokenKind
 
-PANELS = ("isa", "explorer", "top_lines", "hotspot", "source", "labels")
+PANELS = (
+    *("isa", "explorer", "top_lines", "hotspot", "source", "labels"),
+    *("causes", "loops", "bubbles", "waits", "latency", "distribution", "flamegraph"),
+)
 _LABELS = (";", "label")
 _COSTS = ("hit", "latency", "stall", "idle")
 

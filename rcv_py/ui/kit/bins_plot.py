@@ -88,7 +88,7 @@ class BinsPlot(pg.PlotWidget):
         end = int(bins.stop[used[-1]]) if len(used) else 1
         plot.setRange(xRange=(int(bins.first[0]), end), yRange=(0, max(bins.axis_max, 1)), padding=0)
         plot.setLabel("left", escaped(unit))
-        plot.setLabel("bottom", escaped(f"row of the program, {bins.step} a bar"))
+        plot.setLabel("bottom", escaped(f"instruction, {bins.step} a bar"))
         self._mark()
 
     def select(self, bins: tuple[int, int] | None) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from rcv_py.base.text import elide_right
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.rows_item import CANVAS, FAINT_KERNELS, KERNEL_COLORS, KERNELS, Frame, RowShape
 from rcv_py.ui.kit.theme import Theme
 from rcv_py.ui.kit.token_rows import RowName
@@ -135,8 +136,10 @@ class BoxRows:
             color, text = self.name_of(box)
             left = float((begin[place] - window.begin) * per_cycle) + 3 * frame.scale
             painter.setPen(color)
-            painter.drawText(
-                QPointF(left, frame.top(int(boxes.row[box])) + down), elide_right(text, int(room[place]))
+            draw_text(
+                painter,
+                QPointF(left, frame.top(int(boxes.row[box])) + down),
+                elide_right(text, int(room[place])),
             )
 
     def _codes(self, rows: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.place_text import place_text
-from rcv_py.base.text import percent
+from rcv_py.base.text import percent, visible
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.plain_text import tooltip
 from rcv_py.ui.kit.table_model import grouped
@@ -173,7 +173,7 @@ class CauseModel(QAbstractItemModel):
             return None
         node, column = self.node(index), index.column()
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.text(node, column)
+            return visible(self.text(node, column))
         if role == Qt.ItemDataRole.ToolTipRole:
             return tooltip(self.tip(node))
         if role == Qt.ItemDataRole.AccessibleTextRole:

@@ -20,7 +20,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from rcv_py.analysis.place_trees import Place
-from rcv_py.base.text import percent, short_count
+from rcv_py.base.text import percent, short_count, visible
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.ui.kit.cost_bars import draw_bar
 from rcv_py.ui.kit.plain_text import tooltip
@@ -96,7 +96,7 @@ class TreeModel(QAbstractItemModel):
             return None
         place, column = self.place(index), index.column()
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.text(place, column)
+            return visible(self.text(place, column))
         if role == Qt.ItemDataRole.ToolTipRole:
             return tooltip(self.tip(place))
         if role == Qt.ItemDataRole.AccessibleTextRole:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 from rcv_py.base.text import elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.theme import Theme
 from rcv_py.ui.kit.time_overlay import TimeOverlay
 
@@ -95,7 +96,7 @@ class CurveOverlay(TimeOverlay):
         painter.drawRoundedRect(rect, 3, 3)
         line = QRectF(rect.x() + PAD_PX, rect.y() + PAD_PX, width - 2 * PAD_PX, LINE_PX)
         painter.setPen(self._theme.role("muted"))
-        painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+        draw_text(painter, line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
         for one, name in zip(readings, names, strict=True):
             line.translate(0, LINE_PX)
             if one.color is not None:
@@ -104,7 +105,7 @@ class CurveOverlay(TimeOverlay):
             painter.setFont(font)
             painter.setPen(self._theme.role("text" if one.value else "muted"))
             middle = Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(line.adjusted(14, 0, 0, 0), Qt.AlignmentFlag.AlignLeft | middle, name)
-            painter.drawText(line, Qt.AlignmentFlag.AlignRight | middle, one.value)
+            draw_text(painter, line.adjusted(14, 0, 0, 0), Qt.AlignmentFlag.AlignLeft | middle, name)
+            draw_text(painter, line, Qt.AlignmentFlag.AlignRight | middle, one.value)
         font.setBold(False)
         painter.setFont(font)

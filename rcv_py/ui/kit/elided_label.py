@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 
-from rcv_py.ui.kit.plain_text import PlainLabel, tooltip
+from rcv_py.ui.kit.plain_text import PlainLabel, draw_text, tooltip
 
 NARROWEST = 24
 
@@ -30,4 +30,4 @@ class ElidedLabel(PlainLabel):
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
         with QPainter(self) as painter:
             painter.setPen(self.palette().color(self.foregroundRole()))
-            painter.drawText(box, self.alignment(), text)
+            draw_text(painter, box, self.alignment(), text)

@@ -6,8 +6,14 @@ from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 
-CODE, TIME, SOURCE = "isa", "global_timeline", "source"
-SHOWN_IN = {"line": CODE, "token": TIME, "wave": TIME, "window": TIME, "source": SOURCE}  # panels by kind
+# Panels by kind; an execution is seen in the timeline that draws instructions.
+SHOWN_IN = {
+    "line": "isa",
+    "token": "compute_unit",
+    "wave": "global_timeline",
+    "window": "global_timeline",
+    "source": "source",
+}
 ROOM = 0.05  # of a range, left and right of it
 
 

@@ -20,6 +20,7 @@ from rcv_py.base.text import csv_cell, short_kernel, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.state.session import Session
 from rcv_py.ui.kit.panel import Panel, Sheet
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.theme import Theme
 
 CAPTION_PX = 26
@@ -126,4 +127,4 @@ def _paint(painter: QPainter, widget: QWidget, theme: Theme, text: str) -> None:
     painter.setFont(widget.window().font())
     box = line.marginsRemoved(QMarginsF(MARGIN_PX, 0, MARGIN_PX, 0))
     shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, int(box.width()))
-    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+    draw_text(painter, box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.findings.finding import RANKED, SAMPLES, Finding
-from rcv_py.ui.kit.plain_text import tooltip
+from rcv_py.ui.kit.plain_text import draw_text, tooltip
 from rcv_py.ui.kit.theme import Theme
 
 ROW = 24  # px
@@ -67,7 +67,7 @@ class FindingList(QListWidget):
             last.setToolTip(tooltip(rest))
             self.addItem(last)
         names = [one.name for one in findings]
-        self.setCurrentRow(names.index(name) if name in names else 0 if findings else -1)
+        self.setCurrentRow(names.index(name) if name in names else 0 if self.count() else -1)
         self.blockSignals(False)
         self._tell(self.currentRow())
 
@@ -122,17 +122,17 @@ class _Rows(QStyledItemDelegate):
         right, left = box.right() - PAD, box.x() + NUMBER + PAD
         room = QRect(left, box.y(), right - left, box.height())
         if one is not None:
-            painter.drawText(QRect(box.x(), box.y(), NUMBER, box.height()), _RIGHT, f"{index.row() + 1}")
+            draw_text(painter, QRect(box.x(), box.y(), NUMBER, box.height()), _RIGHT, f"{index.row() + 1}")
         if one is not None and is_ranked and one.cycles:
             share = one.gain if one.unit != SAMPLES else one.share
-            painter.drawText(QRect(right - SHARE, box.y(), SHARE, box.height()), _RIGHT, _share(one, share))
+            draw_text(painter, QRect(right - SHARE, box.y(), SHARE, box.height()), _RIGHT, _share(one, share))
             bar = QRectF(right - SHARE - PAD - BAR, box.y() + 8, BAR, box.height() - 16)
             self._bar(painter, bar, share)
             room.setWidth(right - SHARE - 2 * PAD - BAR - left)
         painter.setPen(role("text" if is_ranked else "muted"))
         text = index.data(Qt.ItemDataRole.DisplayRole) if one is None else one.title
         title = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, _LEFT, title)
+        draw_text(painter, room, _LEFT, title)
         painter.restore()
 
     def _bar(self, painter: QPainter, box: QRectF, share: float) -> None:

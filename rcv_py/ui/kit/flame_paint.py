@@ -14,6 +14,7 @@ from rcv_py.base.colors import contrast
 from rcv_py.base.text import elide_right
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.ui.kit.flame_scene import Camera, FlameScene
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.rects import Rects
 from rcv_py.ui.kit.theme import Theme
 
@@ -165,14 +166,14 @@ class FlamePainter:
             x, y = float(left[at]) + TEXT_PX, float(boxes[at, 1])
             y += (boxes[at, 3] - metrics.height()) / 2 + ascent
             painter.setPen(self.ink(int(codes[frame])))
-            painter.drawText(QPointF(x, y), elide_right(text, most) if most > 0 else "")
+            draw_text(painter, QPointF(x, y), elide_right(text, most) if most > 0 else "")
             more = source_text(scene.trace, scene.tree, frame) if most > len(text) + 8 else ""
             if more:
                 ink = QColor(painter.pen().color())
                 ink.setAlphaF(0.72)
                 painter.setPen(ink)
                 shown = elide_right(more, most - len(text) - 2)
-                painter.drawText(QPointF(x + (len(text) + 2) * letter, y), shown)
+                draw_text(painter, QPointF(x + (len(text) + 2) * letter, y), shown)
 
     def paint_marks(self, painter: QPainter, scene: FlameScene, camera: Camera, marks: Marks) -> None:
         """Outline what is selected, hovered and focused."""

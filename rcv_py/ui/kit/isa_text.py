@@ -8,6 +8,7 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPainter
 
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.theme import Theme
 
 _TOKEN = re.compile(
@@ -85,13 +86,13 @@ class TextInk:
         cut = text if len(text) <= room else text[: room - 1] + "…"
         ink = painter.pen().color()
         if plain:
-            painter.drawText(at, cut)
+            draw_text(painter, at, cut)
             return
         for start, stop, name in pieces(text):
             if start >= len(cut):
                 break
             painter.setPen(self.color(name, kind, ink))
-            painter.drawText(QPointF(at.x() + start * char_px, at.y()), cut[start:stop])
+            draw_text(painter, QPointF(at.x() + start * char_px, at.y()), cut[start:stop])
         painter.setPen(ink)
         if len(cut) == room and len(text) > room:
-            painter.drawText(QPointF(at.x() + (room - 1) * char_px, at.y()), "…")
+            draw_text(painter, QPointF(at.x() + (room - 1) * char_px, at.y()), "…")

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.patterns import Pattern
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import elide_right, visible
 from rcv_py.model.kinds import StallReason
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.kit import arrow_gutter
@@ -24,7 +24,7 @@ from rcv_py.ui.kit.isa_fold_view import FoldView
 from rcv_py.ui.kit.isa_margin import MarginInk
 from rcv_py.ui.kit.isa_text import TextInk
 from rcv_py.ui.kit.isa_tips import fold_tip, isa_tip
-from rcv_py.ui.kit.plain_text import show_tip
+from rcv_py.ui.kit.plain_text import draw_text, show_tip
 from rcv_py.ui.kit.rows_view import Look
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.theme import Theme
@@ -148,14 +148,14 @@ class IsaView(FoldView):
 
     def _paint_instruction(self, painter: QPainter, cell: QRect, row: int) -> None:
         assert self.rows is not None
-        text, code = self.rows.text[row], self.rows.trace.code
+        text, code = visible(self.rows.text[row]), self.rows.trace.code
         at = QPointF(cell.left() + PAD, cell.top() + self.baseline)
         room = self.chars_in(cell.width() - 2 * PAD)
         if self.is_fold(row):
             name, rest = self.fold_title(row)
             left = room - len(rest) - NOTE_GAP
             name = elide_right(name, left if left >= LEAST_NAME else room)
-            painter.drawText(at, name)
+            draw_text(painter, at, name)
             self._paint_note(painter, cell, len(name), rest)
             return
         if self._found[row]:
@@ -183,7 +183,7 @@ class IsaView(FoldView):
         ink = painter.pen().color()
         painter.setPen(self.theme.role("muted"))
         left = cell.right() - PAD - len(note) * self.char_px
-        painter.drawText(QPointF(left, cell.top() + self.baseline), note)
+        draw_text(painter, QPointF(left, cell.top() + self.baseline), note)
         painter.setPen(ink)
 
     def _paint_found(self, painter: QPainter, cell: QRect, text: str, room: int) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import TokenKind
-from rcv_py.ui.kit.plain_text import show_tip
+from rcv_py.ui.kit.plain_text import draw_text, show_tip
 from rcv_py.ui.kit.theme import Theme
 
 LEFT, RIGHT, TOP, BOTTOM = 52, 8, 8, 18  # px around the columns
@@ -119,12 +119,18 @@ class IterationStrip(QWidget):
             painter.drawLine(int(area.left()), int(y), int(area.right()), int(y))
             painter.setPen(self._theme.role("muted"))
             box = QRectF(0, y - fine.height() / 2, LEFT - 6, fine.height())
-            painter.drawText(
-                box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, count(most * line // GRID)
+            draw_text(
+                painter,
+                box,
+                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+                count(most * line // GRID),
             )
         text = f"{plural(len(self), 'iteration')}, cycles each"
-        painter.drawText(
-            QRectF(area.left(), area.bottom() + 2, area.width(), BOTTOM - 2), Qt.AlignmentFlag.AlignLeft, text
+        draw_text(
+            painter,
+            QRectF(area.left(), area.bottom() + 2, area.width(), BOTTOM - 2),
+            Qt.AlignmentFlag.AlignLeft,
+            text,
         )
 
     def _paint_columns(self, painter: QPainter) -> None:

@@ -13,7 +13,7 @@ from rcv_py.analysis.memory_and_waits import entries, matched_lines
 from rcv_py.analysis.memory_latency import MemoryLatency
 from rcv_py.analysis.place_text import instruction_place
 from rcv_py.analysis.wait_latency import WaitLatency
-from rcv_py.base.text import short_count
+from rcv_py.base.text import DASH, percent, short_count
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.column_widths import PAD
@@ -71,7 +71,7 @@ def hidden_rows(code: CodeTable, table: HiddenTable) -> LatencyRows:
         _cycles("issue", "hidden issue", table.issue, "Hidden part of the issue.", most),
     )
     whole, hidden = int(table.total.sum()), int(table.hidden.sum())
-    note = f"{short_count(hidden)} of {short_count(whole)} cycles hidden ({hidden / max(1, whole):.0%})"
+    note = f"{short_count(hidden)} of {short_count(whole)} cycles hidden ({percent(hidden, whole) or DASH})"
     return LatencyRows(
         table.line,
         columns,

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rcv_py.ui.kit.plain_text import tooltip
+from rcv_py.ui.kit.plain_text import draw_text, tooltip
 
 SQUARE = 10
 GAP = 12
@@ -58,8 +58,8 @@ class Legend(QWidget):
         base = middle + (self.fontMetrics().ascent() - self.fontMetrics().descent()) // 2
         for color, name in self._items:
             if left + self._width(name) - GAP > self.width():
-                painter.drawText(left, base, "…")
+                draw_text(painter, left, base, "…")
                 return
             painter.fillRect(left, middle - SQUARE // 2, SQUARE, SQUARE, color)
-            painter.drawText(left + SQUARE + 5, base, name)
+            draw_text(painter, left + SQUARE + 5, base, name)
             left += self._width(name)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from rcv_py.analysis.marker_spans import MarkerSpans
 from rcv_py.base import colors
 from rcv_py.base.text import elide_right
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.rows_item import Frame, marker_codes
 from rcv_py.ui.kit.theme import Theme
 
@@ -146,7 +147,7 @@ class MarkerBand:
             painter.setPen(readable_on_marker(frame.theme, int(spans.kind[span]), int(spans.name_id[span])))
             name = elide_right(spans.names[int(spans.name_id[span])], int(room[place]))
             top = frame.top(int(lanes.row[box])) + self._top(frame, int(lanes.lane[box]))
-            painter.drawText(QPointF(float(left[place]) + 3 * frame.scale, top + down), name)
+            draw_text(painter, QPointF(float(left[place]) + 3 * frame.scale, top + down), name)
 
     def _seen(self, frame: Frame) -> np.ndarray:
         lanes, window = self.lanes, frame.pixels.window

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rcv_py.ui.kit.plain_text import show_tip
+from rcv_py.ui.kit.plain_text import draw_text, show_tip
 from rcv_py.ui.kit.theme import Theme
 
 THICK = 9
@@ -90,12 +90,12 @@ class Meters(QWidget):
         theme, middle = self._theme, Qt.AlignmentFlag.AlignVCenter
         painter.setPen(theme.role("muted"))
         if meter.is_heading:
-            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | middle, meter.name)
+            draw_text(painter, box, Qt.AlignmentFlag.AlignLeft | middle, meter.name)
             return
         name = self.fontMetrics().elidedText(meter.name, Qt.TextElideMode.ElideRight, left - 4)
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | middle, name)
+        draw_text(painter, box, Qt.AlignmentFlag.AlignLeft | middle, name)
         painter.setPen(theme.role("text"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignRight | middle, number(meter))
+        draw_text(painter, box, Qt.AlignmentFlag.AlignRight | middle, number(meter))
         room = max(0, box.width() - left - right)
         top = box.top() + (box.height() - THICK) / 2
         painter.fillRect(QRectF(left, top, room, THICK), theme.role("raised"))

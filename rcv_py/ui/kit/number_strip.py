@@ -10,9 +10,11 @@ from rcv_py.analysis.findings.finding import KeyNumber
 from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.plain_text import tooltip
 
+ROUNDING = 2  # px that a text may need more than its advance
+
 
 class NumberStrip(QWidget):
-    """Equal columns; a value that does not fit ends in an ellipsis."""
+    """Equal columns; where room is short, names and the first value (a kernel) are cut, numbers never."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +33,7 @@ class NumberStrip(QWidget):
         for place, cell in enumerate(self._cells):
             cell.setVisible(place < len(numbers))
             if place < len(numbers):
-                cell.put(numbers[place])
+                cell.put(numbers[place], is_whole=place > 0)
         self.setAccessibleName(", ".join(f"{one.name} {one.text} {one.of}".strip() for one in numbers))
 
 
@@ -49,9 +51,12 @@ class _Cell(QWidget):
         column.addWidget(self.name)
         column.addWidget(self.value)
 
-    def put(self, number: KeyNumber) -> None:
+    def put(self, number: KeyNumber, is_whole: bool) -> None:
         tip = "\n".join(part for part in (f"{number.text}  {number.of}".strip(), number.meaning) if part)
         self.name.setText(number.name)
         self.value.setText(number.text)
+        self.value.ensurePolished()  # the width is that of the heading's font
+        room = self.value.fontMetrics().horizontalAdvance(number.text) + ROUNDING
+        self.value.setMinimumWidth(room if is_whole else 0)
         for widget in (self, self.name, self.value):
             widget.setToolTip(tooltip(tip))

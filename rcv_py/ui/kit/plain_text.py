@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
 
@@ -62,6 +62,12 @@ def tooltip(text: str) -> str:
         return text
     plain = shown(text)
     return rich("<qt style='white-space:pre-wrap'>{}</qt>", plain) if QtText.mightBeRichText(plain) else plain
+
+
+def draw_text(painter: QPainter, *where_and_text: Any) -> None:
+    """Draw a text that no letter of it can turn or hide; the arguments are those of QPainter.drawText."""
+    *where, text = where_and_text
+    painter.drawText(*where, visible(text))
 
 
 def button_text(text: str) -> str:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.rows_item import RowsItem
 from rcv_py.ui.kit.theme import Theme
 
@@ -65,7 +66,7 @@ class RowLabels(pg.AxisItem):
         painter.setPen(self._theme.role("muted"))
         text = QFontMetricsF(painter.font()).elidedText(group, Qt.TextElideMode.ElideRight, room)
         rect = QRectF(8, top, room, min(bottom - top, max(rows.source.shape.spans, TEXT_PX + 3)))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_row(self, painter: QPainter, row: int) -> None:
         rows = self.rows
@@ -84,7 +85,7 @@ class RowLabels(pg.AxisItem):
         text = QFontMetricsF(painter.font()).elidedText(label, Qt.TextElideMode.ElideRight, room)
         rect = QRectF(width - 8 - room, top, room, shape.spans)
         side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft
-        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | side, text)
+        draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | side, text)
         if value := rows.source.value(row):
             painter.setPen(self._theme.role("muted"))
-            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, value)
+            draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, value)

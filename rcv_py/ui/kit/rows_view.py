@@ -29,9 +29,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
-from rcv_py.base.text import csv_cell
+from rcv_py.base.text import csv_cell, visible
 from rcv_py.ui.kit.column_widths import PAD, ColumnWidths
-from rcv_py.ui.kit.plain_text import copy_text, show_tip
+from rcv_py.ui.kit.plain_text import copy_text, draw_text, show_tip
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.smooth_scroll import SmoothScroll
 from rcv_py.ui.kit.table_header import TableHeader
@@ -301,11 +301,11 @@ class RowsView(QTableView):
 
     def draw_text(self, painter: QPainter, cell: QRect, text: str, column: Column) -> None:
         """Draw a cell's text with the painter's pen, cut with an ellipsis if it does not fit."""
-        room = self.chars_in(cell.width() - 2 * PAD)
+        text, room = visible(text), self.chars_in(cell.width() - 2 * PAD)
         if len(text) > room:
             text = "…" + text[len(text) - room + 1 :] if column.is_elided_left else text[: room - 1] + "…"
         left = cell.right() - PAD - len(text) * self._char_px if column.is_number else cell.left() + PAD
-        painter.drawText(QPointF(left, cell.top() + self.baseline), text)
+        draw_text(painter, QPointF(left, cell.top() + self.baseline), text)
 
     def _paint_marks(self, painter: QPainter, first: int, rows: list[int]) -> None:
         width, height = self.viewport().width(), self.row_height

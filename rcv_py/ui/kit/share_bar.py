@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import count, percent
-from rcv_py.ui.kit.plain_text import show_tip
+from rcv_py.ui.kit.plain_text import draw_text, show_tip
 from rcv_py.ui.kit.theme import Theme
 
 BAR = 14
@@ -145,7 +145,7 @@ class ShareBar(QWidget):
             largest = max(self.shares, key=lambda share: share.value)
             painter.setPen(self._theme.role("text"))
             text = f"{100 * largest.value / whole:.0f} %\n{largest.name}"
-            painter.drawText(QRectF(0, 0, RING, RING), Qt.AlignmentFlag.AlignCenter, text)
+            draw_text(painter, QRectF(0, 0, RING, RING), Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_rows(self, painter: QPainter) -> None:
         area, metrics = self._rows_area(), self.fontMetrics()
@@ -157,12 +157,12 @@ class ShareBar(QWidget):
             painter.fillRect(area.left(), swatch, SWATCH, SWATCH, share.color(self._theme))
             box = QRect(area.left() + SWATCH + 6, top, area.width() - SWATCH - 6, self._row)
             painter.setPen(self._theme.role("text"))
-            painter.drawText(box, right, percent(share.value, self.whole))
+            draw_text(painter, box, right, percent(share.value, self.whole))
             painter.setPen(self._theme.role("muted"))
             room, amount = box.width() - numbers, count(share.value)
             if room > metrics.horizontalAdvance(share.name + amount) + 16:
-                painter.drawText(box.adjusted(0, 0, -numbers, 0), right, amount)
-            painter.drawText(box, left, metrics.elidedText(share.name, Qt.TextElideMode.ElideRight, room))
+                draw_text(painter, box.adjusted(0, 0, -numbers, 0), right, amount)
+            draw_text(painter, box, left, metrics.elidedText(share.name, Qt.TextElideMode.ElideRight, room))
 
     def event(self, event: QEvent) -> bool:
         """Explain the part under the mouse."""

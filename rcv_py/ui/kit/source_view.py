@@ -14,7 +14,7 @@ from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.ui.kit.column_widths import PAD, Elastic
 from rcv_py.ui.kit.cost_bars import draw_bar, mix
 from rcv_py.ui.kit.highlight import Span
-from rcv_py.ui.kit.plain_text import joined, rich
+from rcv_py.ui.kit.plain_text import draw_text, joined, rich
 from rcv_py.ui.kit.rows_view import Look, RowsView
 from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.table_model import Column, grouped
@@ -154,4 +154,4 @@ class SourceView(RowsView):
     def _paint_piece(painter: QPainter, text: str, left: float, base: int, color: QColor) -> None:
         if text and not text.isspace():
             painter.setPen(color)
-            painter.drawText(QPointF(left, base), text)
+            draw_text(painter, QPointF(left, base), text)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from rcv_py.base import colors
 from rcv_py.base.text import elide_right
 from rcv_py.model.lod import STALLED
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.rows_item import Frame
 from rcv_py.ui.kit.theme import Theme
 
@@ -56,7 +57,7 @@ def paint_names(
         for row in chosen[code[chosen] == one].tolist():
             name = elide_right(mnemonic(texts[line[row]]), int(room[row]))
             at = QPointF(left[row] + MARGIN_PX * frame.scale, spans.top[row] + down[row])
-            painter.drawText(at, name)
+            draw_text(painter, at, name)
 
 
 @lru_cache(maxsize=4096)

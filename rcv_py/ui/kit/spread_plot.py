@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.distribution_view import DistributionView
 from rcv_py.base.text import count, percent, plural, short_count
-from rcv_py.ui.kit.plain_text import show_tip
+from rcv_py.ui.kit.plain_text import draw_text, show_tip
 from rcv_py.ui.kit.theme import Theme
 
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 34, 36  # px around the bars
@@ -163,7 +163,7 @@ class SpreadPlot(QWidget):
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(self._theme.role("muted"))
             box = QRectF(0, y - 8, LEFT - LABEL_GAP, 16)
-            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, _short(hits))
+            draw_text(painter, box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, _short(hits))
 
     def _paint_bars(self, painter: QPainter, area: QRectF, highest: int) -> None:
         assert self.view is not None
@@ -195,11 +195,11 @@ class SpreadPlot(QWidget):
             if left < free:
                 continue
             painter.drawLine(QPointF(x, area.bottom()), QPointF(x, area.bottom() + 3))
-            painter.drawText(QPointF(left, area.bottom() + 4 + metrics.ascent()), text)
+            draw_text(painter, QPointF(left, area.bottom() + 4 + metrics.ascent()), text)
             free = left + 2 * half + 14
         scale = "cycles, logarithmic" if self.view.wanted.is_log else "cycles"
         box = QRectF(area.left(), self.height() - metrics.height() - 1, area.width(), metrics.height())
-        painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, scale)
+        draw_text(painter, box, Qt.AlignmentFlag.AlignHCenter, scale)
 
     def _ticks(self, room: float) -> list[int]:
         """Round numbers of cycles inside the bars, about as many as there is room for."""
@@ -226,7 +226,7 @@ class SpreadPlot(QWidget):
             left = min(max(x - width / 2, 2.0), self.width() - width - 2.0)
             line = next((at for at, end in enumerate(free) if left > end), None)
             if line is not None:
-                painter.drawText(QPointF(left, TOP - 20 - 14 * line + metrics.ascent()), text)
+                draw_text(painter, QPointF(left, TOP - 20 - 14 * line + metrics.ascent()), text)
                 free[line] = left + width + LABEL_GAP
         if self.token is not None:
             x, y = self.x_of(self.token), area.bottom() + 1

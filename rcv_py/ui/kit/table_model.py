@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from rcv_py.base.text import visible
 from rcv_py.ui.kit.plain_text import tooltip
 
 VALUE_ROLE = int(Qt.ItemDataRole.UserRole)  # the plain value: what sorting and export use
@@ -167,7 +168,7 @@ class TableModel(QAbstractTableModel):
             return None
         column = self.columns[at]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return self.text(row, at)
+            return visible(self.text(row, at))
         if role == VALUE_ROLE and column.has_values:
             return _plain(column.values[row])
         if role == Qt.ItemDataRole.TextAlignmentRole:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.base.text import count
 from rcv_py.model.window import TimeWindow
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.theme import Theme
 
 HEIGHT = 22
@@ -102,9 +103,9 @@ class TimeAxis(pg.AxisItem):
             text = self.scale_of_time.text(time, step)
             if x + 4 + metrics.horizontalAdvance(text) < room:
                 painter.setPen(self._theme.role("muted"))
-                painter.drawText(QPointF(x + 4, height - 7), text)
+                draw_text(painter, QPointF(x + 4, height - 7), text)
         painter.setPen(self._theme.role("muted"))
         rect = QRectF(0, 0, width - 6, height - 3)
-        painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, title)
+        draw_text(painter, rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, title)
         painter.setPen(self._theme.role("line"))
         painter.drawLine(QPointF(0, height - 0.5), QPointF(width, height - 0.5))

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.theme import Theme
 
 
@@ -168,7 +169,7 @@ class TimeOverlay(pg.GraphicsObject):
         painter.setBrush(self._theme.role("base"))
         painter.drawRoundedRect(rect, 3, 3)
         painter.setPen(self._theme.role("text"))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+        draw_text(painter, rect, Qt.AlignmentFlag.AlignCenter, text)
 
     def _resized(self) -> None:
         self.prepareGeometryChange()

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.base.text import short_count
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.row_labels import WIDTH
 from rcv_py.ui.kit.theme import Theme
 from rcv_py.ui.kit.time_axis import round_step
@@ -54,7 +55,7 @@ class ValueAxis(pg.AxisItem):
             middle = min(max(y, metrics.height() / 2), height - metrics.height() / 2)
             rect = QRectF(20, middle - metrics.height() / 2, width - 28, metrics.height())
             side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(rect, side, value_text(value, step))
+            draw_text(painter, rect, side, value_text(value, step))
         painter.fillRect(QRectF(width - 1, 0, 1, height), self._theme.role("line"))
         self._paint_title(painter, metrics, height)
 
@@ -64,7 +65,7 @@ class ValueAxis(pg.AxisItem):
         painter.translate(4, height)
         painter.rotate(-90)
         text = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, max(0.0, height - 4))
-        painter.drawText(QRectF(0, 0, height, metrics.height() + 2), Qt.AlignmentFlag.AlignCenter, text)
+        draw_text(painter, QRectF(0, 0, height, metrics.height() + 2), Qt.AlignmentFlag.AlignCenter, text)
         painter.restore()
 
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from rcv_py.analysis.place_text import place_text
 from rcv_py.analysis.wait_summary import WaitSummary
-from rcv_py.base.text import percent
+from rcv_py.base.text import percent, visible
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.kit.cost_bars import draw_bar
@@ -178,7 +178,7 @@ class WaitModel(QAbstractItemModel):
             return None
         node, column = self.node(index), index.column()
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.text(node, column)
+            return visible(self.text(node, column))
         if role == Qt.ItemDataRole.ToolTipRole:
             return tooltip(self.tip(node))
         if role == Qt.ItemDataRole.AccessibleTextRole:

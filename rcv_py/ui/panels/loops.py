@@ -32,7 +32,7 @@ NO_WAVES = (
 )
 READING = "Loops are shown as soon as waves are read."
 UNREAD = "No wave could be read, so nothing is known about loops. Problems says why."
-NO_LOOP = "No wave jumped back to a line it had run: the kernel has no loop, or each ran only one round."
+NO_LOOP = "No wave that counts jumped back to an instruction it had run: no loop, or one iteration of each."
 ALL, SELECTED, OUTLIERS = range(3)
 SORTED = command_text.same("wave", "cycles", "stall", "idle", "begin", "note", number="iteration")
 SCOPES = ("All waves", "Selected wave", "Outliers")

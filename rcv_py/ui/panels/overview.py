@@ -23,6 +23,7 @@ from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.empty_state import reason
 from rcv_py.ui.kit.panel import Panel, panel
+from rcv_py.ui.kit.plain_text import draw_text
 from rcv_py.ui.kit.wave_rows import wave_rows
 
 HEIGHT = 44
@@ -149,7 +150,7 @@ class OverviewPanel(BrushStrip, Panel):
             if trace is not None and not trace.has_times:
                 painter.setPen(self.ui.theme.role("muted"))
                 how = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-                painter.drawText(self.rect().adjusted(8, 0, -8, 0), how, self.sentence)
+                draw_text(painter, self.rect().adjusted(8, 0, -8, 0), how, self.sentence)
             elif trace is not None:
                 self._paint_range(painter)
                 self.paint_window(painter, self.height() - BAND_PX)

@@ -13,6 +13,7 @@ from rcv_py.analysis.findings.text import markdown, one_as_markdown
 from rcv_py.state.commands import Command
 from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.kit.elided_label import ElidedLabel
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.evidence_go import go_to
 from rcv_py.ui.kit.finding_list import FindingList
@@ -40,7 +41,7 @@ class TriagePanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.found: Findings | None = None
-        self.strip, self.note, self.headline = NumberStrip(), PlainLabel(), PlainLabel()
+        self.strip, self.note, self.headline = NumberStrip(), ElidedLabel(), PlainLabel()
         self.list = FindingList(ui.theme)
         self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
         self.copy = QPushButton("Copy")
@@ -117,9 +118,8 @@ class TriagePanel(Panel):
             self.list.show_findings(())
             return
         self.strip.show_numbers(found.numbers)
-        partial = f"partial: {found.partial}" if found.partial else ""
-        self.note.setText(" · ".join(filter(None, (found.selection, partial))))
-        self.note.setToolTip(tooltip(self._why_partial(found)))
+        self.note.setText(f"partial: {found.partial}" if found.partial else "")
+        self.note.setToolTip(tooltip(self._why_partial(found) or self.note.text()))
         self.copy.setVisible(bool(found.findings))
         self.list.show_findings(found.told, found.small_text)
 
@@ -213,8 +213,9 @@ class TriagePanel(Panel):
         )
 
     def caption(self) -> str:
-        """How much was looked at."""
-        return self.note.text()
+        """Which waves are ranked, and how much was looked at."""
+        selection = "" if self.found is None else self.found.selection
+        return " · ".join(filter(None, (selection, self.note.text())))
 
     def command_line(self) -> command_text.Words | None:
         """The findings."""

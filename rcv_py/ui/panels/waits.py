@@ -18,6 +18,7 @@ from rcv_py.ui.kit import command_text
 from rcv_py.ui.kit.coalesce import Coalesce
 from rcv_py.ui.kit.context import UiContext
 from rcv_py.ui.kit.costs import only_for
+from rcv_py.ui.kit.counted_waves import waves_note
 from rcv_py.ui.kit.empty_state import WithEmptyState, reason
 from rcv_py.ui.kit.legend import Legend
 from rcv_py.ui.kit.panel import Panel, Sheet, panel
@@ -198,14 +199,13 @@ class WaitsPanel(Panel):
         return UNREAD if is_over else READING
 
     def _note(self, summary: WaitSummary) -> str:
-        store = self.session.store
-        missing = 0 if store is None else len(store.missing)
         text = f"{count(self._whole.stall)} cycles of stall in {plural(summary.waves, 'wave')}"
         if self.session.clock_range.value is not None:
             return f"{text} of the clock range"
-        if summary.waves + missing < summary.of:
+        store = self.session.store
+        if store is not None and not store.is_complete:
             return f"partial: {summary.waves:,} of {plural(summary.of, 'wave')} read"
-        return text
+        return " · ".join(filter(None, (waves_note(self.session), text)))
 
     def _restyle(self) -> None:
         trace, theme = self.session.trace.value, self.ui.theme

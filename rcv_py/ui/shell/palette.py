@@ -26,8 +26,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rcv_py.base.text import visible
 from rcv_py.ui.kit.icons import icon
-from rcv_py.ui.kit.plain_text import tooltip
+from rcv_py.ui.kit.plain_text import draw_text, tooltip
 from rcv_py.ui.kit.theme import Theme
 from rcv_py.ui.shell.palette_items import Item
 
@@ -59,7 +60,7 @@ class Items(QAbstractListModel):
         """Title, or tooltip, of an item."""
         item = self.items[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return item.title
+            return visible(item.title)
         if role == Qt.ItemDataRole.ToolTipRole:
             return tooltip(item.why_not or item.tip or item.title)
         return None
@@ -92,14 +93,14 @@ class Row(QStyledItemDelegate):
         note = item.why_not or item.note
         note = metrics.elidedText(note, Qt.TextElideMode.ElideLeft, box.width() // 2)
         painter.setPen(theme.role("muted"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, note)
+        draw_text(painter, box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, note)
         box.setRight(box.right() - metrics.horizontalAdvance(note) - 16)
         painter.setPen(theme.role("muted" if item.why_not else "text"))
         if item.is_code:
             painter.setFont(theme.mono)
             metrics = painter.fontMetrics()
         title = metrics.elidedText(item.title, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+        draw_text(painter, box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
         painter.setFont(option.font)
 
 

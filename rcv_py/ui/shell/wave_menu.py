@@ -82,6 +82,8 @@ def add_populations(menu: QMenu, session: Session) -> None:
     menu.addSeparator()
     group = QActionGroup(menu)
     for at, name in enumerate(found.id):
+        if name == WORKING:  # an entry of its own stands above
+            continue
         share = percent(int(found.cycles[at]), int(found.cycles.sum()))
         action = menu.addAction(button_text(f"{found.name[at]}, {plural(int(found.waves[at]), 'wave')}"))
         executed = f"{found.instructions[at]:,.0f} executions a wave"
