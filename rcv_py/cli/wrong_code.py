@@ -20,7 +20,7 @@ NO_CODE = (
 
 
 def warn(trace: Trace) -> str:
-    """Say on stderr that instruction texts are missing or are of other code, and return it; "" if they fit."""
+    """Say on stderr that instruction texts are missing or of other code, and return it; "" if they fit."""
     if len(trace.waves) and not len(trace.code):
         print(f"rcv: {NO_CODE}", file=sys.stderr)
         return NO_CODE

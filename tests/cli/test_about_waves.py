@@ -13,7 +13,8 @@ from tests.support import captures
 from tests.support.command_runs import run
 
 COMMANDS = (
-    "isa", "causes", "hotspot", "waits", "source", "line 7", "flame", "bubbles", "latency", "loops", "summary",
+    "isa", "causes", "hotspot", "waits", "source", "line 7", "flame", "bubbles", "latency", "loops",
+    "summary",
 )  # fmt: skip
 
 

@@ -40,8 +40,8 @@ ABOUT = record(
             text("Path of a file."),
         ),
         "alarm": text(
-            "That the instruction texts are missing, or belong to other code than was traced, so that nothing "
-            "said of them holds; empty if they fit. In documents of commands that look."
+            "That the instruction texts are missing, or belong to other code than was traced, so that "
+            "nothing said of them holds; empty if they fit. In documents of commands that look."
         ),
     },
     optional=("waves", "run_files", "alarm"),
