@@ -26,7 +26,7 @@ import numpy as np
 
 from rcv_py.analysis.chosen import Piece, pieces
 from rcv_py.analysis.program_ends import ends_of, under_end
-from rcv_py.analysis.simd_work import lives, simd_work
+from rcv_py.analysis.simd_work import lives, simd_work, without_rows
 from rcv_py.analysis.union import Union
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -105,6 +105,7 @@ def bubbles(
     batches = tuple(batches)
     found = [piece for piece in pieces(batches, rows) if len(piece.waves)]
     work = simd_work(trace, batches, rows, rule)
+    found = without_rows(found, work.left_out)
     if not found:
         none, whole = np.zeros(0), np.zeros(0, dtype=np.int64)
         line = none.astype(np.int32)

@@ -26,14 +26,18 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.busy_intervals import both, common, inside, merged, queued, without
-from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.chosen import Piece, of_waves, pieces
 from rcv_py.analysis.matrix_passes import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
 from rcv_py.analysis.program_ends import ends_of, under_end
+from rcv_py.analysis.saturated import MOST, later
 from rcv_py.analysis.union import Union
+from rcv_py.base.text import plural
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
+
+MOST_APART = 1 << 48  # cycles, more than a day: thousands of SIMDs with such stretches fit the axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,10 @@ class SimdAxis:
     def shift_of(self, se: np.ndarray, simd: np.ndarray) -> np.ndarray:
         """Return the same for times on SIMDs that the axis has, by engine and SIMD; int64."""
         return np.searchsorted(self.place, se * 256 + simd) * self.stride - self.origin
+
+    def held(self, time: np.ndarray) -> np.ndarray:
+        """Return aligned times cut to what the axis holds of a SIMD, int64; before they are shifted."""
+        return np.clip(time, self.origin, self.origin + self.stride - 1)
 
     @property
     def begins(self) -> np.ndarray:
@@ -71,7 +79,8 @@ class SimdWork:
     issue: Union  # a wave issues (later than gfx9: issues or executes), without time under s_endpgm
     matrix: Union  # the matrix unit works
     waves: int  # waves that count
-    assumption: str  # what is taken for granted about matrix instructions, "" if there are none
+    assumption: str  # what is taken for granted about matrix instructions and times, "" if nothing is
+    left_out: frozenset[int] = frozenset()  # index rows of waves whose times no axis can hold
 
     @cached_property
     def work(self) -> Union:
@@ -136,6 +145,8 @@ def of_pieces(
 ) -> SimdWork:
     """Return the same of pieces that hold each wave once."""
     is_ours = rule is ReferenceRule.OURS
+    left_out = _astray(found)
+    found = without_rows(found, left_out)
     passes = matrix_passes(trace.code, trace.target)
     ends = ends_of(trace.code) if is_ours else np.zeros(0, dtype=bool)
     axis = _axis(found, passes)
@@ -148,8 +159,48 @@ def of_pieces(
         merged(*_columns(issued)),
         queued(*_columns(worked)),
         len(counted),
-        passes.assumption if is_ours else "",
+        " ".join(filter(None, (passes.assumption if is_ours else "", _said(left_out)))),
+        left_out,
     )
+
+
+def without_rows(found: list[Piece], rows: Collection[int]) -> list[Piece]:
+    """Return pieces without the waves of these index rows; none of them is empty."""
+    if not rows:
+        return found
+    kept = ([wave for wave in piece.waves if wave.row not in rows] for piece in found)
+    return [of_waves(waves) for waves in kept if waves]
+
+
+def _astray(found: list[Piece]) -> frozenset[int]:
+    """Index rows of waves of which a time lies so far from the others that only damage explains it."""
+    waves = [wave for piece in found for wave in piece.waves]
+    if not waves:
+        return frozenset()
+    middle = sorted(wave.begin for wave in waves)[len(waves) // 2]
+    return frozenset(wave.row for piece in found for wave in _far(piece, middle))
+
+
+def _far(piece: Piece, middle: int) -> list[Wave]:
+    """The waves of a piece with a time that is farther from the middle than MOST_APART."""
+    begin = np.array([wave.begin for wave in piece.waves], dtype=np.int64)
+    end = np.array([wave.end for wave in piece.waves], dtype=np.int64)
+    ran = np.flatnonzero(np.diff(piece.first))
+    low, high = np.minimum(begin, end), np.maximum(begin, end)
+    if len(ran):
+        last = later(piece.start, later(piece.stall, piece.busy))
+        low[ran] = np.minimum(low[ran], np.minimum.reduceat(piece.start, piece.first[ran]))
+        high[ran] = np.maximum(high[ran], np.maximum.reduceat(last, piece.first[ran]))
+    is_far = (high > min(middle + MOST_APART, MOST)) | (low < max(middle - MOST_APART, -MOST))
+    return [piece.waves[at] for at in np.flatnonzero(is_far).tolist()]
+
+
+def _said(left_out: Collection[int]) -> str:
+    """A sentence about waves that are left out."""
+    if not left_out:
+        return ""
+    of = "its times" if len(left_out) == 1 else "their times"
+    return f"{plural(len(left_out), 'wave')} left out: {of} lie days apart from the others."
 
 
 def lives(waves: list[Wave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:

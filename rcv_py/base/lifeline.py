@@ -28,6 +28,8 @@ def end_with_parent() -> None:
     if isinstance(parent.sentinel, int):
         with suppress(OSError, AttributeError):
             _let_it_signal(parent.sentinel)
+    if wait([parent.sentinel], timeout=0):  # it went while we started: nothing will signal any more
+        os._exit(1)
     threading.Thread(target=_watch, args=(parent.sentinel,), name="rcv-lifeline", daemon=True).start()
 
 
@@ -38,5 +40,5 @@ def _let_it_signal(pipe: int) -> None:
 
 
 def _watch(sentinel: int) -> None:
-    wait([sentinel])  # at once if the parent went while we started
+    wait([sentinel])
     os._exit(1)

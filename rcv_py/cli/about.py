@@ -18,13 +18,15 @@ def about(
     problems: Iterable[str] = (),
     waves: dict[str, Any] | None = None,
     files: Iterable[str] | None = None,
+    alarm: str | None = None,
 ) -> dict[str, Any]:
     """Return the description of a run.
 
     The names and problems of open captures are taken from them; `names` and `problems` are those of captures
     that are only listed.  Of several captures a problem begins with the name of its own.  `files` are
     the tables of the run that were used, None for a command that uses none.  `waves` says whose costs are
-    summed, where that can be chosen.
+    summed, where that can be chosen.  `alarm` says that the instruction texts are of other code, "" that they
+    fit; None for a command that does not look.
     """
     captures = [trace.name for trace in traces]
     said = [
@@ -38,6 +40,7 @@ def about(
         "captures": [*captures, *names],
         "problems": list(dict.fromkeys([*said, *problems])),
         **({} if files is None else {"run_files": list(files)}),
+        **({} if alarm is None else {"alarm": alarm}),
     }
 
 

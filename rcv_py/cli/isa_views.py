@@ -21,8 +21,8 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import matched, nothing, tuples_in_order
-from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wave_choice import told_batches
 from rcv_py.model.trace import Trace
 
 # Which ingredient a mode is drawn from, and what makes it.
@@ -41,7 +41,7 @@ def bar_lengths(trace: Trace, costs: CostColumns, arguments: Namespace) -> list[
     known = {}
     if mode in _NEEDS:
         name, make = _NEEDS[mode]
-        known[name] = make(trace, batches(trace))
+        known[name] = make(trace, told_batches(trace, arguments))
     has = Ingredients(trace.code, costs, not arguments.no_idle, **known)
     reason = why_not(mode, has)
     if reason:

@@ -5,10 +5,11 @@ The waves that do not count still occupy units and cover cycles; so all of them 
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TextIO
 
 from rcv_py.analysis.findings.choose import only
 from rcv_py.analysis.line_stats import all_lines
@@ -117,6 +118,22 @@ def missing_text(read: int, of: int) -> str:
     gone = of - read
     files = "its file is" if gone == 1 else "their files are"
     return f"{count(gone)} of {plural(of, 'traced wave')} could not be read: {files} missing or damaged."
+
+
+def told_batches(trace: Trace, arguments: Namespace) -> tuple[WaveBatch, ...]:
+    """Read all waves, and say which could not be read: above a table, of what programs read on stderr."""
+    found = tuple(batches(trace))
+    lost = missing_text(sum(len(batch.waves) for batch in found), len(trace.waves))
+    if lost and arguments.waves in (None, ALL):  # of chosen waves the heading says it
+        is_table = not any(getattr(arguments, form, False) for form in ("json", "csv", "folded"))
+        print(
+            f"{lost} What needs them is of the others.\n" if is_table else f"rcv: {lost}", file=_to(is_table)
+        )
+    return found
+
+
+def _to(is_table: bool) -> TextIO:
+    return sys.stdout if is_table else sys.stderr
 
 
 def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:

@@ -19,15 +19,17 @@ NO_CODE = (
 )
 
 
-def warn(trace: Trace) -> None:
-    """Say on stderr that instruction texts are missing or do not belong to the trace, if that is so."""
+def warn(trace: Trace) -> str:
+    """Say on stderr that instruction texts are missing or of other code, and return it; "" if they fit."""
     if len(trace.waves) and not len(trace.code):
         print(f"rcv: {NO_CODE}", file=sys.stderr)
-        return
+        return NO_CODE
     found = looked_at(trace)
-    if found.is_wrong:
-        print(f"rcv: {found.sentence} {found.examples_text(trace.code)}", file=sys.stderr)
-        print(f"     {CONSEQUENCE} {REMEDY}", file=sys.stderr)
+    if not found.is_wrong:
+        return ""
+    print(f"rcv: {found.sentence} {found.examples_text(trace.code)}", file=sys.stderr)
+    print(f"     {CONSEQUENCE} {REMEDY}", file=sys.stderr)
+    return found.sentence
 
 
 def looked_at(trace: Trace) -> CodeMatch:

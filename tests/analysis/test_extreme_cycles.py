@@ -8,9 +8,12 @@ import pytest
 from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.token import token_causes
+from rcv_py.analysis.bubbles import bubbles
+from rcv_py.analysis.findings.exposure import exposure
 from rcv_py.analysis.load_to_use import load_to_use
 from rcv_py.analysis.pipe_use import PIPES, pipe_use
 from rcv_py.analysis.saturated import MOST
+from rcv_py.analysis.simd_work import simd_work
 from rcv_py.analysis.wait_summary import wait_summary
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind as K
@@ -123,3 +126,34 @@ def test_gaps_of_any_length_add_up(power: int) -> None:
             by_hand += max(0, start - latest)
             latest = max(latest, start + stall + busy)
     assert table.total_idle == by_hand
+
+
+@pytest.mark.parametrize("where", range(len(TEXTS) - 1))
+@pytest.mark.parametrize("stall", [one for one in STALLS if one >= 1 << 52])
+@pytest.mark.filterwarnings("error")
+def test_what_simds_do_is_counted_without_a_wave_of_impossible_times(stall: int, where: int) -> None:
+    """Its times wrapped the axis that all SIMDs share, and every count was wrong."""
+    trace, batch = hostile(stall, where)
+    others = build.batch(*batch.waves[1:])
+    found, right = bubbles(trace, [batch]), bubbles(trace, [others])
+    assert (found.resident, found.issuing, found.bubble) == (right.resident, right.issuing, right.bubble)
+    assert (found.matrix, found.total.sum()) == (right.matrix, right.total.sum())
+    assert "1 wave left out" in found.assumption
+    assert "left out" not in right.assumption
+    work, whole = simd_work(trace, [batch]), simd_work(trace, [others])
+    assert work.left_out == {0}
+    assert work.nothing_cycles == whole.nothing_cycles
+    seen, true = exposure(trace, [batch]), exposure(trace, [others])
+    assert (seen.resident, seen.nothing, seen.waves) == (true.resident, true.nothing, true.waves)
+
+
+def test_long_waves_are_no_damage() -> None:
+    trace, batch = hostile(1 << 41, 3)
+    assert not simd_work(trace, [batch]).left_out
+
+
+@pytest.mark.filterwarnings("error")
+def test_when_no_wave_is_possible_nothing_is_counted() -> None:
+    trace, batch = hostile(1 << 60, 3, waves=1)
+    assert bubbles(trace, [batch]).resident == 0
+    assert simd_work(trace, [batch]).resident_cycles == 0

@@ -147,7 +147,7 @@ def _exposed(each: EngineClaims, work: SimdWork, code_rows: int) -> _Exposed:
     """The claims of an engine of which some cycles are exposed."""
     spans = timed(each, code_rows)
     shift = work.axis.shift_of(spans.se, spans.simd)
-    first, last = (until(work.nothing, time + shift) for time in (spans.begin, spans.end))
+    first, last = (until(work.nothing, work.axis.held(time) + shift) for time in (spans.begin, spans.end))
     some = np.flatnonzero(last > first)
     return spans.key[some], first[some], last[some]
 

@@ -14,7 +14,7 @@ from rcv_py.analysis.busy_intervals import merged, until
 from rcv_py.analysis.chosen import Piece, pieces
 from rcv_py.analysis.findings.bounds import Bound, bound
 from rcv_py.analysis.program_ends import ends_of, under_end
-from rcv_py.analysis.simd_work import SimdWork, simd_work
+from rcv_py.analysis.simd_work import SimdWork, simd_work, without_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -56,7 +56,7 @@ def exposure(
     """
     batches = tuple(batches)
     work = simd_work(trace, batches, rows) if work is None else work
-    found = [piece for piece in pieces(batches, rows) if len(piece.waves)]
+    found = without_rows([piece for piece in pieces(batches, rows) if len(piece.waves)], work.left_out)
     ends = ends_of(trace.code)
     parts = [_ending(piece, under_end(piece, ends), work) for piece in found]
     none = np.zeros(0, dtype=np.int64)
@@ -91,10 +91,14 @@ def waiting_inside(
     cycles, int64 [n].
     """
     range_of = dict(zip(waves.tolist(), zip(begin.tolist(), end.tolist(), strict=True), strict=True))
-    parts = [_inside(piece, work, range_of) for piece in pieces(batches, range_of.keys())]
+    parts = [_inside(piece, work, range_of) for piece in _near(batches, range_of, work)]
     none = np.zeros(0, dtype=np.int64)
     first, last = (np.concatenate([none, *(part[i] for part in parts)]) for i in (0, 1))
     return bound(first, last, work)
+
+
+def _near(batches: Iterable[WaveBatch], rows: Collection[int], work: SimdWork) -> list[Piece]:
+    return without_rows(list(pieces(batches, rows)), work.left_out)
 
 
 def _inside(

@@ -33,7 +33,7 @@ _HEAD = ("line", "text", "cycles", "share", *WAYS, "source")
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     read = list(chosen.batches)
     rule = ReferenceRule(arguments.rule)
@@ -43,7 +43,7 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(_HEAD, [[row[name] for name in _HEAD] for row in rows]))
     elif arguments.json:
         document = _document(trace, found, read, rule) | {"rows": rows}
-        print(json_text(SCHEMA, document, about(arguments, trace, waves=chosen.about())))
+        print(json_text(SCHEMA, document, about(arguments, trace, waves=chosen.about(), alarm=alarm)))
     elif not rows:
         print(_why_none(trace, found))
     else:

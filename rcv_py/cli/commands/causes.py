@@ -53,7 +53,7 @@ _HEAD = (
 def run(arguments: Namespace) -> int:
     """Print the attribution of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     table = attribution(trace, chosen.batches, chosen.rows)
     if arguments.line is not None:
@@ -65,7 +65,9 @@ def run(arguments: Namespace) -> int:
         shown = list(printer.rows(arguments.top or None))
         print(
             json_text(
-                SCHEMA, printer.document() | {"rows": shown}, about(arguments, trace, waves=chosen.about())
+                SCHEMA,
+                printer.document() | {"rows": shown},
+                about(arguments, trace, waves=chosen.about(), alarm=alarm),
             )
         )
     else:

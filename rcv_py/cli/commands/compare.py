@@ -64,6 +64,7 @@ def run(arguments: Namespace) -> int:
         least=None if arguments.least is None else arguments.least / 100,
         twin=more[0] if more else None,
     )
+    waves = _chosen_waves(wanted, traces, [a, b, *more])
     if arguments.by in VIEWS:
         VIEWS[arguments.by](found, traces, arguments)
         return _gate(arguments.fail_on, found)
@@ -74,7 +75,7 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(_HEAD, map(_values, shown)))
     elif arguments.json:
         document = _document(arguments, found, rows, shown)
-        print(json_text("rcv.compare/1", document, about(arguments, *traces)))
+        print(json_text("rcv.compare/1", document, about(arguments, *traces, waves=waves)))
     elif arguments.markdown:
         print(markdown(found, rows, arguments.by, arguments.top))
     elif arguments.junit:
@@ -106,6 +107,21 @@ def _costs(trace: Trace, wanted: str) -> CaptureCosts:
     """Costs of the waves that are asked for, by default of those that work."""
     is_large = int(trace.waves.size.sum()) > POOL_BYTES
     return explained_costs(trace, pooled(trace) if is_large else batches(trace), wanted)
+
+
+def _chosen_waves(wanted: str, traces: Sequence[Trace], sides: Sequence[CaptureCosts]) -> dict[str, Any]:
+    """What the document says of the waves whose costs are compared, of all sides together."""
+    traced = sum(len(trace.waves) for trace in traces)
+    names = ("A", "B", "twin")
+    return {
+        "chosen": wanted,
+        "counted": sum(side.wave_count for side in sides),
+        "read": traced - sum(side.missing for side in sides),
+        "traced": traced,
+        "text": "; ".join(
+            f"{name}: {side.selection or 'all waves'}" for name, side in zip(names, sides, strict=False)
+        ),
+    }
 
 
 def _values(row: Change) -> list[Any]:

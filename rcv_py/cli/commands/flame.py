@@ -17,9 +17,8 @@ from rcv_py.analysis.populations import ALL
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
 from rcv_py.cli.flame_place import HEAD, charged_with, show_sandwich
-from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
-from rcv_py.cli.wave_choice import counted_trace, print_heading
+from rcv_py.cli.wave_choice import counted_trace, print_heading, told_batches
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -40,12 +39,12 @@ _OF = {
 def run(arguments: Namespace) -> int:
     """Print the flamegraph of a capture."""
     trace, metric = open_trace(arguments.folder), METRICS[arguments.metric]
-    warn(trace)
+    alarm = warn(trace)
     trace, chosen = counted_trace(trace, arguments)
     charged = charged_with(trace, arguments, None if chosen is None else chosen.rows)
     content = "source" if arguments.content == "sandwich" else arguments.content
     read = chosen.batches if chosen is not None else ()
-    tree, note = flame_tree(trace, content, metric, lambda: read or list(batches(trace)), charged)
+    tree, note = flame_tree(trace, content, metric, lambda: read or told_batches(trace, arguments), charged)
     if arguments.around is not None or arguments.content == "sandwich":
         return show_sandwich(trace, tree, charged, arguments)
     if arguments.folded:
@@ -53,7 +52,7 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         waves = None if chosen is None else chosen.about()
         document = _document(trace, tree, arguments)
-        print(json_text("rcv.flame/1", document, about(arguments, trace, waves=waves)))
+        print(json_text("rcv.flame/1", document, about(arguments, trace, waves=waves, alarm=alarm)))
     elif arguments.csv:
         frames = _document(trace, tree, arguments)["frames"]
         sys.stdout.write(csv_text(HEAD, [[frame[name] for name in HEAD] for frame in frames]))

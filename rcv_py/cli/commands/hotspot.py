@@ -60,7 +60,7 @@ _OF = {
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     if arguments.like:
         return show_legacy(trace, arguments)
     trace, chosen = counted_trace(trace, arguments)
@@ -80,7 +80,7 @@ def run(arguments: Namespace) -> int:
         sys.stdout.write(csv_text(_HEAD, [_values(row) for row in shown]))
     elif arguments.json:
         waves = None if chosen is None else chosen.about()
-        described = about(arguments, trace, files=facts.files, waves=waves)
+        described = about(arguments, trace, files=facts.files, waves=waves, alarm=alarm)
         document = _document(arguments, trace, costs, rows, shown)
         document |= {"occupancy": header_document(limits)}
         print(json_text("rcv.hotspot/1", document, described))

@@ -35,7 +35,7 @@ _UNITS = {
 def run(arguments: Namespace) -> int:
     """Print the listing, the blocks or the branches of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     kind = "branches" if arguments.branches else "blocks" if arguments.blocks else "lines"
     trace, chosen = counted_trace(trace, arguments)
     own = None if chosen is None else chosen.rows
@@ -61,7 +61,7 @@ def run(arguments: Namespace) -> int:
             "rows": [dict(zip(found.names, row, strict=True)) for row in shown],
         }
         waves = None if chosen is None else chosen.about()
-        print(json_text("rcv.isa/1", document, about(arguments, trace, waves=waves)))
+        print(json_text("rcv.isa/1", document, about(arguments, trace, waves=waves, alarm=alarm)))
     elif not found.rows:
         print(_why_none(trace, kind, arguments))
     else:

@@ -73,7 +73,7 @@ class _Report:
 def run(arguments: Namespace) -> int:
     """Print the table as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     rule = ReferenceRule(arguments.rule)
     chosen = choose_waves(trace, arguments)
     report = (_hidden if arguments.kind == "hidden" else _memory)(chosen, rule, arguments)
@@ -85,7 +85,7 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         waves = chosen.about() if arguments.kind == "hidden" else None
         document = _document(arguments, trace, report, shown)
-        print(json_text("rcv.latency/1", document, about(arguments, trace, waves=waves)))
+        print(json_text("rcv.latency/1", document, about(arguments, trace, waves=waves, alarm=alarm)))
     elif report.reason:
         print(report.reason)
     else:

@@ -31,7 +31,7 @@ _HEAD = ("wave", "hit", "token", "start", *MEASURES)
 def run(arguments: Namespace) -> int:
     """Print the distribution of a line as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     line = arguments.line
     if line >= len(trace.code):
         last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."
@@ -47,8 +47,8 @@ def run(arguments: Namespace) -> int:
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, [_values(trace, hits, int(row)) for row in rows]))
     elif arguments.json:
-        document = _document(arguments, trace, view, rows)
-        print(json_text("rcv.line/1", document, about(arguments, trace, waves=chosen.about())))
+        document = _document(arguments, chosen, view, rows)
+        print(json_text("rcv.line/1", document, about(arguments, trace, waves=chosen.about(), alarm=alarm)))
     else:
         print_heading(chosen)
         _print(arguments, chosen, view, rows)
@@ -76,14 +76,18 @@ def _spreads(hits: LineHits) -> dict[str, Spread | None]:
     return {name: distribution_view(hits, Wanted(name, 2)).spread for name in MEASURES}
 
 
-def _document(arguments: Namespace, trace: Trace, view: DistributionView, rows: np.ndarray) -> dict[str, Any]:
+def _document(
+    arguments: Namespace, chosen: ChosenWaves, view: DistributionView, rows: np.ndarray
+) -> dict[str, Any]:
+    trace = chosen.trace
     return {
         "capture": trace.name,
         "line": arguments.line,
         "instruction": trace.code.text[arguments.line],
         "source": source_of(trace, arguments.line),
         "by": arguments.by,
-        "hits": len(view.hits),
+        "hits": len(view.hits) if len(view.hits) or not chosen.missing else None,
+        "missing": chosen.missing,
         "measures": {
             name: None if spread is None else asdict(spread) for name, spread in _spreads(view.hits).items()
         },

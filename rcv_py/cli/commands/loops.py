@@ -35,7 +35,7 @@ _ELASTIC = {**dict.fromkeys(_PLACES, "left"), "text": "right", "split": "right"}
 def run(arguments: Namespace) -> int:
     """Print one of the tables as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     chosen = (
         None if arguments.wave is not None and arguments.waves is None else choose_waves(trace, arguments)
     )
@@ -51,7 +51,7 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         document = _document(asked, arguments) | {"of": len(found), "rows": part}
         waves = None if chosen is None else chosen.about()
-        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves)))
+        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves, alarm=alarm)))
     else:
         if chosen is not None and asked.loops.waves:
             print_heading(chosen)

@@ -77,7 +77,7 @@ class _Asked:
 def run(arguments: Namespace) -> int:
     """Print one of the three forms as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     trace, chosen = counted_trace(trace, arguments)
     file, line = find_place(trace.sources, arguments.place) if arguments.place else (-1, 0)
     costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
@@ -108,7 +108,7 @@ def run(arguments: Namespace) -> int:
             "rows": shown,
         }
         waves = None if chosen is None else chosen.about()
-        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves)))
+        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves, alarm=alarm)))
     else:
         if chosen is not None:
             print_heading(chosen)

@@ -33,14 +33,16 @@ _TITLES = {
 def run(arguments: Namespace) -> int:
     """Print the summary of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     found = device_summary(trace, chosen.batches, chosen.rows)
     if arguments.csv:
         sys.stdout.write(csv_text(NAMES, summary_rows(found)))
     elif arguments.json:
         document = {"capture": trace.name, **_document(found)}
-        print(json_text("rcv.summary/1", document, about(arguments, trace, waves=chosen.about())))
+        print(
+            json_text("rcv.summary/1", document, about(arguments, trace, waves=chosen.about(), alarm=alarm))
+        )
     else:
         _print(trace.name, found, chosen)
     return 0

@@ -15,6 +15,7 @@ from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.chosen import if_known
 from rcv_py.cli.opening import captures, facts_of
 from rcv_py.cli.report import (
     Column,
@@ -128,7 +129,10 @@ def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict
             "counted": found.waves if found.choice is None else found.choice.waves,
             "missing": found.unread,
         },
-        "totals": {"resident": found.resident, "silent": found.no_issue, "bubbles": found.bubbles},
+        "totals": if_known(
+            {"resident": found.resident, "silent": found.no_issue, "bubbles": found.bubbles},
+            found.resident > 0,
+        ),
         "numbers": [
             {"id": one.id, "name": one.name, "text": one.text, "of": one.of} for one in found.numbers
         ],

@@ -14,6 +14,7 @@ from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, window_of
 from rcv_py.cli.places import wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.wave_choice import missing_text
 from rcv_py.formats.open import open_trace
 
 SCHEMA = "rcv.units/1"
@@ -34,6 +35,7 @@ def run(arguments: Namespace) -> int:
     for track in utilization(waves, trace) if waves else ():
         busy = union(track.start, track.end).inside(window)
         rows.append((track.name, busy, window.width, round(busy / max(1, window.width), 6)))
+    lost = missing_text(len(waves), len(chosen))
     if arguments.csv:
         sys.stdout.write(csv_text(_HEAD, rows))
     elif arguments.json:
@@ -42,11 +44,16 @@ def run(arguments: Namespace) -> int:
             "place": place,
             "waves": len(waves),
             "within": [window.begin, window.end],
+            "missing": lost,
             "rows": [dict(zip(_HEAD, one, strict=True)) for one in rows],
         }
         print(json_text(SCHEMA, document, about(arguments, trace)))
     else:
         print(f"{place}, {plural(len(waves), 'wave')}")
+        if lost:
+            print(lost)
+        if not waves:
+            return 0
         cells = [(name, count(busy), percent(busy, whole)) for name, busy, whole, _ in rows]
         print_table((Column("unit"), Column("busy", True), Column("share", True)), cells)
         what = "cycles of issue" if trace.gfxip <= 9 else "cycles of execution"

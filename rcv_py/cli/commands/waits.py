@@ -62,7 +62,7 @@ _STATISTICS = ("p10", "median", "p90", "mean")
 def run(arguments: Namespace) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
-    warn(trace)
+    alarm = warn(trace)
     chosen = None
     if arguments.wave is None or arguments.waves is not None:
         chosen = choose_waves(trace, arguments)
@@ -81,7 +81,7 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         document = _document(trace, summary, arguments) | {printer.name: shown}
         waves = None if chosen is None else chosen.about()
-        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves)))
+        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves, alarm=alarm)))
     else:
         if chosen is not None and summary.waves:
             print_heading(chosen)

@@ -259,7 +259,8 @@ LINE_HITS = Schema(
             {
                 **_LINE,
                 "by": choice("What is measured for bins and ranking.", "latency", "stall", "idle", "since"),
-                "hits": times("Executions by traced waves"),
+                "hits": maybe(times("Executions by traced waves; null: not known, waves are missing")),
+                "missing": text("Which waves could not be read, a sentence; empty if all could."),
                 "measures": record(
                     "Each measure in numbers; null if it has no value.",
                     {name: maybe(record(shape["description"], SPREAD)) for name, shape in _MEASURED.items()},

@@ -25,7 +25,8 @@ ABOUT = record(
             text("A sentence; of several captures it begins with the name of the capture."),
         ),
         "waves": record(
-            "Whose costs are summed, in documents of which `--waves` chooses the waves.",
+            "Whose costs are summed, in documents of which `--waves` chooses the waves; "
+            "of both sides together in a comparison.",
             {
                 "chosen": text("What was asked for: `working`, `all`, or the id of a population."),
                 "counted": whole("Waves whose costs are summed."),
@@ -38,8 +39,12 @@ ABOUT = record(
             "Tables of the run that were used, where the command uses them; empty if none was found.",
             text("Path of a file."),
         ),
+        "alarm": text(
+            "That the instruction texts are missing, or belong to other code than was traced, so that "
+            "nothing said of them holds; empty if they fit. In documents of commands that look."
+        ),
     },
-    optional=("waves", "run_files"),
+    optional=("waves", "run_files", "alarm"),
 )
 
 

@@ -264,9 +264,11 @@ TRIAGE = schema(
         "totals": record(
             "What findings are measured against.",
             {
-                "resident": cycles("Time in which a SIMD held a traced wave, summed over SIMDs"),
-                "silent": cycles("Part of it in which no wave issued"),
-                "bubbles": cycles("Part of that in which the matrix unit did not work either"),
+                "resident": maybe(
+                    cycles("Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave")
+                ),
+                "silent": maybe(cycles("Part of it in which no wave issued")),
+                "bubbles": maybe(cycles("Part of that in which the matrix unit did not work either")),
             },
         ),
         "numbers": rows(

@@ -175,6 +175,7 @@ UNITS = schema(
         **CAPTURE,
         "place": text("The compute unit, such as SE1 CU3."),
         "waves": waves("Traced waves of it that could be read"),
+        "missing": text("Which of its waves could not be read, a sentence; empty if all could."),
         "within": range_of("The range that counts; the whole capture if none was asked for"),
         "rows": rows(
             "One row a unit that was used.",

@@ -1,0 +1,60 @@
+"""What a document says about itself: which waves were compared, and that its texts are of other code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.support import captures
+from tests.support.command_runs import run
+
+COMMANDS = (
+    "isa", "causes", "hotspot", "waits", "source", "line 7", "flame", "bubbles", "latency", "loops",
+    "summary",
+)  # fmt: skip
+
+
+def shifted(folder: Path, name: str) -> str:
+    """A copy of a capture whose instruction texts moved down by seven."""
+    shutil.copytree(captures.trace_path(name), folder)
+    path = folder / "code.json"
+    folder.chmod(0o755)
+    path.chmod(0o644)
+    content = orjson.loads(path.read_bytes())
+    texts = [row[0] for row in content["code"]]
+    for row, text in zip(content["code"], texts[-7:] + texts[:-7], strict=True):
+        row[0] = text
+    path.write_bytes(orjson.dumps(content))
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A capture of an attention kernel with the texts of other code."""
+    return shifted(
+        tmp_path_factory.mktemp("wrong") / "ui_output_agent_1_dispatch_1", "flash_attn_small_before"
+    )
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_document_says_that_its_texts_are_of_other_code(wrong: str, words: str) -> None:
+    command, *more = words.split()
+    document = json.loads(run(command, wrong, *more, "--json").out)
+    assert "do not belong" in document["about"]["alarm"] or "other code" in document["about"]["alarm"]
+    right = str(captures.trace_path("flash_attn_small_before"))
+    assert json.loads(run(command, right, *more, "--json").out)["about"]["alarm"] == ""
+
+
+def test_a_comparison_says_which_waves_it_is_of() -> None:
+    sides = [str(captures.trace_path(f"flash_attn_small_{side}")) for side in ("before", "after")]
+    about = json.loads(run("compare", *sides, "--json").out)["about"]["waves"]
+    assert (about["chosen"], about["counted"], about["read"], about["traced"]) == ("working", 12, 12, 12)
+    assert about["text"].startswith("A: ")
+    assert (
+        json.loads(run("compare", *sides, "--waves", "all", "--json").out)["about"]["waves"]["chosen"]
+        == "all"
+    )

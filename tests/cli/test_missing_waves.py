@@ -1,0 +1,80 @@
+"""Files of waves that are gone: what needs them is said to be of the others, or not to be known."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support import captures
+from tests.support.command_runs import run
+
+ALL_GONE = "4 of 4 traced waves could not be read: their files are missing or damaged."
+PART_GONE = "3 of 4 traced waves could not be read: their files are missing or damaged."
+
+
+def damaged(tmp_path: Path, left: int) -> str:
+    """A copy of a real capture of four waves, of which some files are left."""
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    shutil.copytree(captures.trace_path("pa_mqa_small"), folder)
+    for path in sorted(folder.glob("se*_wv*.json"))[left:]:
+        path.chmod(0o644)
+        folder.chmod(0o755)
+        path.unlink()
+    return str(folder)
+
+
+@pytest.mark.parametrize("bars", ["nonhidden", "kinds", "causes", "memory_waits"])
+def test_bars_that_need_waves_say_which_are_missing(tmp_path: Path, bars: str) -> None:
+    folder = damaged(tmp_path, 1)
+    found = run("isa", folder, "--bars", bars, "--top", "3")
+    assert PART_GONE in found.out
+    found = run("isa", folder, "--bars", bars, "--top", "3", "--json")
+    assert PART_GONE in found.err
+    assert len(json.loads(found.out)["rows"]) == 3
+
+
+def test_bars_of_totals_need_no_wave(tmp_path: Path) -> None:
+    found = run("isa", damaged(tmp_path, 1), "--bars", "latency", "--top", "3")
+    assert "could not be read" not in found.out + found.err
+
+
+def test_a_flamegraph_of_what_was_not_hidden_says_which_are_missing(tmp_path: Path) -> None:
+    folder = damaged(tmp_path, 1)
+    assert PART_GONE in run("flame", folder, "--metric", "nonhidden").out
+    for form in ("--json", "--csv", "--folded"):
+        found = run("flame", folder, "--metric", "nonhidden", form)
+        assert PART_GONE in found.err
+        assert PART_GONE not in found.out
+    assert "could not be read" not in run("flame", folder).out
+
+
+def test_units_without_a_readable_wave_say_why(tmp_path: Path) -> None:
+    folder = damaged(tmp_path, 0)
+    found = run("units", folder)
+    assert "could not be read: " in found.out
+    assert "share" not in found.out
+    document = json.loads(run("units", folder, "--json").out)
+    assert document["rows"] == []
+    assert "could not be read: " in document["missing"]
+
+
+def test_executions_of_waves_that_are_gone_are_not_known(tmp_path: Path) -> None:
+    document = json.loads(run("line", damaged(tmp_path, 0), "2", "--json").out)
+    assert document["hits"] is None
+    assert document["missing"] == ALL_GONE
+
+
+def test_totals_of_no_wave_are_not_known(tmp_path: Path) -> None:
+    document = json.loads(run("triage", damaged(tmp_path, 0), "--json").out)
+    assert document["totals"] == {"resident": None, "silent": None, "bubbles": None}
+    assert document["note"]
+
+
+def test_of_a_whole_capture_nothing_is_missing() -> None:
+    folder = str(captures.trace_path("pa_mqa_small"))
+    assert json.loads(run("line", folder, "2", "--json").out)["missing"] == ""
+    assert json.loads(run("units", folder, "--json").out)["missing"] == ""
+    assert json.loads(run("triage", folder, "--json").out)["totals"]["resident"] > 0
