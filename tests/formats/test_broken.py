@@ -39,8 +39,6 @@ PANELS = {
     "dispatches",
     "wave_states",
     "distribution",
-    "waits",
-    "latency",
 }
 
 # What is changed in a good folder, and what its problems have to say.
