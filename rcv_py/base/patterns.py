@@ -13,8 +13,6 @@ from math import prod
 from time import monotonic
 from typing import Any
 
-import regex
-
 from rcv_py.base.errors import UsageError
 
 MOST_LETTERS = 1000  # of an expression; what people write has a few dozen
@@ -76,6 +74,8 @@ class Pattern:
 
 
 def _compiled(expression: str, is_case_sensitive: bool) -> Any:
+    import regex  # noqa: PLC0415 - most commands search nothing, and it takes 10 ms to import
+
     _check(expression, 0 if is_case_sensitive else re.IGNORECASE)
     flags = regex.VERSION0 | (0 if is_case_sensitive else regex.IGNORECASE)
     try:

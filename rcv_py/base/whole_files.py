@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from errno import EISDIR, ENOTDIR
 from pathlib import Path
-from secrets import token_hex
 from typing import BinaryIO, cast
 
 from rcv_py.base.errors import ExportError
@@ -79,7 +78,7 @@ def remove_parts(folder: Path, process: int) -> None:
 def _beside(target: Path, makes_folders: bool) -> Iterator[Path]:
     """A name in the same folder, which is made if need be; on any error neither stays."""
     made = _made_folders(target.parent) if makes_folders else []
-    part = target.with_name(f".rcv-{os.getpid()}-{token_hex(4)}.part")
+    part = target.with_name(f".rcv-{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
         yield part
         made = []

@@ -5,16 +5,16 @@ Text of a capture is printed in hundreds of places; none of them has to think of
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from secrets import token_hex
 from typing import Any, TextIO, cast
 
 from rcv_py.base.text import visible
 
 BOLD, UPRIGHT, WIPE = "\x1b[1m", "\x1b[0m", "\r\x1b[K"
-_MARKS = {code: f"<{token_hex(16)}>" for code in (BOLD, UPRIGHT, WIPE)}  # no capture can know them
+_MARKS = {code: f"<{os.urandom(16).hex()}>" for code in (BOLD, UPRIGHT, WIPE)}  # no capture can know them
 
 
 class Outlet:
