@@ -14,6 +14,7 @@ from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.branches import branches
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.capture_health import capture_health
+from rcv_py.analysis.code_match import code_match
 from rcv_py.analysis.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.kind_latency import kind_latency
 from rcv_py.analysis.line_stats import all_lines
@@ -62,6 +63,7 @@ JOBS: dict[str, Job] = {
     "hidden_chosen_reference": partial(hidden_of, rule=ReferenceRule.REFERENCE),
     "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
     "loops": loop_summary,
+    "match": code_match,
     "memory": memory_latency,
     "memory_reference": lambda trace, batches: memory_latency(trace, batches, ReferenceRule.REFERENCE),
     "markers": marker_spans,
