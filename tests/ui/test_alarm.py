@@ -37,7 +37,8 @@ def test_texts_of_other_code_raise_an_alarm_that_stays(wrong, qtbot):
         assert "Take code.json from the same recording" in alarm.toolTip()
         for name in ("isa", "timelines", "counters", "summary"):
             app.window.workspace.show_panel(name)
-            assert alarm.isVisible() and alarm.visibleRegion().boundingRect().height() > 10
+            assert alarm.isVisible()
+            assert alarm.visibleRegion().boundingRect().height() > 10
         told = [one for one in app.ui.session.problems.value if "do not belong" in one.text]
         assert [(one.severity, one.where) for one in told] == [(Severity.ERROR, "code.json")]
         open_sample(app, qtbot)
