@@ -91,7 +91,7 @@ def unmapped(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
-@pytest.mark.parametrize("words", ("isa", "hotspot --top 0", "search --match s_and_b32"))
+@pytest.mark.parametrize("words", ["isa", "hotspot --top 0", "search --match s_and_b32"])
 def test_a_single_instruction_without_a_place_has_a_dash(unmapped: str, words: str) -> None:
     command, *more = words.split()
     rows = json.loads(run("isa", unmapped, "--json").out)["rows"]

@@ -186,9 +186,14 @@ class _Result(QObject):
 
     def _answer(self, trace: Trace, batches: tuple[WaveBatch, ...], name: str) -> Any:
         """Compute it, of the chosen waves if it explains."""
-        if self._name in BY_NAME and name != WORKING:
-            return self._job(trace, batches, name)
+        if self._name in BY_NAME:
+            return self._job(trace, batches, **self._asked(name))
         if self._name == "populations":
             return self._ways.of(trace, batches)
         rows = self._ways.choice(trace, batches, name).rows if self._name in OF_ROWS else None
         return self._job(trace, batches) if rows is None else self._job(trace, batches, rows)
+
+    def _asked(self, name: str) -> dict[str, Any]:
+        """Which waves and which tables of the run, as far as somebody chose them."""
+        files = self._session.run_files
+        return ({"waves": name} if name != WORKING else {}) | ({"run_files": files} if files else {})
