@@ -11,6 +11,14 @@ from rcv_py.formats.open import find_captures, open_trace
 from tests.support.folders import GOOD, WAVE, code, one_wave, row, waves, write
 
 PANELS = {
+    "bubbles",
+    "causes",
+    "flamegraph",
+    "latency",
+    "loops",
+    "summary",
+    "triage",
+    "waits",
     "counters",
     "overview",
     "global_timeline",
@@ -31,8 +39,6 @@ PANELS = {
     "dispatches",
     "wave_states",
     "distribution",
-    "waits",
-    "latency",
 }
 
 # What is changed in a good folder, and what its problems have to say.
