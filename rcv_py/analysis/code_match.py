@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.chosen import pieces
+from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
@@ -89,6 +90,13 @@ class CodeMatch:
             f"{count(self.judged)} executions ({percent(self.mismatched, self.judged)}) went to another unit "
             "than the text of their instruction names."
         )
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the list of problems says of it; nothing if the texts fit."""
+        if not self.is_wrong:
+            return ()
+        return (Problem(Severity.ERROR, "code.json", self.sentence, f"{CONSEQUENCE} {REMEDY}"),)
 
     def examples_text(self, code: CodeTable) -> str:
         """The instructions with most mismatches and where they went, as a sentence; "" if the texts fit."""

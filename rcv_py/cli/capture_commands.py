@@ -43,6 +43,7 @@ def _view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wave", metavar="ID", help="select a wave, e.g. se0/simd2/slot1/wv0")
     parser.add_argument("--line", type=count, metavar="N", help="select a code line")
     parser.add_argument("--cycle", type=count, metavar="N", help="show this cycle")
+    run_files(parser)
 
 
 def _baseline(parser: argparse.ArgumentParser) -> None:

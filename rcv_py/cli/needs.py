@@ -83,7 +83,7 @@ _OUT_BINS = "Leave out --bins, or this."
 
 _NEEDS: dict[str, tuple[Need, ...]] = {
     "view": _each(
-        "panel goto wave line cycle compare", _has("folder"), "a capture", "Name the capture first."
+        "panel goto wave line cycle compare run_files", _has("folder"), "a capture", "Name the capture first."
     ),
     "hotspot": (
         *_each("mode detail context kernel", _has("like"), "--like", "Add --like new or --like old."),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from multiprocessing import active_children, get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 from rcv_py.analysis.populations import WORKING
 from rcv_py.base.ending import end_tidily
@@ -18,6 +19,7 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.lifeline import end_with_parent
 from rcv_py.base.progress import Report, silent
 from rcv_py.base.whole_files import remove_parts
+from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.export.report_files import write_report
 from rcv_py.export.report_index import Entry, entry
 from rcv_py.export.report_inputs import report_inputs
@@ -42,12 +44,16 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The row for the index, or why there is no report; `bug` is the traceback of what nobody expected."""
+    """The row for the index, or why there is no report; `bug` is the traceback of what nobody expected.
+
+    `waves` says whose costs the report explains, as documents do.
+    """
 
     entry: Entry | None = None
     error: str = ""
     hint: str = ""
     bug: str = ""
+    waves: dict[str, Any] | None = None
 
 
 def answers(jobs: Sequence[Job], at_once: int, report: Report) -> Iterator[tuple[Job, Answer]]:
@@ -116,17 +122,18 @@ def make(job: Job) -> Answer:
 
 def _answer(job: Job, report: Report, workers: int | None) -> Answer:
     try:
-        return Answer(_written(job, report, workers))
+        return _written(job, report, workers)
     except RcvError as error:
         return Answer(error=str(error), hint=error.hint)
     except Exception as error:  # a bug that one capture meets must not cost the reports of the others
         return Answer(error=f"{type(error).__name__}: {error}.", bug=traceback.format_exc())
 
 
-def _written(job: Job, report: Report, workers: int | None) -> Entry:
+def _written(job: Job, report: Report, workers: int | None) -> Answer:
     trace = open_trace(job.folder)
     batches = load_all(trace, report=report, workers=workers)
     facts = run_facts(trace.path, trace.kernel_name, trace.target, job.run_files)
     inputs = report_inputs(trace, batches, facts, job.waves)
     write_report(inputs, job.target, report=report)
-    return entry(inputs, job.target.name)
+    waves = wave_facts(inputs.choice, len(trace.waves))
+    return Answer(entry(inputs, job.target.name), waves=waves)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -50,6 +51,7 @@ class Session:
         self.baseline: Cell[Baseline | None] = Cell(None)  # what the open capture is compared with
         self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
         self.populations: Cell[Populations | None] = Cell(None)  # of the waves that were read, once known
+        self.run_files: tuple[Path, ...] = ()  # tables of the run; none: those near each capture
         self.store: WaveStore | None = None
         self.history = History()
         self._reported: dict[str, tuple[Problem, ...]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,14 +53,17 @@ def run(
     twin: Path | str | None = None,
     panel: str | None = None,
     place: Place | None = None,
+    *,
+    run_files: Sequence[Path] = (),
 ) -> int:
     """Show the window, with a capture or folder opened if there is one; return the exit code.
 
     `baseline` is the capture that the first one is compared with, `twin` another one of its build; `panel`
-    comes to the front, and `place` is selected.  Raise UsageError, with nothing shown, for a panel that does
-    not exist.
+    comes to the front, and `place` is selected.  `run_files` are tables of the run, instead of
+    those near each capture.  Raise UsageError, with nothing shown, for a panel that does not exist.
     """
     app = start(stored_settings())
+    app.ui.session.run_files = tuple(run_files)
     try:
         app.window.exporter.check_name(panel or WINDOW)
     except UsageError:

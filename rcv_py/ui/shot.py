@@ -37,12 +37,14 @@ class Shot:
     range: tuple[int, int] | None = None
     baseline: Path | None = None
     twin: Path | None = None
+    run_files: tuple[Path, ...] = ()  # tables of the run; none: those near the capture
 
 
 def take(shot: Shot) -> None:
     """Draw and write the picture; raise RcvError with a sentence if that cannot be."""
     qInstallMessageHandler(_print_message)
     app = start(None)
+    app.ui.session.run_files = shot.run_files
     errors: list[BaseException] = []
     app.window.opener.failed.connect(errors.append)
     app.window.opener.failed.disconnect(app.window.errors.show)

@@ -23,6 +23,7 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
+from rcv_py.formats.run_files import run_facts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.jobs import hold_memory
@@ -37,25 +38,29 @@ CHANGED = (
 )
 STOPPED = "The process that looks for findings stopped; rcv triage in a terminal tells more."
 
-_kept: WeakKeyDictionary[Trace, dict[str, Findings]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Trace, dict[tuple[str, tuple[Path, ...]], Findings]] = WeakKeyDictionary()
 _running: set[BaseProcess] = set()
 _lock = Lock()
 
 
-def triage_in_peace(trace: Trace, batches: Sequence[WaveBatch], waves: str = WORKING) -> Findings:
+def triage_in_peace(
+    trace: Trace, batches: Sequence[WaveBatch], waves: str = WORKING, run_files: tuple[Path, ...] = ()
+) -> Findings:
     """Return the findings: of a small capture those of the given waves, else those a process finds.
 
     `waves` says whose costs are ranked; while no wave of such a population was read, those that work are.
+    `run_files` are tables of the run; none: those near the capture.
     """
     if int(trace.waves.size.sum()) <= SMALL_BYTES:
+        facts = run_facts(trace.path, trace.kernel_name, trace.target, run_files)
         try:
-            return triage(trace, batches, waves=waves)
+            return triage(trace, batches, facts=facts, waves=waves)
         except UsageError:
-            return triage(trace, batches)
+            return triage(trace, batches, facts=facts)
     kept = _kept.setdefault(trace, {})
-    if waves not in kept:
-        kept[waves] = _from_process(trace, waves)
-    found = kept[waves]
+    if (waves, run_files) not in kept:
+        kept[waves, run_files] = _from_process(trace, waves, run_files)
+    found = kept[waves, run_files]
     was_read = any(batch.waves for batch in batches)
     return replace(found, why=CHANGED) if was_read and not found.waves and found.why != STOPPED else found
 
@@ -67,10 +72,10 @@ def stop() -> None:
             process.terminate()
 
 
-def _from_process(trace: Trace, waves: str) -> Findings:
+def _from_process(trace: Trace, waves: str, run_files: tuple[Path, ...]) -> Findings:
     context = get_context("spawn")
     near, far = context.Pipe(duplex=False)
-    process = context.Process(target=serve, args=(far, str(trace.path), waves), daemon=True)
+    process = context.Process(target=serve, args=(far, str(trace.path), waves, run_files), daemon=True)
     with _lock:
         with without_main():
             process.start()
@@ -89,11 +94,14 @@ def _from_process(trace: Trace, waves: str) -> Findings:
         process.close()
 
 
-def serve(connection: Connection, folder: str, waves: str = WORKING) -> None:
+def serve(
+    connection: Connection, folder: str, waves: str = WORKING, run_files: tuple[Path, ...] = ()
+) -> None:
     """Open a capture, look at it, and send what was found."""
     settle()
     hold_memory()
     trace = open_trace(Path(folder))
     read = tuple(read_batches(trace, chosen_rows(trace.waves), workers=0))
+    facts = run_facts(trace.path, trace.kernel_name, trace.target, run_files)
     with suppress(OSError):  # the window may have gone
-        connection.send_bytes(pickle.dumps(triage(trace, read, is_whole=True, waves=waves)))
+        connection.send_bytes(pickle.dumps(triage(trace, read, is_whole=True, facts=facts, waves=waves)))

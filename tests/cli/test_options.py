@@ -283,6 +283,7 @@ REFUSED = (
     ("shot", FLASH, "--panel isa --out isa.png --twin {before}"),
     ("view", "", "--panel isa"),
     ("view", FLASH, "--twin {before}"),
+    ("view", FLASH, "--run-files {before}/code.json"),
     ("synth", "", "--seed 3"),
     ("synth", "", "--out x"),
 )
@@ -303,7 +304,7 @@ WRONG = (
 )
 # These name files or processes, or open a window: what they write is tested where it is written.
 ELSEWHERE = {
-    "view": {"panel", "compare", "twin", "goto", "wave", "line", "cycle"},
+    "view": {"panel", "compare", "twin", "goto", "wave", "line", "cycle", "run_files"},
     "triage": {"all"},
     "index": {"jobs", "out"},
     "report": {"out", "out_dir", "format", "jobs", "run_files", "waves"},

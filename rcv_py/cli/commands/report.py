@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rcv_py.analysis.populations import WORKING
 from rcv_py.base.errors import UsageError
@@ -59,9 +60,20 @@ def _print_table(arguments: Namespace, done: Mapping[Job, Answer]) -> None:
         sys.stdout.write(csv_text(_HEAD, rows))
         return
     said = [f"{job.folder.name}: {answer.error}" for job, answer in done.items() if answer.error]
-    described = about(arguments, names=[job.folder.name for job in done], problems=said)
+    names = [job.folder.name for job in done]
+    described = about(arguments, names=names, problems=said, waves=_waves(arguments, done))
     reports = [dict(zip(_HEAD, row, strict=True)) for row in rows]
     print(json_text("rcv.report/1", {"reports": reports}, described))
+
+
+def _waves(arguments: Namespace, done: Mapping[Job, Answer]) -> dict[str, Any] | None:
+    """What the document says of the waves that are explained, of all reports together; None without any."""
+    told = [(job.folder.name, answer.waves) for job, answer in done.items() if answer.waves is not None]
+    if not told:
+        return None
+    sums = {name: sum(waves[name] for _, waves in told) for name in ("counted", "read", "traced")}
+    texts = [waves["text"] if len(told) == 1 else f"{name}: {waves['text']}" for name, waves in told]
+    return {"chosen": arguments.waves or WORKING, **sums, "text": "; ".join(texts)}
 
 
 def _collected(jobs: Sequence[Job], at_once: int, report: Report, is_table: bool) -> dict[Job, Answer]:

@@ -43,7 +43,7 @@ def check_path(path: Path) -> None:
         raise UsageError(f"{path} cannot be opened: {reason}.", hint="Check the spelling.") from error
 
 
-def write(folder: Path, arguments: Namespace) -> None:
+def write(folder: Path, arguments: Namespace, run_files: tuple[Path, ...] = ()) -> None:
     """Draw offscreen, whatever display there is: a picture must not depend on it."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
@@ -62,5 +62,6 @@ def write(folder: Path, arguments: Namespace) -> None:
             arguments.range,
             arguments.compare,
             arguments.twin,
+            run_files,
         )
     )

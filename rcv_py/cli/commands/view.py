@@ -11,6 +11,7 @@ from rcv_py.base import memory
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.commands import shot
 from rcv_py.cli.goto import Place, options_of, place_of
+from rcv_py.formats.run_files import run_facts
 
 PICTURE = Path("rcv.png")
 
@@ -25,12 +26,13 @@ def run(arguments: Namespace) -> int:
     if baseline is not None and folder is None:
         raise UsageError("A baseline needs a capture to compare with it.", hint="Name the capture first.")
     place = place_of(arguments)
+    files = _run_files(arguments)
     if has_display():
         memory.begin_start()
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-        return app.run(folder, baseline, arguments.twin, arguments.panel, place)
-    return _draw_instead(folder, arguments, place)
+        return app.run(folder, baseline, arguments.twin, arguments.panel, place, run_files=files)
+    return _draw_instead(folder, arguments, place, files)
 
 
 def has_display() -> bool:
@@ -40,7 +42,17 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _draw_instead(folder: Path | None, arguments: Namespace, place: Place | None) -> int:
+def _run_files(arguments: Namespace) -> tuple[Path, ...]:
+    """The tables of `--run-files`, found from everywhere; raise UsageError, with nothing shown, for none."""
+    files = tuple(path.absolute() for path in arguments.run_files or ())
+    if files:
+        run_facts(arguments.folder, "", given=files)
+    return files
+
+
+def _draw_instead(
+    folder: Path | None, arguments: Namespace, place: Place | None, files: tuple[Path, ...]
+) -> int:
     if folder is None:
         raise UsageError(
             "There is no display to show a window on.",
@@ -56,6 +68,6 @@ def _draw_instead(folder: Path | None, arguments: Namespace, place: Place | None
         compare=arguments.compare,
         twin=arguments.twin,
     )
-    shot.write(folder, wanted)
+    shot.write(folder, wanted, files)
     print(f"There is no display to show a window on; a picture of it is in {PICTURE.resolve()}.")
     return 0

@@ -26,7 +26,7 @@ ABOUT = record(
         ),
         "waves": record(
             "Whose costs are summed, in documents of which `--waves` chooses the waves; "
-            "of both sides together in a comparison.",
+            "of both sides together in a comparison, of all captures together in a list of reports.",
             {
                 "chosen": text("What was asked for: `working`, `all`, or the id of a population."),
                 "counted": whole("Waves whose costs are summed."),

@@ -28,7 +28,10 @@ def rcv(session: Session, command: str, *words: str) -> Words | None:
     trace, wanted = session.trace.value, session.waves.value
     follows = command in EXPLAINS and "--kind=memory" not in words  # counters do not tell waves apart
     chosen = (f"--waves={wanted}",) if follows and wanted != WORKING else ()
-    return None if trace is None else ("rcv", command, path_word(trace), *chosen, *words)
+    tables = (
+        tuple(f"--run-files={path.absolute()}" for path in session.run_files) if command == "triage" else ()
+    )
+    return None if trace is None else ("rcv", command, path_word(trace), *chosen, *tables, *words)
 
 
 def path_word(trace: Trace) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,8 +33,13 @@ class GutterArrows:
     note: str = ""
 
 
-def wait_arrows(wave: Wave | None, code: CodeTable, gfxip: int) -> GutterArrows:
-    """Return arrows from producers to the waits of a wave, by its file or else by a replay."""
+def wait_arrows(
+    wave: Wave | None, code: CodeTable, gfxip: int, place: Callable[[int], str] = lambda row: ""
+) -> GutterArrows:
+    """Return arrows from producers to the waits of a wave, by its file or else by a replay.
+
+    `place` says what tooltips put behind the text of an instruction: its source place.
+    """
     if wave is None:
         return GutterArrows(
             ArrowRows.none(), note="The selected wave is not read yet, so its waits are not known."
@@ -44,7 +50,7 @@ def wait_arrows(wave: Wave | None, code: CodeTable, gfxip: int) -> GutterArrows:
     is_replayed = not wave.waits
     note = "Found by replaying the wave's counters, since its file lists no waits." if is_replayed else ""
     tips = tuple(
-        _wait_tip(code, wait, producer)
+        _wait_tip(code, wait, producer, place)
         for wait, producer in zip(found.wait.tolist(), found.producer.tolist(), strict=True)
     )
     return GutterArrows(_rows(found, found.producer, found.wait, found.wait), tips, note)
@@ -55,13 +61,14 @@ def _rows(found: Arrows, source: np.ndarray, target: np.ndarray, group: np.ndarr
     return ArrowRows(*(column.astype(np.int64) for column in columns))
 
 
-def _wait_tip(code: CodeTable, wait: int, producer: int) -> str:
+def _wait_tip(code: CodeTable, wait: int, producer: int, place: Callable[[int], str]) -> str:
     names = (
         _COUNTERS.get(TokenKind(int(code.kind[producer])), ()) if code.kind[producer] < len(TokenKind) else ()
     )
     counter = next((name for name in names if name in code.text[wait]), "")
     through = f"\nthrough {counter}" if counter else ""
     return (
-        f"{wait}  {code.text[wait]}\nwaits for\n{producer}  {code.text[producer]}{through}\n"
+        f"{wait}  {code.text[wait]}{place(wait)}\nwaits for\n"
+        f"{producer}  {code.text[producer]}{place(producer)}{through}\n"
         "Click an end to go to the other, the middle to show this wait alone (Esc: all)."
     )

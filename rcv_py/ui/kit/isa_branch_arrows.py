@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -23,11 +24,15 @@ MODES = {"waits": "Waits", "branches": "Branches", "both": "Both", "none": "No a
 
 def gutter_arrows(mode: str, wave: Wave | None, program: Program, gfxip: int) -> GutterArrows:
     """Return the arrows of a mode: waits of the wave, branches of all waves, both, or none."""
-    code = program.trace.code
+    trace = program.trace
+
+    def waits() -> GutterArrows:
+        return wait_arrows(wave, trace.code, gfxip, partial(beside, trace))
+
     makers: dict[str, tuple[Callable[[], GutterArrows], ...]] = {
-        "waits": (lambda: wait_arrows(wave, code, gfxip),),
+        "waits": (waits,),
         "branches": (lambda: branch_arrows(program, wave),),
-        "both": (lambda: wait_arrows(wave, code, gfxip), lambda: branch_arrows(program, wave)),
+        "both": (waits, lambda: branch_arrows(program, wave)),
         "none": (),
     }
     return _joined([make() for make in makers[mode]])

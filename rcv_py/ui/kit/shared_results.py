@@ -14,6 +14,7 @@ from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.branches import branches
 from rcv_py.analysis.bubbles import bubbles
 from rcv_py.analysis.capture_health import capture_health
+from rcv_py.analysis.code_match import code_match
 from rcv_py.analysis.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.kind_latency import kind_latency
 from rcv_py.analysis.line_stats import all_lines
@@ -62,6 +63,7 @@ JOBS: dict[str, Job] = {
     "hidden_chosen_reference": partial(hidden_of, rule=ReferenceRule.REFERENCE),
     "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
     "loops": loop_summary,
+    "match": code_match,
     "memory": memory_latency,
     "memory_reference": lambda trace, batches: memory_latency(trace, batches, ReferenceRule.REFERENCE),
     "markers": marker_spans,
@@ -184,9 +186,14 @@ class _Result(QObject):
 
     def _answer(self, trace: Trace, batches: tuple[WaveBatch, ...], name: str) -> Any:
         """Compute it, of the chosen waves if it explains."""
-        if self._name in BY_NAME and name != WORKING:
-            return self._job(trace, batches, name)
+        if self._name in BY_NAME:
+            return self._job(trace, batches, **self._asked(name))
         if self._name == "populations":
             return self._ways.of(trace, batches)
         rows = self._ways.choice(trace, batches, name).rows if self._name in OF_ROWS else None
         return self._job(trace, batches) if rows is None else self._job(trace, batches, rows)
+
+    def _asked(self, name: str) -> dict[str, Any]:
+        """Which waves and which tables of the run, as far as somebody chose them."""
+        files = self._session.run_files
+        return ({"waves": name} if name != WORKING else {}) | ({"run_files": files} if files else {})

@@ -125,6 +125,7 @@ QProgressBar::chunk { background: $accent; border-radius: 3px; }
 
 NAMED = """
 #card { background: $base; border: 1px solid $line; border-radius: 4px; }
+#alarm { background: $base; border: none; border-bottom: 2px solid $error; }
 #card:focus { border-color: $accent; }
 QLabel[role="muted"] { color: $muted; }
 QLabel[role="headline"] { font-weight: 600; }

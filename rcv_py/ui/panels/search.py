@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from rcv_py.analysis.place_text import beside
 from rcv_py.analysis.text_hits import Hits, text_hits
 from rcv_py.state.commands import Command
 from rcv_py.ui.kit import command_text
@@ -115,7 +116,7 @@ class SearchPanel(Panel):
         self.view.show_columns(
             (
                 Column("where", "where", hits.where, width=96, is_elided_left=True, tip="Line or file."),
-                Column("text", "text", hits.text, width=200),
+                Column("text", "text", self._texts(), width=200),
             )
         )
         if trace is None or not query.text:
@@ -123,6 +124,14 @@ class SearchPanel(Panel):
         else:
             self.empty.say(hits.problem or ("" if hits.lines else f"Nothing matches “{query.text}”."))
         self._follow()
+
+    def _texts(self) -> list[str]:
+        """What was found, with the source place behind each instruction."""
+        trace = self.session.trace.value
+        if trace is None:
+            return self.hits.text
+        rows = zip(self.hits.text, self.hits.lines, strict=True)
+        return [text + beside(trace, line) if line >= 0 else text for text, line in rows]
 
     # -- walking ------------------------------------------------------------------------------------
 
@@ -192,4 +201,4 @@ class SearchPanel(Panel):
         """The hits."""
         if not self.hits.lines:
             return None
-        return Sheet("Search", ("where", "text"), list(zip(self.hits.where, self.hits.text, strict=True)))
+        return Sheet("Search", ("where", "text"), list(zip(self.hits.where, self._texts(), strict=True)))

@@ -70,9 +70,10 @@ class FileWriter(QObject):
     def write_report(self, path: Path) -> None:
         """Write a report of the open capture."""
         trace, batches, _ = self._capture()
+        files = self._ui.session.run_files
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
-            facts = run_facts(trace.path, trace.kernel_name, trace.target)
+            facts = run_facts(trace.path, trace.kernel_name, trace.target, files)
             waves = tuple(batches(report, flag))
             write_report(report_inputs(trace, waves, facts), path, report=report, cancel=flag)
 

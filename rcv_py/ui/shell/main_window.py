@@ -19,6 +19,7 @@ from rcv_py.ui.kit.loader import Loader
 from rcv_py.ui.kit.panel import Panel
 from rcv_py.ui.kit.plain_text import button_text, copy_text, tooltip
 from rcv_py.ui.shell import about, capture_memory
+from rcv_py.ui.shell.alarm import CodeAlarm, below
 from rcv_py.ui.shell.baseline import BaselineOpener
 from rcv_py.ui.shell.chooser import Chooser
 from rcv_py.ui.shell.docks import Workspace
@@ -76,7 +77,8 @@ class MainWindow(QMainWindow):
         self.pages = QStackedWidget()
         for page in (self.welcome, self.chooser, self.workspace):
             self.pages.addWidget(page)
-        self.setCentralWidget(self.pages)
+        self.alarm = CodeAlarm(ui)
+        self.setCentralWidget(below(self.alarm, self.pages))
         self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.pages.setFocus()  # else the first button of the bar would get it, and a frame with it
         self.setAcceptDrops(True)

@@ -1,0 +1,54 @@
+"""Instruction texts of other code: the window says so above everything, whatever panel is in front."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import orjson
+import pytest
+
+from rcv_py.base.problems import Severity
+from tests.ui.window import SAMPLE, open_sample, window
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    """A capture whose instruction texts moved down by three."""
+    folder = tmp_path / SAMPLE.name
+    shutil.copytree(SAMPLE, folder)
+    path = folder / "code.json"
+    content = orjson.loads(path.read_bytes())
+    texts = [row[0] for row in content["code"]]
+    for row, text in zip(content["code"], texts[-3:] + texts[:-3], strict=True):
+        row[0] = text
+    path.write_bytes(orjson.dumps(content))
+    return folder
+
+
+def test_texts_of_other_code_raise_an_alarm_that_stays(wrong, qtbot):
+    with window() as app:
+        alarm = app.window.alarm
+        assert not alarm.isVisible()
+        open_sample(app, qtbot, wrong)
+        qtbot.waitUntil(alarm.isVisible)
+        assert "another code object" in alarm.text.text()
+        assert "do not belong to this trace" in alarm.text.text()
+        assert "Take code.json from the same recording" in alarm.toolTip()
+        for name in ("isa", "timelines", "counters", "summary"):
+            app.window.workspace.show_panel(name)
+            assert alarm.isVisible()
+            assert alarm.visibleRegion().boundingRect().height() > 10
+        told = [one for one in app.ui.session.problems.value if "do not belong" in one.text]
+        assert [(one.severity, one.where) for one in told] == [(Severity.ERROR, "code.json")]
+        open_sample(app, qtbot)
+        assert not alarm.isVisible()
+        assert not [one for one in app.ui.session.problems.value if "do not belong" in one.text]
+
+
+def test_texts_that_fit_raise_none(qtbot):
+    with window() as app:
+        open_sample(app, qtbot)
+        qtbot.waitUntil(lambda: app.ui.results.cell("match").value is not None)
+        assert app.ui.results.cell("match").value.judged > 0
+        assert not app.window.alarm.isVisible()

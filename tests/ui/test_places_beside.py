@@ -1,0 +1,60 @@
+"""The source place stands behind the text of an instruction: at hits of the search and at wait arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rcv_py.state.selection import SearchQuery
+from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.panels.isa import IsaPanel
+from rcv_py.ui.panels.search import SearchPanel
+from tests.support import code_samples
+
+Settled = Callable[[], None]
+
+
+def place(row: int) -> str:
+    """The place behind the text of a row of the sample, by the table it was made from."""
+    chain = code_samples.ROWS[row][6]
+    if not chain:
+        return ""
+    file, line = chain[0]
+    return f"  {('kernels/attn.py', 'lib/attn.py', 'lost.py')[file]}:{line}"
+
+
+def test_hits_of_the_search_name_the_places_of_instructions(
+    ui: UiContext, open_in: Callable, settled: Settled, qtbot: Any
+) -> None:
+    panel = SearchPanel(ui)
+    qtbot.addWidget(panel)
+    open_in(code_samples.trace())
+    ui.session.query.set(SearchQuery("a"))
+    panel._soon.now()
+    settled()
+    rows = list(panel.sheet().rows)
+    expected = [
+        f"{code_samples.ROWS[line][0]}{place(line)}" if line >= 0 else text
+        for line, text in zip(panel.hits.lines, panel.hits.text, strict=True)
+    ]
+    assert [text for _, text in rows] == expected
+    assert any(line >= 0 and place(line) for line in panel.hits.lines)
+    assert any(line < 0 for line in panel.hits.lines)  # lines of the sources, which are places themselves
+
+
+def test_wait_arrows_name_both_places(ui: UiContext, open_in: Callable, settled: Settled, qtbot: Any) -> None:
+    panel = IsaPanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(900, 400)
+    panel.show()
+    open_in(code_samples.trace(), [code_samples.two_waves()])
+    qtbot.waitUntil(lambda: len(panel.view.arrows) > 0)
+    settled()
+    arrows = panel.view.arrows
+    for tip, source, target in zip(
+        panel.view.arrow_tips, arrows.source.tolist(), arrows.target.tolist(), strict=True
+    ):
+        lines = tip.splitlines()
+        assert lines[0] == f"{target}  {code_samples.ROWS[target][0]}{place(target)}"
+        assert lines[2] == f"{source}  {code_samples.ROWS[source][0]}{place(source)}"
+    assert any(place(row) for row in (*arrows.source.tolist(), *arrows.target.tolist()))
