@@ -314,7 +314,8 @@ def test_reports_in_several_processes(number: signal.Signals, capture: Path, tmp
     with process:
         try:
             assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
+            for _ in range(2):  # a child that is still starting would be asked to end before it can unwind
+                assert process.stdout.readline() == "ready\n"
             children = psutil.Process(process.pid).children(recursive=True)
             if number == signal.SIGTERM:
                 process.terminate()

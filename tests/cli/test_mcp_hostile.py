@@ -20,7 +20,7 @@ from tests.support.mcp_client import McpClient
 from tests.support.processes import gone, wait_until
 
 SAMPLE = "matmul_tiled"
-SLOW = r"(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+\d{9}$"
+SLOW = r"(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+\d{9}$"
 
 
 @pytest.fixture(scope="module")

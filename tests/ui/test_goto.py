@@ -122,7 +122,7 @@ def test_without_a_display_the_picture_shows_the_place(
 
     seen: list[Namespace] = []
     monkeypatch.setattr(view, "has_display", lambda: False)
-    monkeypatch.setattr(shot, "write", lambda folder, wanted: seen.append(wanted))
+    monkeypatch.setattr(shot, "write", lambda folder, wanted, *_: seen.append(wanted))
     monkeypatch.chdir(tmp_path)
     assert main(["view", str(SAMPLE), "--goto", "line-5@900"]) == 0
     assert (seen[0].line, seen[0].range, seen[0].wave) == (5, (400, 1400), None)
