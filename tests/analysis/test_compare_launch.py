@@ -12,7 +12,7 @@ import pytest
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
 from rcv_py.analysis.compare.facts import numbers
-from rcv_py.analysis.compare.launch import Launch, launch_of
+from rcv_py.analysis.compare.launch import OF_A_MAXIMUM, SIDES, Launch, chance, launch_of
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.formats.open import open_trace
 from tests.analysis.compare_cases import STALLS, costs, table
@@ -149,6 +149,34 @@ def test_ragged_waves_do_not_say_that_work_differs() -> None:
     a = replace(costs(table(TILES), [4] * 6, rounds=(8,) * 4), launch=launch(100_000, 64))
     b = replace(costs(table(TILES), [4] * 6, rounds=(8, 4) * 2), launch=launch(100_400, 64))
     assert compare(a, b).verdict is Verdict.SAME
+
+
+def test_only_waves_of_the_kernel_are_its_launch_whichever_way_it_is_spelled() -> None:
+    """The listing has the name for people, the record of waves the symbol; a second kernel ran before."""
+    folder = trace_path("pa_mqa_small")
+    trace = open_trace(folder)
+    code = replace(trace.code, kernels=tuple(replace(one, name="_Z2pav") for one in trace.code.kernels))
+    events = trace.occupancy
+    ran = int(events.kernel.max())
+    first = np.sort(np.unique(events.time))[0]
+    kernel = np.where(events.time == first, ran + 1, events.kernel).astype(np.int32)
+    names = {ran: "_Z2pav", ran + 1: "another"}
+    found = launch_of(replace(trace, code=code, occupancy=replace(events, kernel=kernel, names=names)))
+    whole = launch_of(trace)
+    assert found is not None
+    assert whole is not None
+    assert found.waves == whole.waves - int(np.count_nonzero((events.time == first) & events.is_start))
+
+
+def test_what_chance_does_to_a_launch_is_that_of_drawing_all_its_lives() -> None:
+    """Waves that can never be the last are not drawn; beside it all of them are."""
+    rng = np.random.default_rng(3)
+    begin = np.repeat(np.arange(20) * 1_000, 16)
+    life = rng.integers(900, 1_100, len(begin))
+    one = Launch(int((begin + life).max()), len(begin), int(life.sum()), (0,), False, begin, life)
+    ends = [int((begin + rng.choice(life, len(life))).max()) for _ in range(4_000)]
+    expected = SIDES * OF_A_MAXIMUM * float(np.std(ends)) / one.duration
+    assert chance(one, np.random.default_rng(1)) == pytest.approx(expected, rel=0.25)
 
 
 # -- real captures -----------------------------------------------------------------------------------

@@ -20,11 +20,10 @@ from rcv_py.analysis.compare.verdict import (
     KernelDelta,
     Verdict,
     judge,
-    len_per_engine,
     refuse,
     work_notes,
 )
-from rcv_py.analysis.compare.whole import MATRIX, whole, work_of
+from rcv_py.analysis.compare.whole import whole, work_of
 from rcv_py.base.text import percent, plural, short_kernel
 
 ALIKE = 0.6  # share of executions in paired rows, of the side with less, for kernels of different names
@@ -160,13 +159,10 @@ def _why_not(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> str:
 def _is_same_problem(a: CaptureCosts, b: CaptureCosts) -> bool:
     """Whether both launches do the same matrix operations, to 2 %: then other tiles have other programs."""
     work = work_of((a, b), is_same_isa=False)
-    if work is None or work[0].unit != MATRIX or a.launch is None or b.launch is None:
+    if work is None or a.launch is None or b.launch is None:
         return False
-    each = [
-        one.times(len_per_engine(side.launch)) for one, side in zip(work, (a, b), strict=True) if side.launch
-    ]
-    one, other = each
-    is_even = all(side.high <= (1 + SAME_PROBLEM) * side.low for side in each)
+    one, other = work[0].times(a.launch.waves_per_engine), work[1].times(b.launch.waves_per_engine)
+    is_even = all(side.high <= (1 + SAME_PROBLEM) * side.low for side in (one, other))
     return is_even and abs(other.middle / max(one.middle, 1) - 1) <= SAME_PROBLEM
 
 

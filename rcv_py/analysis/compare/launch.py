@@ -36,6 +36,11 @@ class Launch:
         """Mean life of a wave, cycles."""
         return self.wave_cycles / self.waves
 
+    @property
+    def waves_per_engine(self) -> float:
+        """Waves on one of the shader engines that the trace saw: captures may have traced other numbers."""
+        return self.waves / max(1, len(self.engines))
+
 
 def launch_of(trace: Trace) -> Launch | None:
     """Return the launch of the capture's kernel; None if no file says when waves began and ended.
@@ -67,17 +72,18 @@ def chance(launch: Launch, rng: np.random.Generator) -> float:
     Waves start when they did and live as long as another wave of the launch, drawn with replacement.  Lives
     that differ because their work does, not by chance, make that more than it is, never less.
     """
-    draws = int(np.clip(DRAWN // launch.waves, 32, 400))
-    ends = [
-        int((launch.begin + launch.life[rng.integers(0, launch.waves, launch.waves)]).max())
-        for _ in range(draws)
-    ]
+    # However lives are drawn, one of these is the last: all others end before some wave can at the earliest.
+    may_be_last = launch.begin + launch.life.max() >= (launch.begin + launch.life.min()).max()
+    begin = launch.begin[may_be_last]
+    draws = int(np.clip(DRAWN // len(begin), 32, 400))
+    ends = [int((begin + launch.life[rng.integers(0, launch.waves, len(begin))]).max()) for _ in range(draws)]
     return SIDES * OF_A_MAXIMUM * float(np.std(ends)) / launch.duration
 
 
 def _own(trace: Trace, lives: Residencies) -> np.ndarray:
     """Rows of the residencies that are waves of the capture's kernel; all of them if no name fits."""
-    names = trace.occupancy.names
-    ids = [number for number, name in names.items() if name and name == trace.kernel_name]
+    same = [one for one in trace.code.kernels if one.demangled == trace.kernel_name]
+    said = {name for one in same for name in (one.name, one.demangled)}
+    ids = [number for number, name in trace.occupancy.names.items() if name and name in said]
     own = np.flatnonzero(np.isin(lives.kernel, ids))
     return own if len(own) else np.arange(len(lives))

@@ -95,8 +95,7 @@ class LaunchDelta:
     @property
     def has_like_waves(self) -> bool:
         """Whether as many waves of a shader engine were launched."""
-        a, b = (len_per_engine(one) for one in (self.a, self.b))
-        return abs(b / a - 1) <= WAVES_ALIKE
+        return abs(self.b.waves_per_engine / self.a.waves_per_engine - 1) <= WAVES_ALIKE
 
     @property
     def work(self) -> tuple[Work, Work] | None:
@@ -104,12 +103,7 @@ class LaunchDelta:
         if self.wave_work is None:
             return None
         a, b = self.wave_work
-        return a.times(len_per_engine(self.a)), b.times(len_per_engine(self.b))
-
-
-def len_per_engine(launch: Launch) -> float:
-    """Waves of a launch on one of the shader engines that the trace saw."""
-    return launch.waves / max(1, len(launch.engines))
+        return a.times(self.a.waves_per_engine), b.times(self.b.waves_per_engine)
 
 
 @dataclass(frozen=True, slots=True)
