@@ -18,8 +18,9 @@ from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.line_stats import all_lines
 from rcv_py.analysis.loop_summary import LoopSummary
 from rcv_py.analysis.places import leaf_texts
-from rcv_py.analysis.populations import WORKING, Populations, WaveChoice, populations, wave_choice
+from rcv_py.analysis.populations import WORKING, Populations, populations
 from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.wave_choice import WaveChoice, wave_choice
 from rcv_py.export.places import short_places
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode

@@ -19,7 +19,8 @@ import numpy as np
 
 from rcv_py.analysis.chosen import Piece, pieces
 from rcv_py.analysis.compare.launch import Launch, launch_of
-from rcv_py.analysis.populations import WORKING, populations, wave_choice
+from rcv_py.analysis.populations import WORKING, populations
+from rcv_py.analysis.wave_choice import wave_choice
 from rcv_py.analysis.workgroups import workgroups
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace

@@ -33,8 +33,9 @@ from rcv_py.analysis.occupancy_limits import (
     occupancy_limits,
     waves_on_simd,
 )
-from rcv_py.analysis.populations import WORKING, Populations, WaveChoice, populations, wave_choice
+from rcv_py.analysis.populations import WORKING, Populations, populations
 from rcv_py.analysis.simd_work import SimdWork, simd_work
+from rcv_py.analysis.wave_choice import WaveChoice, wave_choice
 from rcv_py.analysis.workgroups import workgroups
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
