@@ -111,8 +111,7 @@ CONSEQUENCE = (
 )
 REMEDY = (
     "Take code.json from the same recording as the wave files, decode the recording again with the code "
-    "objects "
-    "that were loaded when it was made, or record again without rebuilding in between."
+    "objects that were loaded when it was made, or record again without rebuilding in between."
 )
 UNKNOWN = CodeMatch(0, 0)
 

@@ -114,8 +114,7 @@ CLASSES = (
     ClassRule(
         MEMORY,
         f"compute units ask for at least {RATE:.0%} of what memory delivers, and at least {WAITS:.0%} of "
-        f"the stall "
-        "waits for vector memory",
+        "the stall waits for vector memory",
         lambda one: one.of_roof >= RATE and one.waits >= WAITS,
     ),
     ClassRule(

@@ -70,8 +70,8 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
         share=share,
         sentence=f"SIMDs with a wave issue in {percent(whole.issuing, whole.resident)} of their cycles; "
         f"{count(behind)} cycles of all waves ({percent(behind, max(1, whole.lives))} of their lives) wait "
-        f"because "
-        f"another wave issued or the previous instruction held the unit. Of the issue cycles: {parts}.",
+        "because another wave issued or the previous instruction held the unit. Of the issue cycles: "
+        f"{parts}.",
         **told("issue-bound", one),
         evidence=tuple(
             line_of(inputs, int(line), f"{count(int(cycles[line]))} issue cycles")
@@ -106,10 +106,9 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
         name="memory-bound",
         title="VMEM traffic is near the memory roof",
         sentence=f"VMEM instructions ask for at most {count(widths.vector_bytes)} bytes, "
-        f"{widths.vector_rate:.1f} a CU "
-        f"and cycle ({sizes}); {percent(int(table.stall[rows].sum()), max(1, table.total_stall))} of stall "
-        f"waits for "
-        "vector memory.",
+        f"{widths.vector_rate:.1f} a CU and cycle ({sizes}); "
+        f"{percent(int(table.stall[rows].sum()), max(1, table.total_stall))} of stall waits for vector "
+        "memory.",
         **told("memory-bound", Situation(inputs, claimed, tuple(lines.tolist()))),
         evidence=tuple(
             line_of(inputs, int(line), f"at most {count(int(moved[line]))} bytes")
@@ -117,8 +116,7 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
             if moved[line]
         ),
         assumption="Bytes are those of full waves, whether caches serve them or not; waits for memory of all "
-        "kinds "
-        f"are taken together. {BOUND}",
+        f"kinds are taken together. {BOUND}",
     )
 
 

@@ -44,8 +44,8 @@ _LAST = ("matrix-ceiling",)  # a frame for all others, however large
 
 NOT_ELAPSED = (
     "Gains are bounds and do not add up: several waves wait at once, and behind a wait that is removed "
-    "another "
-    "may appear. Only waves of the traced compute units are seen; the others are taken to be like them."
+    "another may appear. Only waves of the traced compute units are seen; the others are taken to be like "
+    "them."
 )
 NO_WAVES = (
     "Nothing ran on the traced compute unit, so there is nothing to find. Record another dispatch, or "

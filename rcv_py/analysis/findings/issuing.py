@@ -166,8 +166,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
         share=0.0,
         sentence=f"{plural(len(lines), 'LDS instruction')} stall more than {CONFLICT} cycles an execution, "
         f"instruction {worst} {count(round(float(per_hit[worst])))}; in at most {count(cycles)} cycles of "
-        f"SIMDs "
-        "nothing else happens.",
+        "SIMDs nothing else happens.",
         remedy=f"Check the addresses of the lanes modulo {banks} banks of 4 bytes: pad rows by one bank or "
         "XOR the column with the row (swizzle).",
         evidence=tuple(line_of(inputs, int(line)) for line in lines[:3]),

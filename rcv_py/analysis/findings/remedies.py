@@ -47,8 +47,7 @@ PRECONDITIONS: Mapping[str, Precondition] = {
     ),
     "room-behind": Precondition(
         f"at least {ROOM} instructions behind the wait, up to the next wait, branch or barrier, touch no "
-        f"result "
-        "that it waits for",
+        "result that it waits for",
         lambda one: one.room_behind >= ROOM,
     ),
     "in-order": Precondition(
@@ -124,16 +123,14 @@ PRECONDITIONS: Mapping[str, Precondition] = {
 _SECOND_SET = Remedy(
     "prefetch-registers",
     "Load the data of the next iteration into a second set of registers ({wanted} of {free} free ones) and "
-    "wait "
-    "with a count that leaves those loads outstanding: {prefetch}.",
+    "wait with a count that leaves those loads outstanding: {prefetch}.",
     ("repeated", "hot", "free-registers", "in-order"),
     MEDIUM,
 )
 _HOIST = Remedy(
     "hoist",
     "Issue {producer} earlier: the {room_before} instructions in front of it neither write its address nor "
-    "touch its "
-    "destination.",
+    "touch its destination.",
     ("room-before",),
     LOW,
 )
@@ -147,8 +144,7 @@ _WAIT_LATER = Remedy(
 _SEVERAL_TILES = Remedy(
     "several-tiles",
     "This is a cold start: let a workgroup process several tiles (a persistent kernel), so that it is paid "
-    "for once, "
-    "and load the next tile while this one is computed.",
+    "for once, and load the next tile while this one is computed.",
     ("cold",),
     MEDIUM,
 )
@@ -211,8 +207,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "read-ahead",
             "Read the operands of the next step before this one is computed ({wanted} of {free} free "
-            "registers), and "
-            "wait with a count that leaves those reads outstanding.",
+            "registers), and wait with a count that leaves those reads outstanding.",
             ("repeated", "hot", "free-registers", "in-order", "returns-data"),
             MEDIUM,
         ),
@@ -236,8 +231,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "dpp",
             "Exchange lanes with DPP (row_shr, row_bcast, quad_perm), v_permlane or v_readlane, which take "
-            "a few "
-            "cycles and do not go through LDS.",
+            "a few cycles and do not go through LDS.",
             ("through-lds",),
             MEDIUM,
         ),
@@ -247,8 +241,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "dpp",
             "Write the reduction with DPP (row_shr, row_bcast, quad_perm) or v_permlane, which take a few "
-            "cycles "
-            "and do not go through LDS; or reduce several values side by side, so that one wait serves all.",
+            "cycles and do not go through LDS; or reduce several values side by side, so that one wait "
+            "serves all.",
             ("through-lds",),
             MEDIUM,
         ),
@@ -257,16 +251,14 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "preload-arguments",
             "Have kernel arguments preloaded into registers (amdgpu-kernarg-preload-count), or pack those "
-            "that are "
-            "used first, so that one scalar load takes them all.",
+            "that are used first, so that one scalar load takes them all.",
             ("argument",),
             LOW,
         ),
         Remedy(
             "no-pointer-chase",
             "Pass what {producer} loads as an argument: its address is itself the result of a scalar load, "
-            "so that two "
-            "latencies add up.",
+            "so that two latencies add up.",
             ("pointer-chase",),
             MEDIUM,
         ),
@@ -289,8 +281,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "loads-first",
             "Issue loads before stores: both are counted by vmcnt here, so that a wait for a load behind a "
-            "store "
-            "waits for the store too. Or wait with a count that leaves the stores outstanding.",
+            "store waits for the store too. Or wait with a count that leaves the stores outstanding.",
             ("counted-together", "in-order"),
             MEDIUM,
         ),
@@ -307,8 +298,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "reduce-first",
             "Reduce inside the wave and the workgroup first (DPP, LDS) and issue one atomic a workgroup; "
-            "spread "
-            "counters over several addresses.",
+            "spread counters over several addresses.",
             (),
             MEDIUM,
         ),
@@ -342,8 +332,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "fewer-bytes",
             "The accesses already move {width} a lane: ask for fewer bytes (narrower types, reuse in "
-            "registers or LDS) "
-            "or check that lanes access consecutive addresses.",
+            "registers or LDS) or check that lanes access consecutive addresses.",
             ("wide",),
             HIGH,
         ),
@@ -354,8 +343,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "reuse-registers",
             "The accesses already move {width} a lane: keep values that several steps share in registers, "
-            "and check "
-            "for bank conflicts.",
+            "and check for bank conflicts.",
             ("wide",),
             HIGH,
         ),
@@ -372,8 +360,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "cheaper-matrix",
             "This is work: only fewer or cheaper matrix instructions help (lower precision, a form with "
-            "fewer "
-            "passes, sparsity).",
+            "fewer passes, sparsity).",
             (),
             HIGH,
         ),
@@ -382,8 +369,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "more-accumulators",
             "Interleave independent accumulators ({wanted} of {free} free registers), so that the next "
-            "instruction "
-            "does not need the last result.",
+            "instruction does not need the last result.",
             ("free-registers",),
             MEDIUM,
         ),
@@ -399,9 +385,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "fill-nops",
             "Put independent instructions in the place of s_nop: a second chain of matrix instructions, "
-            "address "
-            "arithmetic or loads of the next step. The compiler inserts s_nop where its schedule finds "
-            "nothing else.",
+            "address arithmetic or loads of the next step. The compiler inserts s_nop where its schedule "
+            "finds nothing else.",
             (),
             MEDIUM,
         ),
@@ -454,8 +439,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "fewer-instructions",
             "Execute fewer instructions: packed math (v_pk_*), fused forms, and values that do not change "
-            "moved "
-            "out of the loop.",
+            "moved out of the loop.",
             (),
             MEDIUM,
         ),
@@ -464,8 +448,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "fewer-bytes",
             "Ask for fewer bytes: narrower types, fused kernels, reuse in registers or LDS. Check that "
-            "lanes access "
-            "consecutive addresses, so that no fetched byte is left unused.",
+            "lanes access consecutive addresses, so that no fetched byte is left unused.",
             (),
             HIGH,
         ),
@@ -505,8 +488,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "more-workgroups",
             "Launch more or smaller workgroups (split K or the sequence, smaller tiles), so that each SIMD "
-            "has "
-            "{fits} waves.",
+            "has {fits} waves.",
             ("grid-bound",),
             MEDIUM,
         ),
@@ -515,8 +497,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "split-work",
             "Split the work into more workgroups (split K or the sequence, smaller tiles), so that every "
-            "SIMD gets "
-            "one.",
+            "SIMD gets one.",
             (),
             MEDIUM,
         ),
@@ -533,10 +514,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "even-tail",
             "Make the last workgroups as long as the others: start the longest first, use persistent "
-            "workgroups "
-            "that take tiles from a counter (stream-K), or choose a grid that fills the device a whole "
-            "number of "
-            "times.",
+            "workgroups that take tiles from a counter (stream-K), or choose a grid that fills the device "
+            "a whole number of times.",
             (),
             MEDIUM,
         ),
@@ -545,8 +524,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "even-work",
             "Give waves equal work: pair long with short tiles (causal masks, ragged batches), start long "
-            "ones "
-            "first, or hand tiles out from a counter.",
+            "ones first, or hand tiles out from a counter.",
             (),
             MEDIUM,
         ),
@@ -555,8 +533,8 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy(
             "persistent",
             "Let a workgroup process several tiles (persistent kernel), so that arguments, descriptors and "
-            "the "
-            "first loads are paid for once; start the first loads at once and compute addresses meanwhile.",
+            "the first loads are paid for once; start the first loads at once and compute addresses "
+            "meanwhile.",
             (),
             MEDIUM,
         ),

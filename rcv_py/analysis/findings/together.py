@@ -48,8 +48,7 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"{plural(len(found), 'chain')} of up to {longest} links: each ds_bpermute (or its like) "
         f"is waited for before the next one is issued, {round(per_link):,} cycles a link. {count(stalled)} "
         f"of {count(total)} stalled cycles of all waves ({percent(stalled, total)} of stall) wait for "
-        f"cross-lane "
-        "moves.",
+        "cross-lane moves.",
         **told("serial-cross-lane-chain", situation(inputs, rows, claimed)),
         evidence=(*evidence, *worst_of(inputs, rows, claimed), *producers_of(inputs, rows)),
         assumption="What is computed between the links is not looked at, so a chain may be unavoidable. "

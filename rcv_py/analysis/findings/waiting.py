@@ -123,8 +123,7 @@ def _sentences(
     stalled = int(inputs.attribution.stall[rows].sum())
     yield (
         f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)} of "
-        f"stall) "
-        f"wait for {text.what}, at {plural(len(claimed), 'instruction')}, "
+        f"stall) wait for {text.what}, at {plural(len(claimed), 'instruction')}, "
         f"{plural(claimed.count, 'execution')}."
     )
     if 0.1 <= first < 1:
