@@ -219,13 +219,11 @@ def test_a_sample_is_whole_or_not_there(
 
 # -- ended while it works ---------------------------------------------------------------------------
 
-SLOW = """
-import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a runner in the background ignores it
-from rcv_py.base import whole_files
-from rcv_py.cli.main import main
-real = whole_files._opened
+HALF_A_FILE = """
+import sys, time
 from contextlib import contextmanager
+from rcv_py.base import whole_files
+real = whole_files._opened
 @contextmanager
 def opened(path, part):
     with real(path, part) as stream:
@@ -236,6 +234,12 @@ def opened(path, part):
             time.sleep(0.01)
         yield stream
 whole_files._opened = opened
+"""
+SLOW = f"""
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a runner in the background ignores it
+{HALF_A_FILE}
+from rcv_py.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -276,25 +280,13 @@ def test_a_signal_leaves_the_old_file(
     )
 
 
-JOBS = """
-import sys, time
+JOBS = f"""
+import sys
 from rcv_py.cli import report_jobs
 from rcv_py.cli.main import main
-if __name__ == "__main__":
+if __name__ == "__main__":  # else it is a child, which writes
     sys.exit(main(sys.argv[1:]))
-from rcv_py.base import whole_files
-from contextlib import contextmanager
-real = whole_files._opened
-@contextmanager
-def opened(path, part):
-    with real(path, part) as stream:
-        stream.write(b'half a file')
-        stream.flush()
-        print('ready', flush=True)
-        while True:
-            time.sleep(0.01)
-        yield stream
-whole_files._opened = opened
+{HALF_A_FILE}
 """
 
 

@@ -24,6 +24,7 @@ from rcv_py.analysis.findings.load import class_of
 from rcv_py.analysis.findings.situation import Situation
 from rcv_py.analysis.findings.waiting import situation, told
 from rcv_py.analysis.median import median, nearest_to_median
+from rcv_py.analysis.occupancy import Steps
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
@@ -68,7 +69,7 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         f"{percent(whole.nothing, whole.resident)} of the cycles with a wave nothing happens: none issues, "
         "and the matrix unit does not work.",
         **told("low-occupancy", one),
-        evidence=_binding_evidence(inputs),
+        evidence=_traced_time(inputs),
         assumption="An estimate: each further wave is taken to work as much as those that were there, in "
         "cycles in which nothing happens now. It may need the same unit, and fewer registers may cost "
         "instructions. " + " ".join(limits.notes),
@@ -96,7 +97,7 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"{count(idle)} of {count(shape.simds)} SIMDs of the shader engines that were seen "
         f"({percent(idle, shape.simds)}) never hold a wave of the launch.",
         **told("grid-underfill", _launch_of(inputs)),
-        evidence=_binding_evidence(inputs),
+        evidence=_traced_time(inputs),
         assumption="At most: what the launch could last less if the work were spread over all SIMDs evenly "
         "and smaller workgroups cost nothing. The number of SIMDs is that of *_agent_info.csv.",
         unit=SIMDS,
@@ -109,8 +110,7 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     if numbers is None or curve is None or numbers.peak < 2:
         return
     span, end = numbers.end - numbers.begin, numbers.begin + numbers.ramp
-    early = np.minimum(curve.time, end)
-    area = int((np.diff(early) * curve.waves[:-1]).sum())
+    area = _wave_cycles(curve, numbers.begin, end)
     cycles = max(0, numbers.ramp - area // max(1, numbers.peak))
     if not cycles:
         return
@@ -130,9 +130,14 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-def _binding_evidence(inputs: FindingInputs) -> tuple[Evidence, ...]:
-    """The wave that ran while fewest others did would say nothing: show the whole time of the traced
-    waves."""
+def _wave_cycles(curve: Steps, begin: int, end: int) -> int:
+    """Cycles that waves were resident between two times, summed over waves."""
+    time = np.clip(curve.time, begin, end)
+    return int((np.diff(time) * curve.waves[:-1]).sum())
+
+
+def _traced_time(inputs: FindingInputs) -> tuple[Evidence, ...]:
+    """Evidence of what is about all waves: the time in which any traced one lived."""
     index = inputs.trace.waves
     if not len(index):
         return ()
@@ -147,8 +152,7 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
     span = numbers.end - numbers.begin
     length = round(numbers.tail * span)
     begin = numbers.end - length
-    late = np.maximum(curve.time, begin)
-    area = int((np.diff(late) * curve.waves[:-1]).sum())
+    area = _wave_cycles(curve, begin, numbers.end)
     cycles = max(0, length - area // max(1, numbers.peak))
     rows = inputs.counted
     last = int(rows[np.argmax(inputs.trace.waves.end[rows])]) if len(rows) else -1
