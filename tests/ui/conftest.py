@@ -6,7 +6,9 @@ import gc
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QWindow
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.model.trace import Trace
@@ -18,6 +20,16 @@ from rcv_py.ui.kit.settings_store import Settings
 from rcv_py.ui.kit.shared_results import SharedResults
 from rcv_py.ui.kit.tasks import Tasks
 from rcv_py.ui.kit.theme import Theme
+
+
+@pytest.fixture(autouse=True)
+def released_keys(qapp: QApplication) -> Iterator[None]:
+    """Qt remembers the Shift of a test's last click: without this it is held in the next test."""
+    yield
+    if qapp.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
+        window = QWindow()
+        QTest.mouseRelease(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(1, 1))
+        assert qapp.keyboardModifiers() == Qt.KeyboardModifier.NoModifier
 
 
 @pytest.fixture

@@ -147,6 +147,21 @@ def test_rows_are_chosen_by_mouse_and_keyboard(view: RowsView) -> None:
     assert view.current == 3
 
 
+@pytest.mark.parametrize("key", [Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier])
+def test_a_row_that_is_selected_from_elsewhere_is_the_only_one_whatever_keys_are_held(
+    view: RowsView, key: Qt.KeyboardModifier
+) -> None:
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, key, QPoint(60, view.row_top(0) + 5))
+    assert QGuiApplication.keyboardModifiers() == key
+    view.set_current(3)
+    assert view.selected_rows() == [3]
+    view.set_current(2)
+    assert view.selected_rows() == [2]
+    view.set_current(-1)
+    assert view.selected_rows() == []
+    assert not view.currentIndex().isValid()
+
+
 @pytest.mark.parametrize("scale", ["linear", "sqrt", "log"])
 def test_bars_grow_with_the_value_and_nothing_is_not_something(scale: str) -> None:
     lengths = [bar_length(value, 1_000_000, 100, scale) for value in (0, 1, 10_000, 500_000, 1_000_000)]

@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import (
     QEvent,
+    QItemSelectionModel,
     QModelIndex,
     QPointF,
     QRect,
@@ -135,14 +136,20 @@ class RowsView(QTableView):
         view_row = self.table.view_row(row)
         if view_row != self.currentIndex().row():
             self._is_quiet = True
-            if view_row < 0:
-                self.setCurrentIndex(QModelIndex())
-            else:
-                self.selectRow(view_row)
+            self.selectRow(view_row)
             self._is_quiet = False
         if reveal and view_row >= 0:
             self.reveal(view_row)
         self.viewport().update()
+
+    def selectRow(self, row: int) -> None:
+        """Select one view row and nothing else, whatever keys are held; none below 0.
+
+        Qt's own extends the selection from an anchor while Shift is down, as by a click.
+        """
+        index = self.table.index(row, 0)
+        wanted = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        self.selectionModel().setCurrentIndex(index, wanted)
 
     def reveal(self, view_row: int) -> None:
         """Scroll as little as shows the row with some context; not at all if it is in view."""
