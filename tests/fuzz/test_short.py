@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import sys
 import time
@@ -67,6 +68,7 @@ def takes_memory(*_: object) -> None:
 
 
 def ends(*_: object) -> None:
+    faulthandler.disable()  # its trace would stand amid the dots of the run
     os.abort()
 
 
