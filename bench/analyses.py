@@ -10,30 +10,30 @@ from typing import Any
 
 from bench.folders import large_folder
 from bench.table import Options, Row, measure
-from rcv_py.analysis.barrier_skew import barrier_skew
-from rcv_py.analysis.blocks import blocks
-from rcv_py.analysis.branches import branches
-from rcv_py.analysis.bubbles import bubbles
-from rcv_py.analysis.check import check_waves
-from rcv_py.analysis.cost_columns import cost_columns
-from rcv_py.analysis.counters import counters
-from rcv_py.analysis.cross_lane import cross_lane
-from rcv_py.analysis.device_summary import device_summary
-from rcv_py.analysis.dispatch_curves import dispatch_curves
-from rcv_py.analysis.distribution import line_hits, spread
-from rcv_py.analysis.flame import code_costs, source_flame
-from rcv_py.analysis.hidden_latency import hidden_latency
-from rcv_py.analysis.hotspot import counted_rows, hotspot
-from rcv_py.analysis.kind_latency import kind_latency
-from rcv_py.analysis.line_stats import all_lines
-from rcv_py.analysis.load_to_use import load_to_use
-from rcv_py.analysis.loop_summary import loop_summary
-from rcv_py.analysis.loops import loops
-from rcv_py.analysis.marker_spans import marker_spans
-from rcv_py.analysis.memory_latency import memory_latency
-from rcv_py.analysis.utilization import utilization
-from rcv_py.analysis.wait_summary import wait_summary
-from rcv_py.analysis.wave_states import wave_states
+from rcv_py.analysis.core.cost_columns import cost_columns
+from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.cost.distribution import line_hits, spread
+from rcv_py.analysis.cost.hotspot import counted_rows, hotspot
+from rcv_py.analysis.cost.kind_latency import kind_latency
+from rcv_py.analysis.counters.counters import counters
+from rcv_py.analysis.device.dispatch_curves import dispatch_curves
+from rcv_py.analysis.device.utilization import utilization
+from rcv_py.analysis.device.wave_states import wave_states
+from rcv_py.analysis.events.marker_spans import marker_spans
+from rcv_py.analysis.flame.flame import code_costs, source_flame
+from rcv_py.analysis.health.check import check_waves
+from rcv_py.analysis.iterations.loop_summary import loop_summary
+from rcv_py.analysis.latency.barrier_skew import barrier_skew
+from rcv_py.analysis.latency.bubbles import bubbles
+from rcv_py.analysis.latency.cross_lane import cross_lane
+from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.overview.device_summary import device_summary
+from rcv_py.analysis.program.blocks import blocks
+from rcv_py.analysis.program.branches import branches
+from rcv_py.analysis.program.loops import loops
+from rcv_py.analysis.waits.load_to_use import load_to_use
+from rcv_py.analysis.waits.wait_summary import wait_summary
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace

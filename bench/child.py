@@ -37,7 +37,7 @@ def gap(folder: Path) -> tuple[float, ...]:
     from PySide6.QtCore import QCoreApplication, QTimer  # noqa: PLC0415
 
     from rcv_py.state.session import Session  # noqa: PLC0415
-    from rcv_py.ui.kit.loader import Loader  # noqa: PLC0415
+    from rcv_py.ui.core.loader import Loader  # noqa: PLC0415
 
     application = QCoreApplication([])
     loader, session = Loader(), Session()
@@ -108,7 +108,7 @@ def is_shown(app: Any) -> bool:
 def perfetto(folder: Path) -> tuple[float, ...]:
     """Seconds that a Perfetto trace takes, with reading; its tokens; bytes of memory it adds; of the file."""
     from rcv_py.base.whole_files import whole_file  # noqa: PLC0415
-    from rcv_py.export.perfetto import write_perfetto  # noqa: PLC0415
+    from rcv_py.export.traces.perfetto import write_perfetto  # noqa: PLC0415
     from rcv_py.formats.open import open_trace  # noqa: PLC0415
     from rcv_py.work.load import batches  # noqa: PLC0415
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from bench.folders import large_folder
 from bench.load import in_child
 from bench.table import Options, Row, measure
-from rcv_py.export.report_files import write_report
-from rcv_py.export.report_inputs import report_inputs
+from rcv_py.export.report.files import write_report
+from rcv_py.export.report.inputs import report_inputs
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import load_all
 

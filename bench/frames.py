@@ -13,21 +13,21 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication
 
 from bench.table import Options, Row, measure
-from rcv_py.analysis.lod import build
-from rcv_py.analysis.raster import Segment, TokenRow
+from rcv_py.analysis.timeline.lod import build
+from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Commands
 from rcv_py.state.session import Session
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.overlay import Marks
-from rcv_py.ui.kit.rows_item import RowShape
-from rcv_py.ui.kit.settings_store import Settings
-from rcv_py.ui.kit.shared_results import SharedResults
-from rcv_py.ui.kit.tasks import Tasks
-from rcv_py.ui.kit.theme import Theme
-from rcv_py.ui.kit.timeline_plot import TimelinePlot
-from rcv_py.ui.kit.token_rows import RowName, TokenRows
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.shared_results import SharedResults
+from rcv_py.ui.core.tasks import Tasks
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.timeline.overlay import Marks
+from rcv_py.ui.timeline.rows_item import RowShape
+from rcv_py.ui.timeline.timeline_plot import TimelinePlot
+from rcv_py.ui.timeline.token_rows import RowName, TokenRows
 
 ROWS = 64
 STEPS = 60  # pans and zooms

@@ -73,7 +73,7 @@ def settings_page() -> str:
 def keys_page() -> str:
     """Every action with its menu and keys, and every panel."""
     from rcv_py.ui.app import start
-    from rcv_py.ui.kit.panel import PANELS
+    from rcv_py.ui.core.panel import PANELS
 
     app = start(None)
     rows = ["# Actions, keys and panels", "", "Written from the code; `make docs` writes it again.", ""]

@@ -26,7 +26,7 @@ def test_a_file_says_what_it_is_about(source: Path) -> None:
 
 @pytest.mark.parametrize("source", SOURCES, ids=relative)
 def test_colours_come_from_the_theme(source: Path) -> None:
-    if relative(source) in ("rcv_py/ui/kit/theme.py", "rcv_py/base/colors.py"):
+    if relative(source) in ("rcv_py/ui/core/theme.py", "rcv_py/base/colors.py"):
         return
     found = re.findall(r"QColor\(\s*[\"'\d]|[\"']#[0-9a-fA-F]{6}[\"']", source.read_text())
     assert not found, found

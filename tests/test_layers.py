@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
-from pathlib import Path
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-SOURCES = sorted((ROOT / "rcv_py").rglob("*.py"))
+from tests.house import ROOT, Module, circles, inner, modules, read
 
-MAY_IMPORT = {
+BELOW = ("base", "model", "formats", "analysis")
+MAY_IMPORT = {  # layer → layers
     "": ("api",),
     "__main__": ("cli",),
     "base": ("base",),
@@ -21,20 +21,42 @@ MAY_IMPORT = {
     "analysis": ("base", "model", "analysis"),
     "export": ("base", "model", "analysis", "export"),
     "synth": ("base", "model", "synth"),
-    "work": ("base", "model", "formats", "analysis", "work"),
+    "work": (*BELOW, "work"),
     "state": ("base", "model", "analysis", "state"),
-    "ui.kit": ("base", "model", "formats", "analysis", "work", "state", "ui.kit"),
-    "ui.panels": ("base", "model", "formats", "analysis", "work", "state", "ui.kit"),
-    "ui.shell": ("base", "model", "formats", "analysis", "export", "work", "state", "ui.kit", "ui.shell"),
-    "ui.app": ("base", "model", "formats", "analysis", "work", "state", "ui.kit", "ui.shell"),
+    "ui": (*BELOW, "work", "state", "ui"),
+    "ui.shell": (*BELOW, "export", "work", "state", "ui"),
     "ui.shot": ("base", "model", "formats", "analysis", "work", "state", "ui"),
-    "api": ("base", "model", "formats", "analysis", "export", "work", "api"),
-    "cli": ("base", "model", "formats", "analysis", "export", "synth", "work", "state", "cli"),
+    "api": (*BELOW, "export", "work", "api"),
+    "cli": (*BELOW, "export", "synth", "work", "state", "cli"),
     "cli.commands.view": ("base", "formats", "cli", "ui"),
     "cli.commands.shot": ("base", "model", "formats", "state", "work", "cli", "ui"),
 }
+FLOORS = (  # rooms of a house with floors, the lowest first: a room may use those on floors below
+    (
+        {"analysis.core", "analysis.compat", "analysis.counters.formula", "analysis.counters.pmc"},
+        {"analysis.program", "analysis.timeline", "analysis.counters", "analysis.waits.waitcnt"},
+        {"analysis.events", "analysis.waits", "analysis.waves"},
+        {"analysis.attribution", "analysis.device"},
+        {"analysis.cost", "analysis.health", "analysis.latency"},
+        {"analysis.flame", "analysis.iterations"},
+        {"analysis.compare", "analysis.findings"},
+        {"analysis.overview"},
+    ),
+    (
+        {"ui.core"},
+        {"ui.table", "ui.widgets"},
+        {"ui.timeline"},
+        {"ui.flame", "ui.plot"},
+        {"ui.panels", "ui.shell.dialogs"},
+        {"ui.shell"},
+        {"ui"},
+    ),
+    ({"formats.input"}, {"formats.uiout"}, {"formats"}),
+)
 WITH_QT = ("ui",)
 QT = ("PySide6", "pyqtgraph", "shiboken6")
+MOST_LOOSE = 25
+ONE_FILE_EACH = ("cli.commands",)  # rooms whose modules are found, not imported
 
 
 def within(module: str, layers: tuple[str, ...]) -> bool:
@@ -42,42 +64,122 @@ def within(module: str, layers: tuple[str, ...]) -> bool:
     return any(module == layer or module.startswith(layer + ".") for layer in layers)
 
 
-def module_name(source: Path) -> str:
-    """`base.text` for rcv_py/base/text.py."""
-    parts = source.relative_to(ROOT / "rcv_py").with_suffix("").parts
-    return ".".join(part for part in parts if part != "__init__")
-
-
 def layer_of(module: str) -> str:
     """The most precise row of the table that the module belongs to."""
-    fitting = [layer for layer in MAY_IMPORT if layer and within(module, (layer,))]
-    return max(fitting, key=len, default="")
+    return max((layer for layer in MAY_IMPORT if layer and within(module, (layer,))), key=len, default="")
 
 
-def imported(source: Path) -> list[str]:
-    """Every module the file imports, at whatever depth."""
-    names = []
-    for node in ast.walk(ast.parse(source.read_text())):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{source} imports relatively"
-            names.append(node.module or "")
-    return names
+def climbs(known: Mapping[str, Module]) -> Iterator[str]:
+    """Imports that the table of layers forbids."""
+    for module in known.values():
+        allowed = MAY_IMPORT[layer_of(module.name)]
+        for name in inner(module, known):
+            if not within(name, allowed):
+                yield f"{module.name} imports {name}"
+        for name in module.imports:
+            if within(name, QT) and not within(module.name, WITH_QT):
+                yield f"{module.name} imports {name}"
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=module_name)
-def test_imports_point_downwards(source: Path) -> None:
-    module = module_name(source)
-    allowed = MAY_IMPORT[layer_of(module)]
-    for name in imported(source):
-        if name == "rcv_py":
+def stairs(known: Mapping[str, Module]) -> Iterator[str]:
+    """Imports of a room on the same floor or above, and modules that lie on no floor."""
+    for floors in FLOORS:
+        height = {room: at for at, floor in enumerate(floors) for room in floor}
+        top = min(height, key=len).partition(".")[0]
+        for module in known.values():
+            if not within(module.name, (top,)) or module.name == top:
+                continue
+            here = _floor(module.room, height)
+            if here is None:
+                yield f"{module.name} is on no floor"
+                continue
+            for name in inner(module, known):
+                there = _floor(known[name].room, height)
+                if there is not None and there[0] != here[0] and there[1] >= here[1]:
+                    yield f"{module.name} imports {name}"
+
+
+def _floor(room: str, height: Mapping[str, int]) -> tuple[str, int] | None:
+    fitting = [known for known in height if within(room, (known,))]
+    best = max(fitting, key=len, default=None)
+    return None if best is None else (best, height[best])
+
+
+def neighbours(known: Mapping[str, Module]) -> Iterator[str]:
+    """Panels that know another panel."""
+    for module in known.values():
+        parts = module.name.split(".")
+        if parts[:2] != ["ui", "panels"] or len(parts) < 3:
             continue
-        if within(name, ("rcv_py",)):
-            target = name.removeprefix("rcv_py.")
-            assert within(target, allowed), f"{module} imports {name}"
-        elif within(name, QT):
-            assert within(module, WITH_QT), f"{module} imports {name}"
+        for name in inner(module, known):
+            if within(name, ("ui.panels",)) and not within(name, (".".join(parts[:3]),)):
+                yield f"{module.name} imports {name}"
+
+
+def crowded(known: Mapping[str, Module]) -> Iterator[str]:
+    """Rooms with more loose modules than one can keep in the head."""
+    count: dict[str, int] = defaultdict(int)
+    for module in known.values():
+        count[module.room] += not module.is_init
+    for room, loose in count.items():
+        if loose > MOST_LOOSE and room not in ONE_FILE_EACH:
+            yield f"{room}: {loose} modules"
+
+
+def room_circles(known: Mapping[str, Module]) -> list[list[str]]:
+    """Rooms that import each other, directly or through others."""
+    arrows: dict[str, set[str]] = {module.room: set() for module in known.values()}
+    for module in known.values():
+        arrows[module.room] |= {known[name].room for name in inner(module, known)} - {module.room}
+    return circles(arrows)
+
+
+def module_circles(known: Mapping[str, Module]) -> list[list[str]]:
+    """Modules that import each other, also only for their types."""
+    return circles({name: set(inner(module, known)) - {name} for name, module in known.items()})
+
+
+RULES = {
+    "climbs": climbs,
+    "stairs": stairs,
+    "neighbours": neighbours,
+    "crowded": crowded,
+    "room_circles": room_circles,
+    "module_circles": module_circles,
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_house_keeps_the_rule(rule: str) -> None:
+    assert list(RULES[rule](modules())) == []
+
+
+PLANTED = {  # rule → (module, the text of it)
+    "climbs": ("analysis.core.planted", "from rcv_py.formats.open import open_trace"),
+    "stairs": ("analysis.core.planted", "from rcv_py.analysis.cost.ranking import ranking"),
+    "neighbours": ("ui.panels.planted", "from rcv_py.ui.panels.isa.panel import IsaPanel"),
+    "crowded": ("base.planted", ""),
+    "room_circles": ("analysis.core.planted", "from rcv_py.analysis.program.blocks import x"),
+    "module_circles": (
+        "base.planted0",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import rcv_py.base.planted1",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_planted_violation_is_found(rule: str) -> None:
+    name, text = PLANTED[rule]
+    planted = {name: text}
+    if rule == "crowded":
+        planted |= {f"base.planted{at}": "" for at in range(MOST_LOOSE)}
+    if rule == "module_circles":
+        planted["base.planted1"] = "from rcv_py.base import planted0"
+    known = modules()
+    before = list(RULES[rule](known))
+    after = list(RULES[rule]({**known, **read(planted, known)}))
+    assert len(after) > len(before)
+    assert any("planted" in str(one) or "base" in str(one) or "analysis.core" in str(one) for one in after)
 
 
 @pytest.mark.parametrize("module", ["cli.main", "work.pool", "formats.open", "state.session", "synth", "api"])
@@ -91,10 +193,3 @@ def test_everything_below_the_window_starts_without_qt(module: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_a_planted_violation_is_found(tmp_path: Path) -> None:
-    assert not within("ui.panels.isa", MAY_IMPORT["ui.panels"])
-    assert not within("formats.open", MAY_IMPORT["analysis"])
-    assert layer_of("cli.commands.view") == "cli.commands.view"
-    assert layer_of("cli.commands.info") == "cli"

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
-from rcv_py.analysis.library import FIELDS, ORDERS, LibraryRow, ranked_rows, with_twins
+from rcv_py.analysis.overview.library import FIELDS, ORDERS, LibraryRow, ranked_rows, with_twins
 from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.capture import Capture
 from rcv_py.api.choice import one_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from rcv_py.analysis.marker_spans import MarkerSpans
-from rcv_py.analysis.populations import WORKING
+from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.api.choice import one_of
 from rcv_py.api.errors import noted
 from rcv_py.api.judging import Judging
@@ -14,12 +14,12 @@ from rcv_py.api.reading import Waves
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.base.whole_files import whole_file
-from rcv_py.export.perfetto import TraceChoices, write_perfetto
-from rcv_py.export.report_files import write_report
-from rcv_py.export.report_inputs import report_inputs
-from rcv_py.export.speedscope import write_speedscope
+from rcv_py.export.report.files import write_report
+from rcv_py.export.report.inputs import report_inputs
 from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
+from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
+from rcv_py.export.traces.speedscope import write_speedscope
 
 _TO = ("perfetto", "speedscope", *FORMATS)
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from rcv_py.analysis.cost_columns import cost_columns
-from rcv_py.analysis.device_summary import DeviceSummary, device_summary
-from rcv_py.analysis.distribution import MEASURES, LineHits, line_hits
-from rcv_py.analysis.distribution_view import Wanted, distribution_view
-from rcv_py.analysis.flame import FlameTree
-from rcv_py.analysis.flame_frames import CONTENTS, METRICS, flame_tree, frame_rows
-from rcv_py.analysis.flame_layout import Order
-from rcv_py.analysis.listing import NAMES as LISTINGS
-from rcv_py.analysis.listing import Listing, listing
-from rcv_py.analysis.populations import POPULATION_HEAD, WORKING, Populations, population_rows
-from rcv_py.analysis.ranking import BY, SORT, Ranked, ranking
-from rcv_py.analysis.stall_reasons import StallReasons, reason_name, stall_reasons
-from rcv_py.analysis.summary import info
-from rcv_py.analysis.summary_rows import NAMES as SUMMARY
-from rcv_py.analysis.summary_rows import summary_rows
+from rcv_py.analysis.core.cost_columns import cost_columns
+from rcv_py.analysis.cost.distribution import MEASURES, LineHits, line_hits
+from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
+from rcv_py.analysis.cost.listing import NAMES as LISTINGS
+from rcv_py.analysis.cost.listing import Listing, listing
+from rcv_py.analysis.cost.ranking import BY, SORT, Ranked, ranking
+from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
+from rcv_py.analysis.flame.flame import FlameTree
+from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree, frame_rows
+from rcv_py.analysis.flame.flame_layout import Order
+from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
+from rcv_py.analysis.overview.summary import info
+from rcv_py.analysis.overview.summary_rows import NAMES as SUMMARY
+from rcv_py.analysis.overview.summary_rows import summary_rows
+from rcv_py.analysis.waves.populations import POPULATION_HEAD, WORKING, Populations, population_rows
 from rcv_py.api.answer import Answer, by_name, by_row
 from rcv_py.api.choice import one_of
 from rcv_py.api.errors import noted

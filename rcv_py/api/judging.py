@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rcv_py.analysis.capture_health import (
+from rcv_py.analysis.compare.changes import BY, Change, changes
+from rcv_py.analysis.compare.compare import Comparison, compare
+from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
+from rcv_py.analysis.findings.choose import chosen_rows
+from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.health import input_yaml
+from rcv_py.analysis.health.capture_health import (
     CHECKED,
     Extras,
     HealthNote,
     capture_health,
     command_line,
     input_settings,
-    input_yaml,
     verdict,
 )
-from rcv_py.analysis.capture_health.twins import fingerprint
-from rcv_py.analysis.compare.changes import BY, Change, changes
-from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
-from rcv_py.analysis.findings.choose import chosen_rows
-from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.populations import WORKING
+from rcv_py.analysis.health.twins import fingerprint
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.choice import one_of
 from rcv_py.api.device import Device

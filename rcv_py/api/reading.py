@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.chosen import of_waves
+from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.cost.places import wave_row
 from rcv_py.analysis.findings.choose import only
-from rcv_py.analysis.line_stats import all_lines
-from rcv_py.analysis.places import wave_row
-from rcv_py.analysis.populations import WORKING, Populations, populations
-from rcv_py.analysis.wave_choice import WaveChoice, wave_choice
+from rcv_py.analysis.waves.populations import WORKING, Populations, populations
+from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
 from rcv_py.api.errors import UnequalColumns, noted
 from rcv_py.api.table import Table
 from rcv_py.base.errors import RcvError, UsageError

@@ -9,16 +9,16 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.bubbles import WAYS, Bubbles, bubbles
-from rcv_py.analysis.hidden_latency import HiddenLatency, hidden_latency, why_not_hidden
-from rcv_py.analysis.latency_tables import hidden_table
-from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
-from rcv_py.analysis.loop_tables import COLUMNS as LOOP_COLUMNS
-from rcv_py.analysis.loop_tables import MAKERS, Asked, loop_facts
-from rcv_py.analysis.matrix_passes import matrix_use
-from rcv_py.analysis.memory_latency import MemoryLatency, memory_latency
-from rcv_py.analysis.populations import WORKING
-from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
+from rcv_py.analysis.iterations.loop_tables import COLUMNS as LOOP_COLUMNS
+from rcv_py.analysis.iterations.loop_tables import MAKERS, Asked, loop_facts
+from rcv_py.analysis.latency.bubbles import WAYS, Bubbles, bubbles
+from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, why_not_hidden
+from rcv_py.analysis.latency.latency_tables import hidden_table
+from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
+from rcv_py.analysis.program.matrix_passes import matrix_use
+from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.api.answer import Answer, by_name
 from rcv_py.api.choice import one_of
 from rcv_py.api.costs import Costs

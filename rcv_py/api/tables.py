@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.check import check_waves
-from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
-from rcv_py.analysis.summary import problems
+from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.health.check import check_waves
+from rcv_py.analysis.overview.summary import problems
 from rcv_py.api.answer import by_row
 from rcv_py.api.errors import TooLarge, noted
 from rcv_py.api.reading import Reading, Waves

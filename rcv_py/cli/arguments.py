@@ -14,12 +14,12 @@ from typing import NoReturn
 from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import visible
-from rcv_py.cli.analysis_commands import ANALYSIS_COMMANDS
-from rcv_py.cli.capture_commands import CAPTURE_COMMANDS
 from rcv_py.cli.exit_codes import codes_text
-from rcv_py.cli.needs import check_needs, given
-from rcv_py.cli.options import Command
-from rcv_py.cli.wave_commands import WAVE_COMMANDS
+from rcv_py.cli.options.analysis_commands import ANALYSIS_COMMANDS
+from rcv_py.cli.options.capture_commands import CAPTURE_COMMANDS
+from rcv_py.cli.options.common import Command
+from rcv_py.cli.options.needs import check_needs, given
+from rcv_py.cli.options.wave_commands import WAVE_COMMANDS
 
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
 ORDER = (

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost_columns import CostColumns, cost_columns
-from rcv_py.analysis.hotspot import counted_rows
-from rcv_py.analysis.line_stats import all_lines
-from rcv_py.analysis.search import find
+from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
+from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.search import find
+from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.opening import batches
 from rcv_py.cli.places import wave_row

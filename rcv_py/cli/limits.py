@@ -7,7 +7,7 @@ from argparse import Namespace
 from dataclasses import asdict
 from typing import Any
 
-from rcv_py.analysis.occupancy_limits import OccupancyLimits
+from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import facts_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rcv_py.analysis.pmc.original import OriginalNumbers
+from rcv_py.analysis.counters.pmc.original import OriginalNumbers
 
 NOTHING = "No matching counter rows found."
 _LOW = 0.05

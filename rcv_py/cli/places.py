@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.place_text import NO_PLACE
-from rcv_py.analysis.places import source_of, wave_row
+from rcv_py.analysis.cost.place_text import NO_PLACE
+from rcv_py.analysis.cost.places import source_of, wave_row
 from rcv_py.base.paths import short_paths
 from rcv_py.model.trace import Trace
 

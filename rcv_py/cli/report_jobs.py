@@ -13,16 +13,16 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from rcv_py.analysis.populations import WORKING
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
 from rcv_py.base.lifeline import end_with_parent
 from rcv_py.base.progress import Report, silent
 from rcv_py.base.whole_files import remove_parts
 from rcv_py.cli.wave_choice import wave_facts
-from rcv_py.export.report_files import write_report
-from rcv_py.export.report_index import Entry, entry
-from rcv_py.export.report_inputs import report_inputs
+from rcv_py.export.report.files import write_report
+from rcv_py.export.report.index import Entry, entry
+from rcv_py.export.report.inputs import report_inputs
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.work.load import load_all

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from rcv_py.analysis.code_match import CONSEQUENCE, REMEDY, CodeMatch, code_match
+from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, CodeMatch, code_match
 from rcv_py.model.trace import Trace
 
 WAVES = 4  # that are looked at: a wave has hundreds of executions

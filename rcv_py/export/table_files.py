@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rcv_py.analysis.marker_spans import MarkerSpans
+from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import csv_cell, encodable

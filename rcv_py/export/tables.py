@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.batch_times import batch_owners, batch_starts
-from rcv_py.analysis.blocks import blocks
-from rcv_py.analysis.chosen import of_waves
-from rcv_py.analysis.counters import counters
-from rcv_py.analysis.event_table import ENTRY_TEXT, NO_DURATION, EntryKind, event_table
-from rcv_py.analysis.marker_spans import MarkerSpans
-from rcv_py.analysis.places import leaf_texts
-from rcv_py.analysis.waitcnt.effects import COUNTERS
-from rcv_py.analysis.waitcnt.replay import replay
+from rcv_py.analysis.core.batch_times import batch_owners, batch_starts
+from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.cost.places import leaf_texts
+from rcv_py.analysis.counters.counters import counters
+from rcv_py.analysis.events.event_table import ENTRY_TEXT, NO_DURATION, EntryKind, event_table
+from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.program.blocks import blocks
+from rcv_py.analysis.waits.waitcnt.effects import COUNTERS
+from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

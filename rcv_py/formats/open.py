@@ -11,8 +11,8 @@ from pathlib import Path
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.progress import Report, silent
 from rcv_py.formats import summary
+from rcv_py.formats.input.run_places import may_look
 from rcv_py.formats.kept import KEPT
-from rcv_py.formats.run_places import may_look
 from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import CaptureEntry, Trace

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import plural
-from rcv_py.formats.files import parse_json, read_bytes, read_start
-from rcv_py.formats.run_places import names_in, nearby
+from rcv_py.formats.input.files import parse_json, read_bytes, read_start
+from rcv_py.formats.input.run_places import names_in, nearby
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
 
 LIMIT = 32 << 20  # bytes of a table: about 100,000 launches

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.find import findings
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.populations import WORKING
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rcv_py.analysis.lanes import lanes
-from rcv_py.analysis.lod import build
+from rcv_py.analysis.core.lanes import lanes
+from rcv_py.analysis.timeline.lod import build
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import WaveReader
 from rcv_py.model.waves import Wave, WaveBatch

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.library import LibraryRow, library_row
+from rcv_py.analysis.overview.library import LibraryRow, library_row
 from rcv_py.base.errors import RcvError
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts

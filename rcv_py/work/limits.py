@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.occupancy_limits import OccupancyLimits, is_size_known, occupancy_limits, waves_on_simd
-from rcv_py.analysis.wave_places import waves_of_unit
-from rcv_py.analysis.workgroups import workgroups
+from rcv_py.analysis.device.occupancy_limits import (
+    OccupancyLimits,
+    is_size_known,
+    occupancy_limits,
+    waves_on_simd,
+)
+from rcv_py.analysis.timeline.wave_places import waves_of_unit
+from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 

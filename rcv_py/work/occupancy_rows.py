@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 
-from rcv_py.analysis.dispatch_curves import dispatch_curves
-from rcv_py.analysis.occupancy import Steps
-from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
-from rcv_py.analysis.wave_states import LIVING, wave_states
+from rcv_py.analysis.core.occupancy import Steps
+from rcv_py.analysis.device.dispatch_curves import dispatch_curves
+from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
+from rcv_py.analysis.device.wave_states import LIVING, wave_states
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace

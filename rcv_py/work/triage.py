@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rcv_py.analysis.findings.choose import chosen_rows, only
 from rcv_py.analysis.findings.find import findings
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.populations import WORKING
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace

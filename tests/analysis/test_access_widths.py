@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.access_widths import UNKNOWN, access_width, access_widths, is_scalar
+from rcv_py.analysis.latency.access_widths import UNKNOWN, access_width, access_widths, is_scalar
 from rcv_py.formats.open import open_trace
 from tests.support import captures
 

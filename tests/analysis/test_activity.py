@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.activity import activity
-from rcv_py.analysis.device_summary import device_summary
-from rcv_py.analysis.occupancy import steps
-from rcv_py.analysis.pipe_use import PIPES, covered, pipe_use
-from rcv_py.analysis.state_shares import SHOWN, state_shares
-from rcv_py.analysis.unit_occupancy import unit_occupancy
-from rcv_py.analysis.unit_table import unit_table
+from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.state_shares import SHOWN, state_shares
+from rcv_py.analysis.cost.activity import activity
+from rcv_py.analysis.device.pipe_use import PIPES, covered, pipe_use
+from rcv_py.analysis.device.unit_occupancy import unit_occupancy
+from rcv_py.analysis.device.unit_table import unit_table
+from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.waves import Wave
 from tests.analysis import build

@@ -8,7 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.annotations import (
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.core.cost_columns import cost_columns
+from rcv_py.analysis.cost.annotations import (
     Annotation,
     Bars,
     Ingredients,
@@ -17,9 +19,7 @@ from rcv_py.analysis.annotations import (
     split,
     why_not,
 )
-from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.cost_columns import cost_columns
-from rcv_py.analysis.kind_latency import KindLatency, kind_latency
+from rcv_py.analysis.cost.kind_latency import KindLatency, kind_latency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from tests.analysis import build

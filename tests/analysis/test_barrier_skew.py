@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.analysis.barrier_skew import barrier_skew
-from rcv_py.analysis.workgroups import Told
+from rcv_py.analysis.latency.barrier_skew import barrier_skew
+from rcv_py.analysis.waves.workgroups import Told
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.variants import SAMPLES
 from tests.analysis import build

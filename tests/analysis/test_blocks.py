@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.blocks import Blocks, block_costs, blocks, by_label
-from rcv_py.analysis.branches import branch_table, branches
-from rcv_py.analysis.flow import flow
-from rcv_py.analysis.kind_latency import kind_latency
-from rcv_py.analysis.loops import loops
+from rcv_py.analysis.cost.kind_latency import kind_latency
+from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, by_label
+from rcv_py.analysis.program.branches import branch_table, branches
+from rcv_py.analysis.program.flow import flow
+from rcv_py.analysis.program.loops import loops
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from tests.analysis import build

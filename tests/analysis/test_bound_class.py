@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.findings.bound_class import (
     CLASS_NAMES,
     CLASSES,
@@ -27,7 +28,6 @@ from rcv_py.analysis.findings.gain import gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.launch_shape import launch_shape
 from rcv_py.analysis.findings.load import class_of
-from rcv_py.analysis.occupancy import residencies
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import AgentFacts, RunFacts

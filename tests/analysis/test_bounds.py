@@ -177,8 +177,8 @@ def test_a_wait_under_matrix_passes_wins_nothing() -> None:
 
 
 def test_waves_that_do_not_count_still_cover() -> None:
+    from rcv_py.analysis.device.simd_work import simd_work
     from rcv_py.analysis.findings.bounds import attributed
-    from rcv_py.analysis.simd_work import simd_work
 
     inputs = waits_of(("BBBBiiiiiiiiiiiiiiiiIIII", [0, 1], 0), ("MMMM", [3], 0), ("BBBBiiiiI", [0, 1], 8))
     work = simd_work(inputs.trace, inputs.batches, {0})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.bubbles import Bubbles, bubbles
+from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import Wave

@@ -12,17 +12,24 @@ import numpy as np
 import orjson
 import pytest
 
-from rcv_py.analysis.capture_health import CHECKED, Extras, HealthNote, capture_health, headline, verdict
-from rcv_py.analysis.capture_health.input_yaml import (
+from rcv_py.analysis.health.capture_health import (
+    CHECKED,
+    Extras,
+    HealthNote,
+    capture_health,
+    headline,
+    verdict,
+)
+from rcv_py.analysis.health.input_yaml import (
     KEYS,
     command_line,
     input_settings,
     input_yaml,
     kernel_pattern,
 )
-from rcv_py.analysis.capture_health.mapping import granularity, what_line
-from rcv_py.analysis.capture_health.representative import representation
-from rcv_py.analysis.capture_health.twins import line_costs, twin_noise
+from rcv_py.analysis.health.mapping import granularity, what_line
+from rcv_py.analysis.health.representative import representation
+from rcv_py.analysis.health.twins import line_costs, twin_noise
 from rcv_py.base.problems import Severity
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import Kernel

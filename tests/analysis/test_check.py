@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.check import check_waves
+from rcv_py.analysis.health.check import check_waves
 from rcv_py.base.problems import Severity
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.counter_shares import counter_shares, reference_table
-from rcv_py.analysis.unit_table import unit_table
+from rcv_py.analysis.counters.counter_shares import counter_shares, reference_table
+from rcv_py.analysis.device.unit_table import unit_table
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace

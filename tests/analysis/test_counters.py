@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.counter_curve import StepValues, raw_curve, silences
-from rcv_py.analysis.counter_tensor import MAX_CELLS, Tensors, grid_of, simd_names, tensor
-from rcv_py.analysis.counters import Counters, Family, RawCounter, Samples, counters
-from rcv_py.analysis.derived_counters import curves, derived_counters
-from rcv_py.analysis.formula.definitions import read_definitions
+from rcv_py.analysis.counters.counter_curve import StepValues, raw_curve, silences
+from rcv_py.analysis.counters.counter_tensor import MAX_CELLS, Tensors, grid_of, simd_names, tensor
+from rcv_py.analysis.counters.counters import Counters, Family, RawCounter, Samples, counters
+from rcv_py.analysis.counters.derived_counters import curves, derived_counters
+from rcv_py.analysis.counters.formula.definitions import read_definitions
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import CounterSamples, SpmSeries
@@ -391,7 +391,7 @@ def test_curves_of_results() -> None:
 
 @pytest.mark.parametrize("gfxip", [9, 10, 11, 12, 13])
 def test_built_in_sets_are_formulas(gfxip: int) -> None:
-    from rcv_py.analysis.counter_sets import built_in
+    from rcv_py.analysis.counters.counter_sets import built_in
 
     found = built_in(gfxip)
     assert not found.errors

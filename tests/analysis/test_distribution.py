@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.distribution import (
+from rcv_py.analysis.cost.distribution import (
     MEASURES,
     NEVER,
     histogram,
@@ -17,7 +17,7 @@ from rcv_py.analysis.distribution import (
     slowest,
     spread,
 )
-from rcv_py.analysis.distribution_view import Wanted, distribution_view
+from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
 from tests.analysis import build
 from tests.analysis.conftest import opened
 from tests.support import captures

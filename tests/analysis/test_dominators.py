@@ -11,9 +11,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.blocks import Blocks
-from rcv_py.analysis.dominators import immediate_dominators
-from rcv_py.analysis.loops import loops
+from rcv_py.analysis.program.blocks import Blocks
+from rcv_py.analysis.program.dominators import immediate_dominators
+from rcv_py.analysis.program.loops import loops
 
 Edges = list[tuple[int, int]]
 ROWS = 3  # of a block

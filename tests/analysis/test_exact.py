@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis import exact
-from rcv_py.analysis.exact import Piece, View
-from rcv_py.analysis.exact_states import StatePiece, put_shares
-from rcv_py.analysis.raster import Pixels
+from rcv_py.analysis.timeline import exact
+from rcv_py.analysis.timeline.exact import Piece, View
+from rcv_py.analysis.timeline.exact_states import StatePiece, put_shares
+from rcv_py.analysis.timeline.raster import Pixels
 from rcv_py.model.lod import NOTHING
 from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.window import TimeWindow

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rcv_py.analysis.cost.place_text import instruction_place
 from rcv_py.analysis.findings import find
 from rcv_py.analysis.findings.choose import chosen_rows, only
 from rcv_py.analysis.findings.exposure import exposure
@@ -17,7 +18,6 @@ from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Find
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.patterns import is_atomic, is_scratch
 from rcv_py.analysis.findings.text import markdown
-from rcv_py.analysis.place_text import instruction_place
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import SourceFile
 from rcv_py.model.ids import WaveId

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rcv_py.analysis.code_match import LEAST_MISMATCHES, MOST_MISMATCHES
 from rcv_py.analysis.findings.bound_class import CLASSES, MEMORY_ROOF, NEAR
 from rcv_py.analysis.findings.finding import SMALL
 from rcv_py.analysis.findings.remedies import rows
+from rcv_py.analysis.program.code_match import LEAST_MISMATCHES, MOST_MISMATCHES
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "findings.md").read_text()
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.cost_columns import cost_columns
-from rcv_py.analysis.flame import (
+from rcv_py.analysis.core.cost_columns import cost_columns
+from rcv_py.analysis.flame.flame import (
     METRICS,
     FlameTree,
     Metric,
@@ -20,18 +20,18 @@ from rcv_py.analysis.flame import (
     kind_mix,
     source_flame,
 )
-from rcv_py.analysis.flame_layout import Order, layout
-from rcv_py.analysis.flame_paths import Stacks, What, key, source_stacks
-from rcv_py.analysis.flame_sandwich import joined_frames, sandwich
-from rcv_py.analysis.flame_text import folded, full_name, labels, source_text
-from rcv_py.analysis.hidden_latency import hidden_latency
-from rcv_py.analysis.introsort import introsorted
+from rcv_py.analysis.flame.flame_layout import Order, layout
+from rcv_py.analysis.flame.flame_paths import Stacks, What, key, source_stacks
+from rcv_py.analysis.flame.flame_sandwich import joined_frames, sandwich
+from rcv_py.analysis.flame.flame_text import folded, full_name, labels, source_text
+from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.support.captures import GOLDEN, THREAD_TRACES, golden, trace_path
 from tests.support.code_samples import code_table, trace
+from tests.support.introsort import introsorted
 
 Path = tuple[int, ...]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.chosen import pieces
-from rcv_py.analysis.flame import FlameTree, Metric
-from rcv_py.analysis.flame_markers import coarse_markers, marked_code
-from rcv_py.analysis.flame_paths import What
-from rcv_py.analysis.flame_text import labels
-from rcv_py.analysis.hidden_latency import hidden_latency
-from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.core.chosen import pieces
+from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.flame.flame import FlameTree, Metric
+from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
+from rcv_py.analysis.flame.flame_paths import What
+from rcv_py.analysis.flame.flame_text import labels
+from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.flame_reference import ReferenceFrames, main_kinds, reference_frames
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from tests.support.captures import GOLDEN, golden, synthetic_path, trace_path
+from tests.support.flame_reference import ReferenceFrames, main_kinds, reference_frames
 
 MARKERS = "synthetic/markers_gfx12.rcv.json"
 WHOLE = "rcv/flash_attn_small_after.flame_frames.json"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.formula.definitions import MAX_TEXT, Evaluator, read_definitions, word_at
-from rcv_py.analysis.formula.errors import FormulaError, FormulaKind
-from rcv_py.analysis.formula.evaluate import scalar, shape_text
-from rcv_py.analysis.formula.parser import FUNCTIONS, MAX_DEPTH, parse
+from rcv_py.analysis.counters.formula.definitions import MAX_TEXT, Evaluator, read_definitions, word_at
+from rcv_py.analysis.counters.formula.errors import FormulaError, FormulaKind
+from rcv_py.analysis.counters.formula.evaluate import scalar, shape_text
+from rcv_py.analysis.counters.formula.parser import FUNCTIONS, MAX_DEPTH, parse
 from rcv_py.model.modes import ReferenceRule
 
 A = np.arange(1.0, 9.0).reshape(1, 2, 1, 4)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.formula.definitions import Evaluator, read_definitions
-from rcv_py.analysis.formula.errors import FormulaError, FormulaKind
-from rcv_py.analysis.formula.evaluate import scalar
+from rcv_py.analysis.counters.formula.definitions import Evaluator, read_definitions
+from rcv_py.analysis.counters.formula.errors import FormulaError, FormulaKind
+from rcv_py.analysis.counters.formula.evaluate import scalar
 from rcv_py.model.modes import ReferenceRule
 from tests.support import captures
 

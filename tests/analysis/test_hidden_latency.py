@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.busy_intervals import both, inside, merged, owned, queued
-from rcv_py.analysis.hidden_latency import HiddenLatency, hidden_latency
-from rcv_py.analysis.matrix_passes import matrix_passes
+from rcv_py.analysis.core.busy_intervals import both, inside, merged, owned, queued
+from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
+from rcv_py.analysis.program.matrix_passes import matrix_passes
 from rcv_py.model.device import OtherSimd
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind

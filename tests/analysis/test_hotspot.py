@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.hotspot import counted_rows, default_clock_range, hotspot
+from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build

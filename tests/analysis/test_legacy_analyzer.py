@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.analysis.instruction_classes import CLASS_TEXT, InstructionClass, instruction_class
-from rcv_py.analysis.legacy_analyzer import Generation, choose_launch, class_of, legacy_report
-from rcv_py.cli.legacy_text import bar, short
+from rcv_py.analysis.compat.legacy_analyzer import Generation, choose_launch, class_of, legacy_report
+from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, InstructionClass, instruction_class
 from rcv_py.cli.main import main
+from rcv_py.cli.views.legacy_text import bar, short
 from rcv_py.model.resources import KernelResources
 from tests.analysis import build
 from tests.support import captures

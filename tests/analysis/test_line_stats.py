@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.cost_columns import cost_columns, executions
-from rcv_py.analysis.iterations import hit_of, row_of_hit, rows_of_line
-from rcv_py.analysis.line_stats import LineStats, all_lines, wave_lines
+from rcv_py.analysis.core.cost_columns import cost_columns, executions
+from rcv_py.analysis.core.iterations import hit_of, row_of_hit, rows_of_line
+from rcv_py.analysis.core.line_stats import LineStats, all_lines, wave_lines
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.waves import Wave

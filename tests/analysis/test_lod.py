@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis import lod as module
-from rcv_py.analysis.lod import build, joined
+from rcv_py.analysis.timeline import lod as module
+from rcv_py.analysis.timeline.lod import build, joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.lod import NOTHING, STALLED, WaveLod
 from rcv_py.model.tokens import States, Tokens

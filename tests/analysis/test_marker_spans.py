@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.event_table import event_table
-from rcv_py.analysis.latest import latest
-from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.core.latest import latest
+from rcv_py.analysis.events.event_table import event_table
+from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.formats.open import open_trace
 from rcv_py.model.device import MarkerName, ShaderData
 from rcv_py.model.kinds import MarkerKind

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.device_summary import device_summary
+from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.findings.find import findings
-from rcv_py.analysis.median import median, nearest_to_median
+from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.kit.wave_choice import rank
+from rcv_py.ui.panels.wave_picker.wave_choice import rank
 from tests.support import captures
 
 VALUES = st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=40)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 
-from rcv_py.analysis.place_text import NO_PLACE, beside, instruction_place, instruction_places, place_text
+from rcv_py.analysis.cost.place_text import (
+    NO_PLACE,
+    beside,
+    instruction_place,
+    instruction_places,
+    place_text,
+)
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import SourceFile
 from tests.support import captures

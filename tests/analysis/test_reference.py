@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.branches import branches
-from rcv_py.analysis.cost_columns import cost_columns, mean
-from rcv_py.analysis.global_rows import global_rows
-from rcv_py.analysis.hotspot import counted_rows, default_clock_range, hotspot
-from rcv_py.analysis.labels import labels
-from rcv_py.analysis.line_stats import all_lines, wave_lines
-from rcv_py.analysis.occupancy import Steps, residencies, steps
-from rcv_py.analysis.source_costs import source_costs
-from rcv_py.analysis.summary import pie
-from rcv_py.analysis.utilization import utilization
-from rcv_py.analysis.waits import Arrows, arrows, wait_pairs
+from rcv_py.analysis.core.cost_columns import cost_columns, mean
+from rcv_py.analysis.core.line_stats import all_lines, wave_lines
+from rcv_py.analysis.core.occupancy import Steps, residencies, steps
+from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot
+from rcv_py.analysis.cost.source_costs import source_costs
+from rcv_py.analysis.device.utilization import utilization
+from rcv_py.analysis.overview.summary import pie
+from rcv_py.analysis.program.branches import branches
+from rcv_py.analysis.program.labels import labels
+from rcv_py.analysis.timeline.global_rows import global_rows
+from rcv_py.analysis.waits.waits import Arrows, arrows, wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
 from tests.analysis import build

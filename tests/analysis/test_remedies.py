@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.access_widths import is_scalar
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.findings.bounds import Bound
 from rcv_py.analysis.findings.find import of_inputs
@@ -17,7 +16,8 @@ from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import OF_CAUSE, Pattern
 from rcv_py.analysis.findings.remedies import PRECONDITIONS, REMEDIES, advice
 from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.language import LANGUAGES, language
+from rcv_py.analysis.latency.access_widths import is_scalar
+from rcv_py.analysis.program.language import LANGUAGES, language
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.code import SourceFile

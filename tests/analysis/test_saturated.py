@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.saturated import MOST, later, since, sums, total
+from rcv_py.analysis.core.saturated import MOST, later, since, sums, total
 
 CYCLES = st.one_of(st.integers(0, 5000), st.integers(0, MOST))
 

@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from rcv_py.analysis.search import find
+from rcv_py.analysis.core.search import find
 from rcv_py.base.errors import UsageError
 
 TEXTS = ("v_add_f32 v0, v1", "s_waitcnt vmcnt(0)", "V_ADD", "v_mul")

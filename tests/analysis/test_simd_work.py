@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.busy_intervals import common, merged, split, without
-from rcv_py.analysis.matrix_passes import UNKNOWN_CYCLES
-from rcv_py.analysis.simd_work import SimdWork, simd_work
+from rcv_py.analysis.core.busy_intervals import common, merged, split, without
+from rcv_py.analysis.device.simd_work import SimdWork, simd_work
+from rcv_py.analysis.program.matrix_passes import UNKNOWN_CYCLES
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import Wave
 from tests.analysis import build

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from rcv_py.analysis.stall_reasons import reason_meaning, reason_name, stall_reasons
+from rcv_py.analysis.cost.stall_reasons import reason_meaning, reason_name, stall_reasons
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import StallReason
 from tests.analysis import build

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis import step_curve
-from rcv_py.analysis.step_curve import StepCurve, pixel_edges, total
+from rcv_py.analysis.core import step_curve
+from rcv_py.analysis.core.step_curve import StepCurve, pixel_edges, total
 from rcv_py.model.window import TimeWindow
 
 BEGIN = 1 << 40  # far beyond what 32 bits, or a float of 24 bits, can tell apart

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from rcv_py.analysis.health import health, mapping
-from rcv_py.analysis.summary import info, pie, problems
+from rcv_py.analysis.health.health import health, mapping
+from rcv_py.analysis.overview.summary import info, pie, problems
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 from tests.analysis import build, plain

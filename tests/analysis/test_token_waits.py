@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from rcv_py.analysis.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
+from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
 from rcv_py.formats.open import open_trace
 from tests.analysis import build
 from tests.support import captures

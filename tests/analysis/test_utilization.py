@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.analysis.utilization import SHARED, Track, utilization
+from rcv_py.analysis.device.utilization import SHARED, Track, utilization
 from rcv_py.model.device import OtherSimd
 from rcv_py.model.waves import Wave
 from tests.analysis import build

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis import blocking as blocked
-from rcv_py.analysis import wait_latency as latency
-from rcv_py.analysis.blocking import Blocking, blocking, blocking_sums
-from rcv_py.analysis.chosen import of_waves
-from rcv_py.analysis.wait_latency import WaitLatency, latency_samples, told, wait_latency
-from rcv_py.analysis.wait_summary import wait_summary
-from rcv_py.analysis.waitcnt.replay import replay
+from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.waits import blocking as blocked
+from rcv_py.analysis.waits import wait_latency as latency
+from rcv_py.analysis.waits.blocking import Blocking, blocking, blocking_sums
+from rcv_py.analysis.waits.wait_latency import WaitLatency, latency_samples, told, wait_latency
+from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.waitcnt.replay import replay, rules, waits, waits_of
+from rcv_py.analysis.waits.waitcnt.replay import replay, rules, waits, waits_of
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Waits

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.branches import branches
-from rcv_py.analysis.waits import ARROW_COLORS, arrows, wait_pairs
+from rcv_py.analysis.program.branches import branches
+from rcv_py.analysis.waits.waits import ARROW_COLORS, arrows, wait_pairs
 from tests.analysis import build
 
 

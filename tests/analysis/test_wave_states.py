@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.wave_states import LIVING, STATES, StateCurves, wave_states
-from rcv_py.formats.files import try_json
+from rcv_py.analysis.device.wave_states import LIVING, STATES, StateCurves, wave_states
+from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import WaveState

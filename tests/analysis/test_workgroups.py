@@ -13,9 +13,9 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import by_engine, engine_stream, stalls
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.barrier_skew import barrier_skew
 from rcv_py.analysis.compare.costs import capture_costs
-from rcv_py.analysis.workgroups import Told, Workgroups, workgroups
+from rcv_py.analysis.latency.barrier_skew import barrier_skew
+from rcv_py.analysis.waves.workgroups import Told, Workgroups, workgroups
 from rcv_py.formats.open import open_trace
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace

@@ -27,13 +27,13 @@ READ = {
 SCRIPT = """
 import resource; resource.setrlimit(resource.RLIMIT_CPU, ({cpu}, {cpu}))
 from importlib import import_module
-from rcv_py.analysis.access_widths import access_width
+from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.analysis.attribution.registers import _M0, _TO_LDS
-from rcv_py.analysis.formula.lexer import _PLAIN_NUMBER
+from rcv_py.analysis.counters.formula.lexer import _PLAIN_NUMBER
 from rcv_py.base.text import no_formula
 from pathlib import Path
 from rcv_py.formats.run_files import run_facts
-what_line = import_module("rcv_py.analysis.capture_health.mapping").what_line
+what_line = import_module("rcv_py.analysis.health.mapping").what_line
 count_of = lambda text: (_M0.match(text), _TO_LDS.search(text))
 {line}
 """

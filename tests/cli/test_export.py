@@ -14,8 +14,8 @@ from rcv_py.base.progress import Stage
 from rcv_py.cli import report_jobs
 from rcv_py.cli.main import main
 from rcv_py.cli.progress import progress
-from rcv_py.export import report as report_module
-from rcv_py.export.report_inputs import ReportInputs
+from rcv_py.export.report import assemble as report_module
+from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.variants import SAMPLES
 from tests.export.perfetto_reader import read
@@ -177,7 +177,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(report_module, "SECTIONS", (interrupted,))
     assert run("report", captures.trace_path(NAME), "--out", tmp_path / "r.html") == 130
-    monkeypatch.setattr("rcv_py.export.perfetto.Waves.tokens", interrupted)
+    monkeypatch.setattr("rcv_py.export.traces.perfetto.Waves.tokens", interrupted)
     assert run("export", captures.trace_path(NAME), "--to", "perfetto", "--out", tmp_path / "t") == 130
     assert not list(tmp_path.iterdir())
 

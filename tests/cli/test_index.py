@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.analysis.library import ORDERS
-from rcv_py.cli.capture_commands import INDEX_ORDERS
-from rcv_py.cli.library_tables import HEADINGS
+from rcv_py.analysis.overview.library import ORDERS
 from rcv_py.cli.main import main
+from rcv_py.cli.options.capture_commands import INDEX_ORDERS
+from rcv_py.cli.views.library_tables import HEADINGS
 from rcv_py.work.library import library_rows
 from tests.support import captures, folders
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.chosen import of_waves
-from rcv_py.analysis.counters import counters
-from rcv_py.analysis.marker_spans import marker_spans
-from rcv_py.analysis.occupancy import steps
-from rcv_py.analysis.waitcnt.replay import replay
+from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.counters.counters import counters
+from rcv_py.analysis.events.marker_spans import marker_spans
+from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, Stage
-from rcv_py.export.packets import Rows, number, varint
-from rcv_py.export.perfetto import TraceChoices, write_perfetto
+from rcv_py.export.traces.packets import Rows, number, varint
+from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.trace import Trace

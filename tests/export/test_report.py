@@ -14,12 +14,12 @@ import pytest
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.base.progress import CancelFlag
 from rcv_py.cli.main import main
-from rcv_py.export.report import make_report
-from rcv_py.export.report_files import write_report
-from rcv_py.export.report_html import html
-from rcv_py.export.report_inputs import ReportInputs, report_inputs
-from rcv_py.export.report_markdown import markdown
-from rcv_py.export.report_model import (
+from rcv_py.export.report.assemble import make_report
+from rcv_py.export.report.files import write_report
+from rcv_py.export.report.html import html
+from rcv_py.export.report.inputs import ReportInputs, report_inputs
+from rcv_py.export.report.markdown import markdown
+from rcv_py.export.report.model import (
     Bars,
     Bins,
     Cell,
@@ -33,7 +33,7 @@ from rcv_py.export.report_model import (
     Table,
     code,
 )
-from rcv_py.export.svg import COLORS, svg
+from rcv_py.export.report.svg import COLORS, svg
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.state.place import Place

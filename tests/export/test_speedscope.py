@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.export.speedscope import write_speedscope
+from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.variants import SAMPLES
 from tests.support import captures

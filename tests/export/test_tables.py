@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from rcv_py.analysis.chosen import of_waves
-from rcv_py.analysis.waitcnt.replay import replay
+from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.report import csv_text

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.occupancy import steps
-from rcv_py.analysis.waitcnt.replay import replay
-from rcv_py.export.perfetto import TraceChoices, write_perfetto
+from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.waits.waitcnt.replay import replay
+from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace

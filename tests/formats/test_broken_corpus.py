@@ -12,7 +12,7 @@ import pytest
 
 from rcv_py.base.errors import BrokenFile, NotATrace, TraceError
 from rcv_py.base.problems import Severity
-from rcv_py.formats.files import read_bytes
+from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.open import find_captures, open_trace
 from tests.support.whole_capture import (
     PLACES,

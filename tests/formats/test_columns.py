@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.formats.columns import LIMIT, fit, int_table, tight, whole_number
+from rcv_py.formats.input.columns import LIMIT, fit, int_table, tight, whole_number
 
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rcv_py.analysis.check import check_waves
-from rcv_py.analysis.occupancy import residencies
+from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.health.check import check_waves
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
 from rcv_py.formats.open import open_trace

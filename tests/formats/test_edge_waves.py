@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from rcv_py.analysis.check import check_waves
-from rcv_py.analysis.line_stats import all_lines
-from rcv_py.analysis.source_costs import source_costs
-from rcv_py.analysis.waits import wait_pairs
+from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.cost.source_costs import source_costs
+from rcv_py.analysis.health.check import check_waves
+from rcv_py.analysis.waits.waits import wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.work.jobs import prepare

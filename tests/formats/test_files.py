@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.base.errors import BrokenFile, MissingFile
-from rcv_py.formats.files import is_inside, parse_json, read_bytes, read_json
+from rcv_py.formats.input.files import is_inside, parse_json, read_bytes, read_json
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from rcv_py.base.errors import UsageError
 from rcv_py.formats import run_files
+from rcv_py.formats.input.run_places import MOST_PLACES, nearby
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
-from rcv_py.formats.run_places import MOST_PLACES, nearby
 from tests.support import captures
 
 HEAD = (

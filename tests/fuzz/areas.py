@@ -20,12 +20,12 @@ import orjson
 
 from rcv_py.analysis.attribution.registers import registers
 from rcv_py.analysis.compare.shapes import shape
-from rcv_py.analysis.formula.definitions import Evaluator, read_definitions
-from rcv_py.analysis.formula.evaluate import evaluate
-from rcv_py.analysis.formula.parser import parse as parse_formula
-from rcv_py.analysis.legacy_analyzer import class_of
-from rcv_py.analysis.matrix_passes import matrix_cycles
-from rcv_py.analysis.waitcnt import gfx9, gfx11, gfx12, gfx1250, reference
+from rcv_py.analysis.compat.legacy_analyzer import class_of
+from rcv_py.analysis.counters.formula.definitions import Evaluator, read_definitions
+from rcv_py.analysis.counters.formula.evaluate import evaluate
+from rcv_py.analysis.counters.formula.parser import parse as parse_formula
+from rcv_py.analysis.program.matrix_passes import matrix_cycles
+from rcv_py.analysis.waits.waitcnt import gfx9, gfx11, gfx12, gfx1250, reference
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.patterns import Pattern
 from rcv_py.base.text import short_kernel

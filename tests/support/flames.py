@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.panels.flamegraph import FlamegraphPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.flamegraph.panel import FlamegraphPanel
 from tests.support.code_samples import trace, two_waves
 
 Settled = Callable[[], None]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.analysis.lod import build
+from rcv_py.analysis.timeline.lod import build
 from rcv_py.model.clock import Clock
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import WaveEvents

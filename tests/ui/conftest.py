@@ -15,11 +15,11 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Commands
 from rcv_py.state.session import Session
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.settings_store import Settings
-from rcv_py.ui.kit.shared_results import SharedResults
-from rcv_py.ui.kit.tasks import Tasks
-from rcv_py.ui.kit.theme import Theme
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.shared_results import SharedResults
+from rcv_py.ui.core.tasks import Tasks
+from rcv_py.ui.core.theme import Theme
 
 
 @pytest.fixture(autouse=True)

@@ -13,10 +13,10 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.ui.kit.cause_tree import BAR, IDLE, NAME, SHARE, STALL, TIMES, CauseNode
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.panels.causes import NO_WAVES, NOT_SELECTED, CausesPanel
-from rcv_py.ui.panels.token_details import TokenDetailsPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.causes.panel import NO_WAVES, NOT_SELECTED, CausesPanel
+from rcv_py.ui.panels.causes.tree import BAR, IDLE, NAME, SHARE, STALL, TIMES, CauseNode
+from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
 from tests.analysis import build
 from tests.support import captures
 

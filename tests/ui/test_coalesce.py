@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from rcv_py.ui.kit.coalesce import Coalesce
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.panel import WAKE_MS, Panel
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import WAKE_MS, Panel
 
 
 def test_many_asks_are_one_call(qtbot: object) -> None:

@@ -19,10 +19,10 @@ from rcv_py.base.errors import RcvError
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.baseline import Baseline
-from rcv_py.ui.kit.compare_rows import SIDE_BY_SIDE
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.flame_paint import SHADE, color_codes
-from rcv_py.ui.panels.compare import FLAME, MODES, NO_BASELINE, ComparePanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.flame.flame_paint import SHADE, color_codes
+from rcv_py.ui.panels.compare.panel import FLAME, MODES, NO_BASELINE, ComparePanel
+from rcv_py.ui.panels.compare.rows import SIDE_BY_SIDE
 from rcv_py.ui.shell.baseline import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens

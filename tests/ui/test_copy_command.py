@@ -16,9 +16,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.annotations import Annotation
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.occupancy_curves import occupancy_numbers
+from rcv_py.analysis.cost.annotations import Annotation
+from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.main import main
@@ -27,7 +27,7 @@ from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App, run, start
-from rcv_py.ui.kit.panel import Panel, discover
+from rcv_py.ui.core.panel import Panel, discover
 from tests.support.captures import synthetic_path, trace_path
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
 

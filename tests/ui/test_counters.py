@@ -13,7 +13,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from rcv_py.analysis.counters import counters
+from rcv_py.analysis.counters.counters import counters
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.formats.open import open_trace
@@ -21,10 +21,10 @@ from rcv_py.model.device import CounterSamples
 from rcv_py.model.trace import Trace
 from rcv_py.state.formula_files import FOLDER, FormulaFiles
 from rcv_py.synth.variants import SAMPLES
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.formula_dialog import FormulaDialog
-from rcv_py.ui.kit.settings_store import Settings
-from rcv_py.ui.panels.counters import CountersPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
+from rcv_py.ui.panels.counters.panel import CountersPanel
 from tests.support.code_samples import trace as small_trace
 
 Settled = Callable[[], None]

@@ -10,16 +10,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.event_table import EntryKind, actions, actions_of, event_table
-from rcv_py.analysis.events import EVENT_TEXT, GROUP_OF, GROUPS, dispatch_of, event_text, group_of, lasting
-from rcv_py.analysis.marker_spans import marker_spans
+from rcv_py.analysis.events.event_table import EntryKind, actions, actions_of, event_table
+from rcv_py.analysis.events.events import (
+    EVENT_TEXT,
+    GROUP_OF,
+    GROUPS,
+    dispatch_of,
+    event_text,
+    group_of,
+    lasting,
+)
+from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.formats.open import open_trace
 from rcv_py.model.device import Dispatch
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import SearchQuery
 from rcv_py.synth.variants import SAMPLES
-from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.events import EventsPanel
 from tests.support.traces import made_trace
 from tests.ui.window import SAMPLE

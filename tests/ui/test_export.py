@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import ExportError
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.kit import export
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.panel import Sheet
+from rcv_py.ui.core import export
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.shell.export_dialog import ExportDialog
 from tests.support.captures import ROOT
 from tests.ui.window import open_sample, settle, window

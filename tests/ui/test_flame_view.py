@@ -9,15 +9,15 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtTest import QTest
 
-from rcv_py.analysis.cost_columns import cost_columns
-from rcv_py.analysis.flame import Metric, code_costs, source_flame
-from rcv_py.analysis.flame_layout import layout
-from rcv_py.analysis.flame_text import labels
+from rcv_py.analysis.core.cost_columns import cost_columns
+from rcv_py.analysis.flame.flame import Metric, code_costs, source_flame
+from rcv_py.analysis.flame.flame_layout import layout
+from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.flame_scene import FlameScene
-from rcv_py.ui.panels.flamegraph import FlamegraphPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.flame.flame_scene import FlameScene
+from rcv_py.ui.panels.flamegraph.panel import FlamegraphPanel
 from tests.support.code_samples import code_table, trace
 from tests.support.flames import (
     LOAD,

@@ -12,12 +12,12 @@ from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.goto import options_of, place_of
 from rcv_py.cli.main import main
-from rcv_py.export.places import cycle_anchor, place_text
+from rcv_py.export.report.places import cycle_anchor, place_text
 from rcv_py.formats.open import open_trace
 from rcv_py.state.place import Place
 from rcv_py.state.selection import Selection
 from rcv_py.ui.app import App
-from rcv_py.ui.kit.place_go import AROUND, Destination
+from rcv_py.ui.core.place_go import AROUND, Destination
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
 

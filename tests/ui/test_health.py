@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.panels.health import FINE, HealthPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.health.panel import FINE, HealthPanel
 from tests.support import captures, folders
 from tests.support.yaml_subset import jobs
 from tests.ui.window import SAMPLES, settle, window

@@ -27,14 +27,14 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import NotATrace
 from rcv_py.ui.app import App
-from rcv_py.ui.kit import plain_text
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.plain_text import PlainLabel, Rich, draw_text, escaped, joined, rich, tooltip
-from rcv_py.ui.kit.rows_view import RowsView
-from rcv_py.ui.kit.table_model import Column
-from rcv_py.ui.shell.about import AboutBox
-from rcv_py.ui.shell.error_box import ErrorBox
+from rcv_py.ui.core import plain_text
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.plain_text import PlainLabel, Rich, draw_text, escaped, joined, rich, tooltip
+from rcv_py.ui.shell.dialogs.about import AboutBox
+from rcv_py.ui.shell.dialogs.error_box import ErrorBox
 from rcv_py.ui.shell.export_dialog import ExportDialog
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_model import Column
 from tests.support.hostile_text import CONTROLS, Watch, hostile, markup, unseen, watched
 from tests.ui.window import open_sample, settle, window
 

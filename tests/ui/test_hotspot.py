@@ -10,11 +10,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from rcv_py.analysis.hotspot import static_bins
+from rcv_py.analysis.cost.hotspot import static_bins
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.panels.hotspot import HotspotPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.hotspot.panel import HotspotPanel
 from tests.support.code_samples import batch, code_table, trace, two_waves
 
 Settled = Callable[[], None]

@@ -11,14 +11,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
-from rcv_py.analysis.annotations import Annotation
+from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.base import colors
 from rcv_py.model.kinds import TokenKind
-from rcv_py.ui.kit import isa_facts, shared_results
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.isa_text import pieces
-from rcv_py.ui.kit.shared_results import SharedResults
-from rcv_py.ui.panels.isa import IsaPanel
+from rcv_py.ui.core import shared_results
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.shared_results import SharedResults
+from rcv_py.ui.panels.isa import facts as isa_facts
+from rcv_py.ui.panels.isa.panel import IsaPanel
+from rcv_py.ui.panels.isa.text import pieces
 from tests.support.code_samples import trace, two_waves
 
 Settled = Callable[[], None]

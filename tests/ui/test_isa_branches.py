@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.panels.isa import IsaPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.work.load import load_all
 from tests.support.captures import trace_path
 

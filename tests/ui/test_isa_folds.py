@@ -12,9 +12,9 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.isa_folds import IsaFolds
-from rcv_py.ui.panels.isa import IsaPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.isa.folds import IsaFolds
+from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.work.load import load_all
 from tests.support.captures import trace_path
 from tests.support.code_samples import code_table, trace, two_waves

@@ -13,18 +13,18 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from rcv_py.analysis.hidden_latency import hidden_latency
-from rcv_py.analysis.memory_latency import memory_latency
+from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.analysis.latency.memory_latency import memory_latency
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.selection import Selection
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.latency_columns import memory_rows
-from rcv_py.ui.kit.shared_results import JOBS, SharedResults
-from rcv_py.ui.panels.latency import LatencyPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.shared_results import JOBS, SharedResults
+from rcv_py.ui.panels.latency.columns import memory_rows
+from rcv_py.ui.panels.latency.panel import LatencyPanel
 from tests.support import captures
 from tests.support.code_samples import trace, two_waves
 

@@ -10,8 +10,8 @@ from rcv_py.base.errors import NotATrace, RcvError
 from rcv_py.base.progress import Stage
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Selection
-from rcv_py.ui.kit.loader import LEAD, Loader
-from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.core.loader import LEAD, Loader
+from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import pool as pools
 from rcv_py.work.jobs import prepare
 from rcv_py.work.worker import WorkerStopped

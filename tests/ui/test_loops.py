@@ -15,12 +15,12 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.iteration_strip import IterationStrip
-from rcv_py.ui.panels import bubbles as bubbles_panel
-from rcv_py.ui.panels import loops as loops_panel
-from rcv_py.ui.panels.bubbles import BubblesPanel
-from rcv_py.ui.panels.loops import ALL, OUTLIERS, SELECTED, LoopsPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.bubbles import panel as bubbles_panel
+from rcv_py.ui.panels.bubbles.panel import BubblesPanel
+from rcv_py.ui.panels.loops import panel as loops_panel
+from rcv_py.ui.panels.loops.iteration_strip import IterationStrip
+from rcv_py.ui.panels.loops.panel import ALL, OUTLIERS, SELECTED, LoopsPanel
 from tests.analysis import build
 from tests.support import captures
 

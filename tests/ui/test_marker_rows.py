@@ -12,18 +12,18 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
-from rcv_py.analysis.wave_places import waves_of_kernels
+from rcv_py.analysis.timeline.wave_places import waves_of_kernels
 from rcv_py.model.device import Dispatch, HardwareEvents, MarkerName, OtherSimd, ShaderData
 from rcv_py.model.kinds import EventKind, MarkerKind, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.device_rows import device_rows
-from rcv_py.ui.kit.marker_band import LANE_PX
-from rcv_py.ui.kit.wave_rows import kernel_choices
-from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
-from rcv_py.ui.panels.global_timeline import GlobalTimelinePanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.compute_unit.panel import ComputeUnitPanel
+from rcv_py.ui.panels.global_timeline.device_rows import device_rows
+from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
 from rcv_py.ui.panels.search import SearchPanel
+from rcv_py.ui.timeline.marker_band import LANE_PX
+from rcv_py.ui.timeline.wave_rows import kernel_choices
 from tests.support.traces import CU, SE, made_trace
 from tests.ui.canvas_bot import CanvasBot
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App, start
-from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.core.panel import Panel
 from tests.ui.window import ROOT, SAMPLE, settle
 
 

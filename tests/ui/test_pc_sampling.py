@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.annotations import Annotation
+from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.ui.app import App
-from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.core.panel import Panel
 from tests.support import captures
 from tests.ui.window import SAMPLES, open_sample, settle, window
 

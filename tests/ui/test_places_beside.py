@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.panels.isa import IsaPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.ui.panels.search import SearchPanel
 from tests.support import code_samples
 

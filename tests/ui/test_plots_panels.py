@@ -12,19 +12,19 @@ import pytest
 from PySide6.QtGui import QFontMetricsF, QImage
 from PySide6.QtWidgets import QApplication, QComboBox
 
-from rcv_py.analysis.dispatch_curves import dispatch_curves
+from rcv_py.analysis.device.dispatch_curves import dispatch_curves
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import Dispatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.synth.variants import SAMPLES
-from rcv_py.ui.kit import export
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.curve_panel import CurvePanel
-from rcv_py.ui.kit.curve_plot import Stack
+from rcv_py.ui.core import export
+from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.dispatches import DispatchesPanel
 from rcv_py.ui.panels.occupancy import OccupancyPanel
 from rcv_py.ui.panels.wave_states import WaveStatesPanel
+from rcv_py.ui.plot.curve_panel import CurvePanel
+from rcv_py.ui.plot.curve_plot import Stack
 from tests.support import captures
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
@@ -91,7 +91,7 @@ def test_pictures(make: Callable, open_in: Callable, kind: type, theme: str, nam
     found = colors(image)
     curve = panel.plot.canvas.curves.set.shown[0]
     assert panel.ui.theme.role("canvas").rgb() in found
-    from rcv_py.ui.kit.curves import curve_color
+    from rcv_py.ui.plot.curves import curve_color
 
     assert curve_color(panel.ui.theme, curve.color).rgb() in found
     assert panel.caption()
@@ -296,7 +296,7 @@ def test_states_as_the_writer_counted_when_wave_files_are_gone(
 
 
 def test_plots_and_timelines_stand_above_each_other(make: Callable, open_in: Callable, ui: UiContext) -> None:
-    from rcv_py.ui.panels.global_timeline import GlobalTimelinePanel
+    from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
 
     trace = load(open_in, captures.trace_path("vec_add"))
     panel = make(OccupancyPanel)

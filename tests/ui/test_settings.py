@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.settings import OPTIONS
-from rcv_py.ui.kit.settings_store import Settings
-from rcv_py.ui.shell.settings_dialog import SettingsDialog
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 
 EDITORS = {bool: QCheckBox, int: QSpinBox, str: QComboBox}
 

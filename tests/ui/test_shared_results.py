@@ -7,9 +7,9 @@ import gc
 import pytest
 
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.kit.panel import Panel
-from rcv_py.ui.kit.shared_results import STREAM_MS, SharedResults
-from rcv_py.ui.kit.tasks import Tasks
+from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.shared_results import STREAM_MS, SharedResults
+from rcv_py.ui.core.tasks import Tasks
 from tests.ui.window import SAMPLE
 
 

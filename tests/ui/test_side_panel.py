@@ -8,7 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.token_details import (
+from rcv_py.analysis.timeline.token_details import (
     LineTotals,
     line_totals,
     producers,
@@ -23,9 +23,9 @@ from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import Wave, WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.kit.cycle_field import cycles_in
-from rcv_py.ui.kit.token_text import TokenFacts, token_html
-from rcv_py.ui.kit.wave_choice import changed, choices, rank
+from rcv_py.ui.panels.token_details.token_text import TokenFacts, token_html
+from rcv_py.ui.panels.wave_picker.cycle_field import cycles_in
+from rcv_py.ui.panels.wave_picker.wave_choice import changed, choices, rank
 from tests.support import drawing
 from tests.ui.window import SAMPLE, open_sample, settle, window
 

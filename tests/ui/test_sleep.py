@@ -14,10 +14,10 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import App
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.panel import WAKE_MS, Panel
-from rcv_py.ui.kit.shared_results import SharedResults
-from rcv_py.ui.kit.tasks import Tasks
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import WAKE_MS, Panel
+from rcv_py.ui.core.shared_results import SharedResults
+from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.shot import Shot, take
 from tests.ui.window import SAMPLE, open_sample, settle, window
 

@@ -14,10 +14,10 @@ from rcv_py.model.code import SourceFile
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.state.selection import Hover
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.highlight import expanded, spans
-from rcv_py.ui.kit.places import short_names
-from rcv_py.ui.panels.source import SourcePanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.places import short_names
+from rcv_py.ui.panels.source.highlight import expanded, spans
+from rcv_py.ui.panels.source.panel import SourcePanel
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
 
 Settled = Callable[[], None]

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.app import App
-from rcv_py.ui.kit.panel import Panel
+from rcv_py.ui.core.panel import Panel
 from tests.support.captures import trace_path
 from tests.ui.window import SAMPLE, settle, window
 

@@ -13,9 +13,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.kit.card_flow import GAP
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.panels.summary import SummaryPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.summary.card_flow import GAP
+from rcv_py.ui.panels.summary.panel import SummaryPanel
 from tests.analysis import build
 from tests.support import captures
 from tests.support.pmc import write_long

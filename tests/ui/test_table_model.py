@@ -8,10 +8,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.cost_bars import MIN_PX, bar_length, heat
-from rcv_py.ui.kit.rows_view import RowsView
-from rcv_py.ui.kit.table_model import VALUE_ROLE, Column, TableModel, grouped
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.table.cost_bars import MIN_PX, bar_length, heat
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_model import VALUE_ROLE, Column, TableModel, grouped
 
 
 def columns(cost: tuple[int, ...] = (30, 2000, 30, 5)) -> tuple[Column, ...]:

@@ -14,10 +14,10 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base import colors, resources
 from rcv_py.base.colors import Pair, contrast
 from rcv_py.ui.app import load_fonts
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.icon_files import drawing
-from rcv_py.ui.kit.icons import icon
-from rcv_py.ui.kit.style_sheet import ICONS, style_sheet
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.icon_files import drawing
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.style_sheet import ICONS, style_sheet
 from tests.ui.window import window
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,7 +75,7 @@ def test_a_preset_has_every_colour(preset: str) -> None:
 
 def test_no_colour_is_written_anywhere_else() -> None:
     pattern = re.compile(r"QColor\(\s*[\"'\d]|[\"']#[0-9a-fA-F]{3,8}[\"']|setNamedColor")
-    own = {"rcv_py/base/colors.py", "rcv_py/ui/kit/theme.py"}
+    own = {"rcv_py/base/colors.py", "rcv_py/ui/core/theme.py"}
     found = [
         str(path.relative_to(ROOT))
         for path in sorted((ROOT / "rcv_py" / "ui").rglob("*.py"))

@@ -11,15 +11,15 @@ from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from rcv_py.analysis.union import union
+from rcv_py.analysis.core.union import union
 from rcv_py.model.clock import Clock
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.kit.brush import Brush, Grip
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.time_axis import TimeScale, round_step
-from rcv_py.ui.panels.global_timeline import GlobalTimelinePanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
 from rcv_py.ui.panels.overview import OverviewPanel
 from rcv_py.ui.panels.utilization import UtilizationPanel
+from rcv_py.ui.timeline.brush import Brush, Grip
+from rcv_py.ui.timeline.time_axis import TimeScale, round_step
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
 

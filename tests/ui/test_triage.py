@@ -15,8 +15,8 @@ from rcv_py.analysis.findings.find import NO_CODE
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.variants import SAMPLES
 from rcv_py.ui.app import App
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.panels.triage import READING, TriagePanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.triage.panel import READING, TriagePanel
 from tests.support import captures
 from tests.ui.window import SAMPLE, open_sample, settle, window
 

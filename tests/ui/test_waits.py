@@ -13,10 +13,10 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.wait_tree import BAR, MEDIAN, NAME, STALL, TIMES, WaitNode
-from rcv_py.ui.panels.token_details import TokenDetailsPanel
-from rcv_py.ui.panels.waits import OUT_OF_RANGE, WaitsPanel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
+from rcv_py.ui.panels.waits.panel import OUT_OF_RANGE, WaitsPanel
+from rcv_py.ui.table.wait_tree import BAR, MEDIAN, NAME, STALL, TIMES, WaitNode
 from tests.analysis import build
 from tests.support import captures, code_samples
 
@@ -256,7 +256,7 @@ def test_the_instruction_panel_links_executions(
 
 
 def test_the_arrows_of_made_up_waves_are_replayed(ui: UiContext, open_in: Callable, settled: Settled) -> None:
-    from rcv_py.ui.kit.isa_arrows import wait_arrows
+    from rcv_py.ui.panels.isa.arrows import wait_arrows
 
     wave = code_samples.two_waves().waves[0]
     found = wait_arrows(wave, code_samples.code_table(), 9)

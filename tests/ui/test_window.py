@@ -14,12 +14,12 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.progress import Stage
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.empty_state import WithEmptyState
-from rcv_py.ui.kit.panel import PANELS, Panel, PanelInfo, discover
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import PANELS, Panel, PanelInfo, discover
+from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorDesk, report
 from rcv_py.ui.shell.docks import STRIPS
-from rcv_py.ui.shell.error_box import ErrorBox, ErrorDesk, report
 from rcv_py.ui.shell.panel_maker import BrokenPanel, make_panel
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
 EXPECTED = {

@@ -18,10 +18,10 @@ from rcv_py.analysis.attribution.ledger import Claims, ClaimSpans, Ledger
 from rcv_py.analysis.attribution.lines import lines
 from rcv_py.analysis.attribution.stream import Stream, stream
 from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
-from rcv_py.analysis.chosen import of_waves
-from rcv_py.analysis.matrix_passes import matrix_passes
-from rcv_py.analysis.saturated import later, sums, total
-from rcv_py.analysis.waitcnt.replay import replay
+from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.saturated import later, sums, total
+from rcv_py.analysis.program.matrix_passes import matrix_passes
+from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 

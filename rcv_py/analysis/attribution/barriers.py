@@ -1,6 +1,6 @@
 """Barriers: every wave of a workgroup waits for the one that arrives last.
 
-The n-th barriers of the waves of a workgroup belong together (`analysis/workgroups.py`), whichever
+The n-th barriers of the waves of a workgroup belong together (`analysis/waves/workgroups.py`), whichever
 `s_barrier` each of them stands at.
 """
 

@@ -23,7 +23,7 @@ from rcv_py.analysis.attribution.lines import (
     VMEM,
 )
 from rcv_py.analysis.attribution.stream import Stream
-from rcv_py.analysis.busy_intervals import crowded, inside, merged, owned
+from rcv_py.analysis.core.busy_intervals import crowded, inside, merged, owned
 
 READING = 16  # turns after its issue in which a memory instruction may still read registers
 

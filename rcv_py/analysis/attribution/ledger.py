@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
-from rcv_py.analysis.busy_intervals import Split, split
-from rcv_py.analysis.union import Union
+from rcv_py.analysis.core.busy_intervals import Split, split
+from rcv_py.analysis.core.union import Union
 
 
 @dataclass(frozen=True, eq=False)

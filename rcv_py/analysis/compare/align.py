@@ -24,12 +24,12 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.blocks import blocks
 from rcv_py.analysis.compare.lcs import common, heaviest_rising
 from rcv_py.analysis.compare.leftover import pair_leftover
 from rcv_py.analysis.compare.pair_blocks import Side, pair_blocks
 from rcv_py.analysis.compare.renaming import Renaming, agreement, renamed, renaming
 from rcv_py.analysis.compare.shapes import Keys, plain, shape
+from rcv_py.analysis.program.blocks import blocks
 from rcv_py.model.code import CodeTable
 
 

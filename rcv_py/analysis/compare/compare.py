@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.blocks import blocks
 from rcv_py.analysis.compare.align import Alignment, Fate, align
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.deltas import Deltas, Rates, deltas, rates
@@ -24,6 +23,7 @@ from rcv_py.analysis.compare.verdict import (
     work_notes,
 )
 from rcv_py.analysis.compare.whole import whole, work_of
+from rcv_py.analysis.program.blocks import blocks
 from rcv_py.base.text import percent, plural, short_kernel
 
 ALIKE = 0.6  # share of executions in paired rows, of the side with less, for kernels of different names

@@ -7,7 +7,7 @@ engine     0                 0                 1
 ```
 
 Waves of one workgroup wait for each other, so the group is what varies on its own: the workgroups as
-`analysis/workgroups.py` tells them.  Where there is only one such group every wave counts as one.
+`analysis/waves/workgroups.py` tells them.  Where there is only one such group every wave counts as one.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.chosen import Piece, pieces
 from rcv_py.analysis.compare.launch import Launch, launch_of
-from rcv_py.analysis.populations import WORKING, populations
-from rcv_py.analysis.wave_choice import wave_choice
-from rcv_py.analysis.workgroups import workgroups
+from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.waves.populations import WORKING, populations
+from rcv_py.analysis.waves.wave_choice import wave_choice
+from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.blocks import Blocks
 from rcv_py.analysis.compare.align import Alignment
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.noise import ALMOST_SURE, reach
+from rcv_py.analysis.program.blocks import Blocks
 
 # Changes below these shares of the cost are not told from noise.  Single loads were seen to take 27 % fewer
 # cycles in another run of the same build; sums of rows differ less, and with a twin the twin tells.

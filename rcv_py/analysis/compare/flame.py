@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.compare.compare import Comparison
-from rcv_py.analysis.flame import METRICS, FlameTree, Metric, kernel_flame, source_flame
-from rcv_py.analysis.flame_layout import FlameLayout, Order, layout
-from rcv_py.analysis.flame_text import labels
+from rcv_py.analysis.flame.flame import METRICS, FlameTree, Metric, kernel_flame, source_flame
+from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout
+from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.model.trace import Trace
 
 UNIT = "cycles a wave"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.blocks import Blocks, blocks
 from rcv_py.analysis.compare.align import Alignment
 from rcv_py.analysis.compare.costs import CaptureCosts
-from rcv_py.analysis.instruction_classes import CLASS_TEXT, InstructionClass, instruction_classes
+from rcv_py.analysis.program.blocks import Blocks, blocks
+from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, InstructionClass, instruction_classes
 from rcv_py.model.code import CodeTable, SourceFile
 
 NO_SOURCE = "no source line"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rcv_py.analysis.occupancy import Residencies, residencies
+from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.model.trace import Trace
 
 DRAWN = 4_000_000  # lives, over all draws

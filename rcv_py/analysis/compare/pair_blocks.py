@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.blocks import Blocks
 from rcv_py.analysis.compare.lcs import common
+from rcv_py.analysis.program.blocks import Blocks
 
 ALIKE = 0.5  # share of instructions that two blocks must have in common
 PLACE_WEIGHT = 0.3  # what being at the other end of the program takes from a likeness

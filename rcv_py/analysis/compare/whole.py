@@ -16,7 +16,7 @@ from rcv_py.analysis.compare.deltas import Rates
 from rcv_py.analysis.compare.launch import chance
 from rcv_py.analysis.compare.noise import drawn
 from rcv_py.analysis.compare.verdict import ASSUMED, KernelDelta, LaunchDelta, Ratio, Work
-from rcv_py.analysis.matrix_flops import flops_of
+from rcv_py.analysis.program.matrix_flops import flops_of
 
 END = "s_endpgm"
 MATRIX, EXECUTED = "FLOP of MFMA or WMMA instructions", "executed instructions"

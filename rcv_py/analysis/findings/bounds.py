@@ -32,8 +32,8 @@ from rcv_py.analysis.attribution.attribute import (
     summed,
     timed,
 )
-from rcv_py.analysis.busy_intervals import merged, until
-from rcv_py.analysis.simd_work import SimdWork
+from rcv_py.analysis.core.busy_intervals import merged, until
+from rcv_py.analysis.device.simd_work import SimdWork
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 

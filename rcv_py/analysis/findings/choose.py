@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from rcv_py.analysis.chosen import of_waves
+from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
 ENOUGH_BYTES = 48 << 20  # of wave files: about one and a half million tokens

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from rcv_py.analysis.cost.place_text import NO_PLACE, instruction_place
 from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
-from rcv_py.analysis.place_text import NO_PLACE, instruction_place
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.busy_intervals import merged, until
-from rcv_py.analysis.chosen import Piece, pieces
+from rcv_py.analysis.core.busy_intervals import merged, until
+from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.device.simd_work import SimdWork, simd_work, without_rows
 from rcv_py.analysis.findings.bounds import Bound, bound
-from rcv_py.analysis.program_ends import ends_of, under_end
-from rcv_py.analysis.simd_work import SimdWork, simd_work, without_rows
+from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from rcv_py.analysis.code_match import REMEDY
 from rcv_py.analysis.findings import busy, issuing, program, samples, shape, together, waiting
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.gain import gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.load import class_of
 from rcv_py.analysis.findings.numbers import key_numbers
-from rcv_py.analysis.populations import EMPTY, Populations, ran_text
+from rcv_py.analysis.program.code_match import REMEDY
+from rcv_py.analysis.waves.populations import EMPTY, Populations, ran_text
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

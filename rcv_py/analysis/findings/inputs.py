@@ -9,34 +9,34 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.access_widths import AccessWidths, access_widths
 from rcv_py.analysis.attribution.attribute import Attribution
-from rcv_py.analysis.barrier_skew import BarrierSkew, barrier_skew
-from rcv_py.analysis.code_match import CodeMatch, code_match
-from rcv_py.analysis.cross_lane import CrossLaneChains, cross_lane
+from rcv_py.analysis.core.occupancy import Steps, steps
+from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
+from rcv_py.analysis.device.occupancy_limits import (
+    OccupancyLimits,
+    is_size_known,
+    occupancy_limits,
+    waves_on_simd,
+)
+from rcv_py.analysis.device.simd_work import SimdWork, simd_work
 from rcv_py.analysis.findings.bounds import Bound, Bounds, attributed, bounds
 from rcv_py.analysis.findings.choose import only
 from rcv_py.analysis.findings.exposure import Exposure, exposure
 from rcv_py.analysis.findings.launch_shape import LaunchShape, launch_shape
 from rcv_py.analysis.findings.patterns import Pattern, patterns
 from rcv_py.analysis.findings.worst import WorstExecutions
-from rcv_py.analysis.instruction_classes import instruction_classes
-from rcv_py.analysis.language import Language, language
-from rcv_py.analysis.load_to_use import LoadToUse, load_to_use
-from rcv_py.analysis.loop_summary import LoopSummary, loop_summary
-from rcv_py.analysis.matrix_passes import MatrixUse, matrix_use
-from rcv_py.analysis.occupancy import Steps, steps
-from rcv_py.analysis.occupancy_curves import OccupancyNumbers, occupancy_numbers
-from rcv_py.analysis.occupancy_limits import (
-    OccupancyLimits,
-    is_size_known,
-    occupancy_limits,
-    waves_on_simd,
-)
-from rcv_py.analysis.populations import WORKING, Populations, populations
-from rcv_py.analysis.simd_work import SimdWork, simd_work
-from rcv_py.analysis.wave_choice import WaveChoice, wave_choice
-from rcv_py.analysis.workgroups import workgroups
+from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
+from rcv_py.analysis.latency.access_widths import AccessWidths, access_widths
+from rcv_py.analysis.latency.barrier_skew import BarrierSkew, barrier_skew
+from rcv_py.analysis.latency.cross_lane import CrossLaneChains, cross_lane
+from rcv_py.analysis.program.code_match import CodeMatch, code_match
+from rcv_py.analysis.program.instruction_classes import instruction_classes
+from rcv_py.analysis.program.language import Language, language
+from rcv_py.analysis.program.matrix_passes import MatrixUse, matrix_use
+from rcv_py.analysis.waits.load_to_use import LoadToUse, load_to_use
+from rcv_py.analysis.waves.populations import WORKING, Populations, populations
+from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
+from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.busy_intervals import merged
-from rcv_py.analysis.occupancy import residencies
+from rcv_py.analysis.core.busy_intervals import merged
+from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 

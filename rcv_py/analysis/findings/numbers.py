@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rcv_py.analysis.core.median import median
+from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.findings.finding import KeyNumber
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.median import median
-from rcv_py.analysis.stall_reasons import stall_reasons
 from rcv_py.base.text import count, known_percent, nanoseconds, percent, plural, short_kernel
 
 

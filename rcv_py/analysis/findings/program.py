@@ -16,7 +16,7 @@ from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
 from rcv_py.analysis.findings.situation import Situation
 from rcv_py.analysis.findings.waiting import BOUND, situation, told
-from rcv_py.analysis.program_ends import ends_of
+from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rcv_py.analysis.cost.stall_reasons import reason_meaning, reason_name, stall_reasons
 from rcv_py.analysis.findings.evidence import line_of
 from rcv_py.analysis.findings.finding import SAMPLES, Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.stall_reasons import reason_meaning, reason_name, stall_reasons
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import StallReason
 

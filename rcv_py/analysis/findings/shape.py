@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rcv_py.analysis.core.median import median, nearest_to_median
+from rcv_py.analysis.core.occupancy import Steps
 from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
 from rcv_py.analysis.findings.exposure import waiting_inside
@@ -23,8 +25,6 @@ from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.load import class_of
 from rcv_py.analysis.findings.situation import Situation
 from rcv_py.analysis.findings.waiting import situation, told
-from rcv_py.analysis.median import median, nearest_to_median
-from rcv_py.analysis.occupancy import Steps
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.access_widths import WIDEST, is_scalar
 from rcv_py.analysis.attribution.registers import registers
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
-from rcv_py.analysis.instruction_classes import InstructionClass
-from rcv_py.analysis.language import Language
+from rcv_py.analysis.latency.access_widths import WIDEST, is_scalar
+from rcv_py.analysis.program.instruction_classes import InstructionClass
+from rcv_py.analysis.program.language import Language
 
 REACH = 64  # instructions that are looked at on each side of an instruction
 FAR = 600  # instructions behind a load in which its first use is looked for

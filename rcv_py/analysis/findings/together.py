@@ -18,7 +18,7 @@ from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
 from rcv_py.analysis.findings.waiting import BOUND, CERTAIN, bounded, situation, told
-from rcv_py.analysis.workgroups import TOLD_TEXT
+from rcv_py.analysis.waves.workgroups import TOLD_TEXT
 from rcv_py.base.text import count, percent, plural
 
 ALWAYS_LAST = 0.5  # of the instances that one wave is last in: beyond it the work is not shared evenly

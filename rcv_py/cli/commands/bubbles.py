@@ -6,8 +6,8 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from rcv_py.analysis.bubbles import WAYS, Bubbles, bubbles
-from rcv_py.analysis.matrix_passes import matrix_use
+from rcv_py.analysis.latency.bubbles import WAYS, Bubbles, bubbles
+from rcv_py.analysis.program.matrix_passes import matrix_use
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about

@@ -7,17 +7,17 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from rcv_py.analysis.capture_health import (
+from rcv_py.analysis.health import input_yaml
+from rcv_py.analysis.health.capture_health import (
     CHECKED,
     Extras,
     HealthNote,
     capture_health,
     command_line,
     input_settings,
-    input_yaml,
     verdict,
 )
-from rcv_py.analysis.capture_health.twins import fingerprint
+from rcv_py.analysis.health.twins import fingerprint
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.about import about

@@ -12,17 +12,17 @@ from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import Verdict
-from rcv_py.analysis.populations import WORKING
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
-from rcv_py.cli.compare_summary import junit, launch_document, markdown
-from rcv_py.cli.compare_views import VIEWS
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches
 from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.views.compare_summary import junit, launch_document, markdown
+from rcv_py.cli.views.compare_views import VIEWS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import batches as pooled

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rcv_py.analysis.counter_help import how_to_record
-from rcv_py.analysis.counter_summary import CounterRow, derived_rows, raw_rows
-from rcv_py.analysis.counter_tensor import simd_names
-from rcv_py.analysis.counters import Counters, counters
-from rcv_py.analysis.derived_counters import DerivedSet, derived_counters
-from rcv_py.analysis.formula.definitions import MAX_TEXT, Definitions, read_definitions
-from rcv_py.analysis.formula.errors import FormulaError
+from rcv_py.analysis.counters.counter_help import how_to_record
+from rcv_py.analysis.counters.counter_summary import CounterRow, derived_rows, raw_rows
+from rcv_py.analysis.counters.counter_tensor import simd_names
+from rcv_py.analysis.counters.counters import Counters, counters
+from rcv_py.analysis.counters.derived_counters import DerivedSet, derived_counters
+from rcv_py.analysis.counters.formula.definitions import MAX_TEXT, Definitions, read_definitions
+from rcv_py.analysis.counters.formula.errors import FormulaError
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count
 from rcv_py.cli.about import about

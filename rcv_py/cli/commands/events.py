@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
-from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
+from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import matched, nothing, tuples_in_order

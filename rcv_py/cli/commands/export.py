@@ -6,17 +6,17 @@ from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
-from rcv_py.analysis.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
 from rcv_py.cli.progress import progress
 from rcv_py.cli.report import json_text
-from rcv_py.export.perfetto import TraceChoices, write_perfetto
-from rcv_py.export.speedscope import write_speedscope
 from rcv_py.export.table_files import write_tables
 from rcv_py.export.tables import TABLES
+from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
+from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.flame import FlameTree, Metric
-from rcv_py.analysis.flame_frames import METRICS, flame_tree, frame_rows
-from rcv_py.analysis.flame_layout import Order, layout
-from rcv_py.analysis.flame_text import folded, labels, placed_labels
-from rcv_py.analysis.populations import ALL
+from rcv_py.analysis.flame.flame import FlameTree, Metric
+from rcv_py.analysis.flame.flame_frames import METRICS, flame_tree, frame_rows
+from rcv_py.analysis.flame.flame_layout import Order, layout
+from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
+from rcv_py.analysis.waves.populations import ALL
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
-from rcv_py.cli.flame_place import HEAD, charged_with, show_sandwich
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
+from rcv_py.cli.views.flame_place import HEAD, charged_with, show_sandwich
 from rcv_py.cli.wave_choice import counted_trace, print_heading, told_batches
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace

@@ -7,20 +7,20 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from rcv_py.analysis.cost_columns import SAMPLES, CostColumns
-from rcv_py.analysis.populations import ALL
-from rcv_py.analysis.ranking import Ranked, ranking
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
+from rcv_py.analysis.cost.ranking import Ranked, ranking
+from rcv_py.analysis.waves.populations import ALL
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import asked_costs
-from rcv_py.cli.hotspot_header import header_document, header_facts
-from rcv_py.cli.hotspot_views import show_bins, show_places
-from rcv_py.cli.legacy_text import show_legacy
 from rcv_py.cli.opening import facts_of
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.views.hotspot_header import header_document, header_facts
+from rcv_py.cli.views.hotspot_views import show_bins, show_places
+from rcv_py.cli.views.legacy_text import show_legacy
 from rcv_py.cli.wave_choice import counted_trace, print_heading
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace

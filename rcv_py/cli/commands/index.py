@@ -8,13 +8,13 @@ from io import StringIO
 from pathlib import Path
 from typing import TextIO
 
-from rcv_py.analysis.library import FIELDS, ranked_rows, with_twins
+from rcv_py.analysis.overview.library import FIELDS, ranked_rows, with_twins
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.text import visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
-from rcv_py.cli.library_tables import COLUMNS, Library, cells, markdown, page
 from rcv_py.cli.report import csv_text, json_text, print_table
+from rcv_py.cli.views.library_tables import COLUMNS, Library, cells, markdown, page
 from rcv_py.formats.open import capture_paths
 from rcv_py.work.library import library_rows
 

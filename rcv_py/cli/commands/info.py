@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rcv_py.analysis.check import check_waves
-from rcv_py.analysis.marker_spans import marker_spans
-from rcv_py.analysis.summary import info
+from rcv_py.analysis.events.marker_spans import marker_spans
+from rcv_py.analysis.health.check import check_waves
+from rcv_py.analysis.overview.summary import info
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel

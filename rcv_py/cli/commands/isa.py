@@ -7,15 +7,15 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from rcv_py.analysis.cost_columns import SAMPLES
-from rcv_py.analysis.listing import listing
+from rcv_py.analysis.core.cost_columns import SAMPLES
+from rcv_py.analysis.cost.listing import listing
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import DASH, count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import MODES, asked_costs, nothing, tuples_in_order
-from rcv_py.cli.isa_views import show_labels, with_bars, with_matches
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.views.isa_views import show_labels, with_bars, with_matches
 from rcv_py.cli.wave_choice import counted_trace, print_heading
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.hidden_latency import hidden_latency, why_not_hidden
-from rcv_py.analysis.latency_tables import hidden_table
-from rcv_py.analysis.matrix_passes import matrix_use
-from rcv_py.analysis.memory_and_waits import entries, matched_lines
-from rcv_py.analysis.memory_latency import memory_latency
-from rcv_py.analysis.wait_summary import wait_summary
+from rcv_py.analysis.latency.hidden_latency import hidden_latency, why_not_hidden
+from rcv_py.analysis.latency.latency_tables import hidden_table
+from rcv_py.analysis.latency.memory_and_waits import entries, matched_lines
+from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.program.matrix_passes import matrix_use
+from rcv_py.analysis.waits.wait_summary import wait_summary
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about

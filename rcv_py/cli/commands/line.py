@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.distribution import MEASURE_TEXT, MEASURES, NEVER, LineHits, Spread, line_hits
-from rcv_py.analysis.distribution_view import DistributionView, Wanted, distribution_view
-from rcv_py.analysis.place_text import beside
-from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
+from rcv_py.analysis.cost.distribution import MEASURE_TEXT, MEASURES, NEVER, LineHits, Spread, line_hits
+from rcv_py.analysis.cost.distribution_view import DistributionView, Wanted, distribution_view
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.cost.stall_reasons import reason_name, stall_reasons
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about

@@ -6,18 +6,18 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from rcv_py.analysis.loop_summary import loop_summary
-from rcv_py.analysis.loop_tables import loop_facts
-from rcv_py.analysis.phases import PHASES
+from rcv_py.analysis.iterations.loop_summary import loop_summary
+from rcv_py.analysis.iterations.loop_tables import loop_facts
+from rcv_py.analysis.iterations.phases import PHASES
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order, nothing
-from rcv_py.cli.loop_rounds import Rounds, rounds
-from rcv_py.cli.loop_tables import SHOWN, Asked, Rows, Shown, names
 from rcv_py.cli.places import short_sources, wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.views.loop_rounds import Rounds, rounds
+from rcv_py.cli.views.loop_tables import SHOWN, Asked, Rows, Shown, names
 from rcv_py.cli.wave_choice import choose_waves, print_heading
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace

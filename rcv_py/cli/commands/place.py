@@ -11,10 +11,10 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.analysis.attribution.token import token_causes
-from rcv_py.analysis.stall_reasons import reason_name, stall_reasons
-from rcv_py.analysis.token_details import line_totals, token_details
-from rcv_py.analysis.token_waits import token_waits
-from rcv_py.analysis.wave_places import waves_of_unit
+from rcv_py.analysis.cost.stall_reasons import reason_name, stall_reasons
+from rcv_py.analysis.timeline.token_details import line_totals, token_details
+from rcv_py.analysis.timeline.wave_places import waves_of_unit
+from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count
 from rcv_py.cli.about import about

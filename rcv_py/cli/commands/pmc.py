@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rcv_py.analysis.pmc.counters import counter_of, family_of, pmc_lines, role_values
-from rcv_py.analysis.pmc.decision import Decision, Step, decision, missing
-from rcv_py.analysis.pmc.original import CHANNELS, original_numbers
-from rcv_py.analysis.pmc.text import ratio, share, span, traffic_facts
-from rcv_py.analysis.pmc.traffic import Traffic, traffic
+from rcv_py.analysis.counters.pmc.counters import counter_of, family_of, pmc_lines, role_values
+from rcv_py.analysis.counters.pmc.decision import Decision, Step, decision, missing
+from rcv_py.analysis.counters.pmc.original import CHANNELS, original_numbers
+from rcv_py.analysis.counters.pmc.text import ratio, share, span, traffic_facts
+from rcv_py.analysis.counters.pmc.traffic import Traffic, traffic
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import byte_size, count, plural, short_count, short_kernel
 from rcv_py.cli.about import about

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 
-from rcv_py.analysis.marker_spans import marker_spans
-from rcv_py.analysis.text_hits import text_hits
+from rcv_py.analysis.events.marker_spans import marker_spans
+from rcv_py.analysis.overview.text_hits import text_hits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import plural

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.analysis.attribution.attribute import attribution
-from rcv_py.analysis.cost_columns import SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.populations import ALL
-from rcv_py.analysis.source_lines import (
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.cost.source_lines import (
     Reasons,
     SourceLines,
     code_rows,
@@ -19,6 +18,7 @@ from rcv_py.analysis.source_lines import (
     source_files,
     source_lines,
 )
+from rcv_py.analysis.waves.populations import ALL
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about

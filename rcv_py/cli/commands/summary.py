@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.device_summary import DeviceSummary, device_summary
-from rcv_py.analysis.pipe_use import PipeUse
-from rcv_py.analysis.place_text import NO_PLACE
-from rcv_py.analysis.summary_rows import NAMES, parts, pipe_rows, plain_number, summary_rows
-from rcv_py.analysis.unit_table import UnitTable
+from rcv_py.analysis.cost.place_text import NO_PLACE
+from rcv_py.analysis.device.pipe_use import PipeUse
+from rcv_py.analysis.device.unit_table import UnitTable
+from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
+from rcv_py.analysis.overview.summary_rows import NAMES, parts, pipe_rows, plain_number, summary_rows
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_facts, print_table

@@ -11,7 +11,7 @@ from typing import Any
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, gain_percent
 from rcv_py.analysis.findings.text import markdown
-from rcv_py.analysis.populations import WORKING
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 
-from rcv_py.analysis.union import union
-from rcv_py.analysis.utilization import utilization
-from rcv_py.analysis.wave_places import place_name, waves_of_unit
+from rcv_py.analysis.core.union import union
+from rcv_py.analysis.device.utilization import utilization
+from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about

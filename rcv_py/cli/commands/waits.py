@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from rcv_py.analysis.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.chosen import of_waves
-from rcv_py.analysis.hotspot import counted_rows
-from rcv_py.analysis.line_stats import wave_lines
-from rcv_py.analysis.place_text import NO_PLACE
+from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.line_stats import wave_lines
+from rcv_py.analysis.cost.hotspot import counted_rows
+from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.about import about

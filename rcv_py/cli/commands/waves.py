@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.occupancy import Residencies, residencies
-from rcv_py.analysis.place_text import NO_PLACE
-from rcv_py.analysis.populations import ALL, POPULATION_HEAD, population_rows, populations, ran_text
-from rcv_py.analysis.token_details import state_cycles
-from rcv_py.analysis.wave_places import traced_waves, waves_of_kernels, waves_of_unit
+from rcv_py.analysis.core.occupancy import Residencies, residencies
+from rcv_py.analysis.cost.place_text import NO_PLACE
+from rcv_py.analysis.timeline.token_details import state_cycles
+from rcv_py.analysis.timeline.wave_places import traced_waves, waves_of_kernels, waves_of_unit
+from rcv_py.analysis.waves.populations import ALL, POPULATION_HEAD, population_rows, populations, ran_text
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, in_order, nothing, window_of

@@ -22,7 +22,7 @@ from rcv_py.cli.mcp.desk import Desk
 from rcv_py.cli.mcp.fence import Fence
 from rcv_py.cli.mcp.prompts import INSTRUCTIONS, PROMPTS, Prompt, prompt_text
 from rcv_py.cli.mcp.tools import Tool
-from rcv_py.formats.run_places import ROOT
+from rcv_py.formats.input.run_places import ROOT
 
 JSON = "application/json"
 T = TypeVar("T")

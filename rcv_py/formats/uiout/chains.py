@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.formats.limits import CALLS, FOLDERS, PATH_FOLDERS, PATH_LETTERS
+from rcv_py.formats.input.limits import CALLS, FOLDERS, PATH_FOLDERS, PATH_LETTERS
 
 _ARROW = " -> "
 _LONGEST_LINE = 9  # digits of a line number that fits into 32 bits

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.formats.columns import frozen, whole_number
-from rcv_py.formats.files import try_json
+from rcv_py.formats.input.columns import frozen, whole_number
+from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.shapes import number_key, number_rows, tell_skipped
 from rcv_py.model.clock import Clock, ClockSamples

@@ -8,9 +8,9 @@ import numpy as np
 
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import elide_right, plural
-from rcv_py.formats.columns import frozen, whole_number
-from rcv_py.formats.files import try_json
-from rcv_py.formats.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, cut, tell_cut
+from rcv_py.formats.input.columns import frozen, whole_number
+from rcv_py.formats.input.files import try_json
+from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, cut, tell_cut
 from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.code_columns import CodeColumns, code_columns
 from rcv_py.formats.uiout.folder import CODE, Listing

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.formats.columns import LIMIT, whole_number
+from rcv_py.formats.input.columns import LIMIT, whole_number
 from rcv_py.formats.uiout.code_header import read_header
 
 _REASONS = 10  # stall reasons that are known; more are kept

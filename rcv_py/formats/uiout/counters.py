@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.formats.columns import frozen
-from rcv_py.formats.files import try_json
+from rcv_py.formats.input.columns import frozen
+from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.shapes import number_rows, numbered, tell_skipped
 from rcv_py.model.device import CounterSamples, SpmSeries

@@ -16,9 +16,9 @@ import orjson
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import elide_right, plural
-from rcv_py.formats.columns import frozen, whole_number
-from rcv_py.formats.files import is_inside, read_bytes, read_json, read_start
-from rcv_py.formats.limits import FILES_LISTED, TIMES_LISTED
+from rcv_py.formats.input.columns import frozen, whole_number
+from rcv_py.formats.input.files import is_inside, read_bytes, read_json, read_start
+from rcv_py.formats.input.limits import FILES_LISTED, TIMES_LISTED
 from rcv_py.formats.uiout.folder import INDEX, WAVE_NAME, Listing
 from rcv_py.formats.uiout.shapes import number_key, tell_skipped, text_of
 from rcv_py.model.waves import WaveIndex

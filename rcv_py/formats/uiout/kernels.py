@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.base.text import elide_right
-from rcv_py.formats.limits import NAME_LETTERS
+from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.code import Kernel
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.base.problems import Problem
-from rcv_py.formats.columns import whole_number
+from rcv_py.formats.input.columns import whole_number
 from rcv_py.formats.uiout.folder import CODE
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.formats.uiout.shapes import tell_skipped, text_of

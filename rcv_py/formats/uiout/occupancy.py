@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.problems import Problem
-from rcv_py.formats.columns import frozen, whole_number
-from rcv_py.formats.files import try_json
-from rcv_py.formats.limits import NAME_LETTERS, tell_cut
+from rcv_py.formats.input.columns import frozen, whole_number
+from rcv_py.formats.input.files import try_json
+from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.shapes import number_rows, numbered, tell_skipped, text_of
 from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.problems import Problem
-from rcv_py.formats.columns import frozen, whole_number
-from rcv_py.formats.files import try_json
+from rcv_py.formats.input.columns import frozen, whole_number
+from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.index import ChunkFile
 from rcv_py.formats.uiout.shaderdata import ordered
 from rcv_py.formats.uiout.shapes import number_rows, tell_skipped

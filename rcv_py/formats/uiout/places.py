@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rcv_py.formats.columns import frozen
+from rcv_py.formats.input.columns import frozen
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.waves import WaveIndex
 

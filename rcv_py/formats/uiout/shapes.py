@@ -12,8 +12,8 @@ import numpy as np
 
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import elide_right, plural
-from rcv_py.formats.columns import LIMIT, whole_number
-from rcv_py.formats.limits import NAME_LETTERS
+from rcv_py.formats.input.columns import LIMIT, whole_number
+from rcv_py.formats.input.limits import NAME_LETTERS
 
 _BAD = -LIMIT
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import plural
-from rcv_py.formats.files import read_bytes, try_json
+from rcv_py.formats.input.files import read_bytes, try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.model.code import SourceFile
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Set
 from pathlib import Path
 
 from rcv_py.base.errors import TraceError
-from rcv_py.formats.files import read_bytes
-from rcv_py.formats.run_places import may_look, names_in, nearby
+from rcv_py.formats.input.files import read_bytes
+from rcv_py.formats.input.run_places import may_look, names_in, nearby
 from rcv_py.formats.uiout.mnemonics import guessed_target
 from rcv_py.model.trace import INFERRED
 

@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 import simdjson
 
-from rcv_py.formats.columns import LIMIT, int_column, int_table
+from rcv_py.formats.input.columns import LIMIT, int_column, int_table
 
 BOM = b"\xef\xbb\xbf"
 TOKEN_WIDTH = 5  # time, category, stall, duration, line

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rcv_py.formats.columns import LIMIT, bounds, fit, frozen, tight
+from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, tight
 from rcv_py.formats.uiout.wave_json import RawWaits, RawWave
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.wave_columns import borders, joined

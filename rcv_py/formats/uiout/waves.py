@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, TraceError
-from rcv_py.formats.columns import whole_number
-from rcv_py.formats.files import read_bytes
+from rcv_py.formats.input.columns import whole_number
+from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.uiout.wave_json import RawWave, parse
 from rcv_py.formats.uiout.wave_table import (
     NEGATIVE,

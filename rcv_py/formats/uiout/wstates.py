@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.problems import Problem
-from rcv_py.formats.columns import fit, int_column
-from rcv_py.formats.files import try_json
+from rcv_py.formats.input.columns import fit, int_column
+from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.shapes import tell_skipped
 from rcv_py.model.device import StateCurve

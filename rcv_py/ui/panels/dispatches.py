@@ -6,19 +6,19 @@ from collections import Counter
 
 import numpy as np
 
-from rcv_py.analysis.dispatch_curves import KernelCurve, dispatch_curves
-from rcv_py.analysis.occupancy_curves import occupancy_numbers
+from rcv_py.analysis.device.dispatch_curves import KernelCurve, dispatch_curves
+from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.kit.command_text import Words, only, rcv
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.curve_panel import CurvePanel
-from rcv_py.ui.kit.curve_plot import Curve, Stack
-from rcv_py.ui.kit.empty_state import reason
-from rcv_py.ui.kit.event_lines import event_lines
-from rcv_py.ui.kit.panel import panel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import panel
+from rcv_py.ui.plot.curve_panel import CurvePanel
+from rcv_py.ui.plot.curve_plot import Curve, Stack
+from rcv_py.ui.table.command_text import Words, only, rcv
+from rcv_py.ui.timeline.event_lines import event_lines
+from rcv_py.ui.widgets.empty_state import reason
 
 NO_KERNELS = (
     "The capture does not say which kernels ran: its occupancy file is missing or empty. "

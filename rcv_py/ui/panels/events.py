@@ -7,25 +7,25 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from rcv_py.analysis.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table, has_entries
-from rcv_py.analysis.search import find
+from rcv_py.analysis.core.search import find
+from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table, has_entries
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.kit import command_text
-from rcv_py.ui.kit.coalesce import Coalesce
-from rcv_py.ui.kit.column_widths import Elastic
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.costs import only_for
-from rcv_py.ui.kit.empty_state import WithEmptyState, reason
-from rcv_py.ui.kit.filter_menu import Choice, FilterButton
-from rcv_py.ui.kit.find_bar import FindBar
-from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.plain_text import PlainLabel
-from rcv_py.ui.kit.rows_view import RowsView
-from rcv_py.ui.kit.table_model import Column
-from rcv_py.ui.kit.unit_markers import go_to_wave
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.filter_menu import Choice, FilterButton
+from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.timeline.unit_markers import go_to_wave
+from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
 NOTHING = (
     "The capture holds no dispatches, hardware events or shader data. Dispatches and events are written with "

@@ -8,18 +8,18 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QVBoxLayout
 
-from rcv_py.analysis.place_text import beside, place_text
+from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
-from rcv_py.ui.kit import command_text
-from rcv_py.ui.kit.coalesce import Coalesce
-from rcv_py.ui.kit.column_widths import Elastic
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.empty_state import WithEmptyState, reason
-from rcv_py.ui.kit.icons import pixmap
-from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.rows_view import RowsView
-from rcv_py.ui.kit.table_model import Column
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.icons import pixmap
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
 MOST = 24  # places in a command
 NOWHERE = "Places you visit are listed here. B keeps the present one as a bookmark."

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QVBoxLayout
 
-from rcv_py.analysis.labels import Label, labels
-from rcv_py.ui.kit import command_text
-from rcv_py.ui.kit.column_widths import Elastic
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.costs import only_for
-from rcv_py.ui.kit.empty_state import WithEmptyState, reason
-from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.rows_view import RowsView
-from rcv_py.ui.kit.table_model import Column
+from rcv_py.analysis.program.labels import Label, labels
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
 NO_LABELS = "The code has no labels: the trace was written without symbols."
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.occupancy import Steps
-from rcv_py.analysis.occupancy_curves import OccupancyCurve, occupancy_curves, occupancy_numbers
+from rcv_py.analysis.core.occupancy import Steps
+from rcv_py.analysis.device.occupancy_curves import OccupancyCurve, occupancy_curves, occupancy_numbers
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
-from rcv_py.ui.kit.command_text import Words, each, only, rcv
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.curve_panel import CurvePanel
-from rcv_py.ui.kit.curve_plot import Curve, Stack
-from rcv_py.ui.kit.empty_state import reason
-from rcv_py.ui.kit.panel import panel
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import panel
+from rcv_py.ui.plot.curve_panel import CurvePanel
+from rcv_py.ui.plot.curve_plot import Curve, Stack
+from rcv_py.ui.table.command_text import Words, each, only, rcv
+from rcv_py.ui.widgets.empty_state import reason
 
 NO_OCCUPANCY = (
     "The capture does not say when waves began and ended: its occupancy file is missing or empty. "

@@ -9,22 +9,22 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
-from rcv_py.analysis.occupancy import steps
-from rcv_py.analysis.raster import Pixels, raster
-from rcv_py.analysis.wave_places import waves_of_unit
+from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.timeline.raster import Pixels, raster
+from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
-from rcv_py.ui.kit import command_text
-from rcv_py.ui.kit.brush import Brush
-from rcv_py.ui.kit.brush_strip import BrushStrip
-from rcv_py.ui.kit.coalesce import Coalesce
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.empty_state import reason
-from rcv_py.ui.kit.panel import Panel, panel
-from rcv_py.ui.kit.plain_text import draw_text
-from rcv_py.ui.kit.wave_rows import wave_rows
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Panel, panel
+from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.table import command_text
+from rcv_py.ui.timeline.brush import Brush
+from rcv_py.ui.timeline.brush_strip import BrushStrip
+from rcv_py.ui.timeline.wave_rows import wave_rows
+from rcv_py.ui.widgets.empty_state import reason
 
 HEIGHT = 44
 BAND_PX = 3  # the clock range, at the bottom

@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from rcv_py.analysis.place_text import beside
-from rcv_py.analysis.text_hits import Hits, text_hits
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.state.commands import Command
-from rcv_py.ui.kit import command_text
-from rcv_py.ui.kit.coalesce import Coalesce
-from rcv_py.ui.kit.column_widths import Elastic
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.costs import only_for
-from rcv_py.ui.kit.empty_state import WithEmptyState, reason
-from rcv_py.ui.kit.find_bar import FindBar
-from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.rows_view import RowsView
-from rcv_py.ui.kit.table_model import Column
-from rcv_py.ui.kit.unit_markers import go_to_wave
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.timeline.unit_markers import go_to_wave
+from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
 TYPE = "Type what to look for."
 EVERY_MS = 120

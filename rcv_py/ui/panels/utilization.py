@@ -8,27 +8,27 @@ import numpy as np
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from rcv_py.analysis.raster import Segment, TokenRow
-from rcv_py.analysis.union import Union, union
-from rcv_py.analysis.utilization import Track, utilization
-from rcv_py.analysis.wave_places import place_name, waves_of_unit
+from rcv_py.analysis.core.union import Union, union
+from rcv_py.analysis.device.utilization import Track, utilization
+from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.text import percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.state.wave_store import WaveStore
-from rcv_py.ui.kit import command_text
-from rcv_py.ui.kit.coalesce import Coalesce
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.empty_state import WithEmptyState, reason
-from rcv_py.ui.kit.overlay import Marks, Place
-from rcv_py.ui.kit.panel import Panel, Sheet, panel
-from rcv_py.ui.kit.plain_text import PlainLabel, rich
-from rcv_py.ui.kit.rows_item import RowShape
-from rcv_py.ui.kit.timeline_plot import Timeline
-from rcv_py.ui.kit.token_rows import RowName, TokenRows
-from rcv_py.ui.kit.token_tip import token_at, token_tip
-from rcv_py.ui.kit.wave_rows import span_segment
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel, rich
+from rcv_py.ui.table import command_text
+from rcv_py.ui.timeline.overlay import Marks, Place
+from rcv_py.ui.timeline.rows_item import RowShape
+from rcv_py.ui.timeline.timeline_plot import Timeline
+from rcv_py.ui.timeline.token_rows import RowName, TokenRows
+from rcv_py.ui.timeline.token_tip import token_at, token_tip
+from rcv_py.ui.timeline.wave_rows import span_segment
+from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
 NO_WAVES = "No instruction detail: no wave ran on the traced compute unit, so nothing kept its units busy."
 READING = "The waves of this compute unit are still being read."

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtGui import QPaintEvent
 
-from rcv_py.analysis.wave_states import LIVING, wave_states
+from rcv_py.analysis.device.wave_states import LIVING, wave_states
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.ui.kit.coalesce import Coalesce
-from rcv_py.ui.kit.command_text import Words, only, rcv
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.curve_panel import CurvePanel
-from rcv_py.ui.kit.curve_plot import Curve, Stack
-from rcv_py.ui.kit.empty_state import reason
-from rcv_py.ui.kit.panel import panel
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import panel
+from rcv_py.ui.plot.curve_panel import CurvePanel
+from rcv_py.ui.plot.curve_plot import Curve, Stack
+from rcv_py.ui.table.command_text import Words, only, rcv
+from rcv_py.ui.widgets.empty_state import reason
 
 NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit, so the states of waves are unknown."

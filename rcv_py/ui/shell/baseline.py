@@ -12,7 +12,7 @@ from rcv_py.analysis.compare.costs import explained_costs
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.state.baseline import Baseline
-from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.shell.opener import found
 from rcv_py.work.load import batches
 

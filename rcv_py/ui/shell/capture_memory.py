@@ -12,7 +12,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.state.session import Session
-from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.palette_items import place_in
 
 

@@ -29,8 +29,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rcv_py.ui.kit.panel import Panel, PanelInfo
-from rcv_py.ui.shell.broken_notice import BrokenNotice
+from rcv_py.ui.core.panel import Panel, PanelInfo
+from rcv_py.ui.shell.dialogs.broken_notice import BrokenNotice
 
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
 VERSION = 1  # of the saved layout: one of another version is ignored

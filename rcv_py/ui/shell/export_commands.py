@@ -12,14 +12,15 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
-from rcv_py.ui.kit import command_text, export
-from rcv_py.ui.kit.coalesce import Coalesce
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.panel import COPY_AS_COMMAND, Panel, Sheet
-from rcv_py.ui.kit.plain_text import copy_text
+from rcv_py.ui.core import export
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
+from rcv_py.ui.core.plain_text import copy_text
+from rcv_py.ui.shell.dialogs.error_box import ErrorDesk
 from rcv_py.ui.shell.docks import Workspace
-from rcv_py.ui.shell.error_box import ErrorDesk
 from rcv_py.ui.shell.go_commands import NO_TRACE
+from rcv_py.ui.table import command_text
 
 WINDOW = "window"  # stands for the whole window where a panel's id is asked for
 PATIENCE_MS = 20_000  # for the numbers of a panel that slept

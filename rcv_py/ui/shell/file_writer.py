@@ -14,16 +14,16 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow
 from rcv_py.base.errors import ExportError
 from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.base.whole_files import whole_file
-from rcv_py.export.perfetto import write_perfetto
-from rcv_py.export.report_files import write_report
-from rcv_py.export.report_inputs import report_inputs
-from rcv_py.export.speedscope import write_speedscope
+from rcv_py.export.report.files import write_report
+from rcv_py.export.report.inputs import report_inputs
+from rcv_py.export.traces.perfetto import write_perfetto
+from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command
-from rcv_py.ui.kit.context import UiContext
+from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.shell.go_commands import NO_TRACE
 from rcv_py.work.load import batches as read_batches
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from rcv_py.state.commands import Command, Commands
-from rcv_py.ui.kit.plain_text import PlainLabel
+from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.shell.menus import MENUS, shown_keys
 
 MOUSE = (

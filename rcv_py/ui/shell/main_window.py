@@ -13,17 +13,19 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QSt
 
 from rcv_py.base.text import visible
 from rcv_py.model.trace import Trace
-from rcv_py.ui.kit.coalesce import Coalesce
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.loader import Loader
-from rcv_py.ui.kit.panel import Panel
-from rcv_py.ui.kit.plain_text import button_text, copy_text, tooltip
-from rcv_py.ui.shell import about, capture_memory
-from rcv_py.ui.shell.alarm import CodeAlarm, below
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.loader import Loader
+from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.plain_text import button_text, copy_text, tooltip
+from rcv_py.ui.shell import capture_memory
 from rcv_py.ui.shell.baseline import BaselineOpener
-from rcv_py.ui.shell.chooser import Chooser
+from rcv_py.ui.shell.dialogs import about
+from rcv_py.ui.shell.dialogs.alarm import CodeAlarm, below
+from rcv_py.ui.shell.dialogs.chooser import Chooser
+from rcv_py.ui.shell.dialogs.error_box import ErrorDesk
+from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.docks import Workspace
-from rcv_py.ui.shell.error_box import ErrorDesk
 from rcv_py.ui.shell.export_commands import Exporter, export_commands
 from rcv_py.ui.shell.file_commands import file_commands, window_commands
 from rcv_py.ui.shell.file_writer import FileWriter, writer_commands
@@ -34,7 +36,6 @@ from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.shell.palette import Palette
 from rcv_py.ui.shell.palette_items import Finder
 from rcv_py.ui.shell.panel_maker import make_panels
-from rcv_py.ui.shell.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.status_bar import StatusBar
 from rcv_py.ui.shell.toolbar import TopBar
 from rcv_py.ui.shell.view_commands import analyze_commands, panel_commands, view_commands

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QMenuBar
 
 from rcv_py.state.commands import Command, Commands
-from rcv_py.ui.kit.plain_text import set_tooltip, shown
+from rcv_py.ui.core.plain_text import set_tooltip, shown
 
 MENUS = ("File", "View", "Go", "Analyze", "Export", "Help")
 

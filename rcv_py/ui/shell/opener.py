@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from rcv_py.base.errors import NotATrace
 from rcv_py.formats.open import find_captures, is_capture
 from rcv_py.model.trace import CaptureEntry, Trace
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.loader import Loader
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.loader import Loader
 from rcv_py.work.library import row_of
 
 RECENT_LIMIT = 10

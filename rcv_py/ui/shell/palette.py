@@ -27,9 +27,9 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.base.text import visible
-from rcv_py.ui.kit.icons import icon
-from rcv_py.ui.kit.plain_text import draw_text, tooltip
-from rcv_py.ui.kit.theme import Theme
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.plain_text import draw_text, tooltip
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.palette_items import Item
 
 ROW_PX = 26

@@ -6,9 +6,9 @@ import traceback
 
 from PySide6.QtWidgets import QVBoxLayout
 
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.panel import Panel, PanelInfo, discover
-from rcv_py.ui.shell.broken_notice import BrokenNotice
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Panel, PanelInfo, discover
+from rcv_py.ui.shell.dialogs.broken_notice import BrokenNotice
 
 
 class BrokenPanel(Panel):

@@ -13,12 +13,12 @@ from rcv_py.base.problems import Severity
 from rcv_py.base.progress import Stage
 from rcv_py.base.text import byte_size, elide_left, plural, short_count
 from rcv_py.model.trace import Trace
-from rcv_py.ui.kit.coalesce import Coalesce
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.elided_label import NARROWEST, ElidedLabel
-from rcv_py.ui.kit.icons import icon
-from rcv_py.ui.kit.plain_text import RichLabel, rich, tooltip
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.plain_text import RichLabel, rich, tooltip
 from rcv_py.ui.shell.wave_menu import WavesButton
+from rcv_py.ui.widgets.elided_label import NARROWEST, ElidedLabel
 
 NAME_LENGTH = 48  # letters of a saved file's name
 SAVED_MS = 30_000  # that a saved file is told of

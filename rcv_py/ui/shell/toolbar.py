@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToo
 
 from rcv_py.base.text import elide_left, plural, short_count
 from rcv_py.model.trace import CaptureEntry
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.icons import icon
-from rcv_py.ui.kit.plain_text import button_text, set_tooltip, tooltip
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.plain_text import button_text, set_tooltip, tooltip
 from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
 

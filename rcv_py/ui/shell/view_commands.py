@@ -11,8 +11,8 @@ from rcv_py.base.settings import BY_NAME
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.settings_store import Settings
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.go_commands import NO_TRACE
 

@@ -7,11 +7,11 @@ from functools import partial
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from rcv_py.analysis.populations import ALL, WORKING, Populations, ran_text
+from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, ran_text
 from rcv_py.base.text import percent, plural
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
-from rcv_py.ui.kit.plain_text import button_text, tooltip
+from rcv_py.ui.core.plain_text import button_text, tooltip
 
 TIP = "Panels that explain (Triage, Causes, Waits, Loops, Bubbles, Latency, Summary) are about these waves."
 

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from rcv_py.base import resources
 from rcv_py.base.text import elide_left
-from rcv_py.ui.kit.context import UiContext
-from rcv_py.ui.kit.icons import icon
-from rcv_py.ui.kit.plain_text import PlainLabel, button_text, tooltip
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip
 from rcv_py.ui.shell.opener import Opener
 
 RECENT_SHOWN = 6

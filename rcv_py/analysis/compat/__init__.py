@@ -1,0 +1,1 @@
+"""Results as AMD's own scripts compute them, for `rcv hotspot --like`."""

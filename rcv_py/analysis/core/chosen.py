@@ -1,0 +1,109 @@
+"""The token columns of chosen waves, batch by batch, each wave once.
+
+Analyses that sum over tokens walk over these pieces: a piece is a whole batch where that is possible, so
+thousands of short waves cost a few hundred numpy calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from rcv_py.analysis.core.saturated import later
+from rcv_py.model.waves import Wave, WaveBatch
+
+_FARTHEST = 1 << 62  # cycles: no shifted time is as late
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Columns of some waves, one wave after the other; wave i owns rows `first[i]:first[i + 1]`."""
+
+    waves: tuple[Wave, ...]
+    first: np.ndarray  # int64 [waves + 1]
+    stall: np.ndarray  # int32 or int64, cycles
+    busy: np.ndarray  # int32 or int64, cycles
+    kind: np.ndarray  # uint8
+    line: np.ndarray  # int16 or int32, -1 if no code line matched
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @property
+    def duration(self) -> np.ndarray:
+        """Stall plus busy of each token, int64."""
+        return self.stall.astype(np.int64) + self.busy
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Start of each token in aligned cycles, int64."""
+        return _joined([wave.tokens.start for wave in self.waves], np.int64)
+
+    @cached_property
+    def is_last(self) -> np.ndarray:
+        """Whether a token is the last of its wave, bool."""
+        last = np.zeros(len(self), dtype=bool)
+        last[self.first[1:][np.diff(self.first) > 0] - 1] = True
+        return last
+
+    @cached_property
+    def idle(self) -> np.ndarray:
+        """Cycles between the latest end so far in the wave (at first: its begin) and each start, int64."""
+        owner = np.repeat(np.arange(len(self.waves)), np.diff(self.first))
+        begin = np.array([wave.begin for wave in self.waves], dtype=np.int64)
+        start = self.start - begin[owner]
+        end = np.maximum(later(start, later(self.stall, self.busy)), 0)
+        reach = int(max(end.max(initial=0), start.max(initial=0))) + 1
+        if reach > _FARTHEST // max(1, len(self.waves)):
+            return self._idle_of_each(start, end)
+        # Shifting every wave beyond all ends of the one before lets one running maximum serve them all.
+        shift = owner * reach
+        latest = np.maximum.accumulate(np.concatenate([[0], end + shift]))[:-1]
+        return np.maximum(0, start + shift - np.maximum(latest, shift))
+
+    def _idle_of_each(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """The same one wave after the other: times of a damaged file are too wide to be shifted."""
+        idle = np.zeros(len(self), dtype=np.int64)
+        for low, high in pairwise(self.first.tolist()):
+            latest = np.maximum.accumulate(np.concatenate([[0], end[low:high]]))[:-1]
+            idle[low:high] = np.maximum(0, start[low:high] - latest)
+        return idle
+
+
+def pieces(batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Iterator[Piece]:
+    """Yield the columns of all waves whose index row is in `rows` (None: all), each wave once."""
+    seen: set[int] = set()
+    for batch in batches:
+        keep = [
+            i
+            for i, wave in enumerate(batch.waves)
+            if wave.row not in seen and (rows is None or wave.row in rows)
+        ]
+        seen.update(batch.waves[i].row for i in keep)
+        if len(keep) == len(batch.waves) and keep:
+            yield Piece(batch.waves, batch.first, batch.stall, batch.busy, batch.kind, batch.line)
+        elif keep:
+            yield of_waves([batch.waves[i] for i in keep])
+
+
+def of_waves(waves: Iterable[Wave]) -> Piece:
+    """Return the columns of these waves."""
+    waves = tuple(waves)
+    tokens = [wave.tokens for wave in waves]
+    first = np.concatenate([[0], np.cumsum([len(table) for table in tokens])]).astype(np.int64)
+    return Piece(
+        waves,
+        first,
+        _joined([table.stall for table in tokens], np.int32),
+        _joined([table.busy for table in tokens], np.int32),
+        _joined([table.kind for table in tokens], np.uint8),
+        _joined([table.line for table in tokens], np.int32),
+    )
+
+
+def _joined(columns: list[np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate(columns) if columns else np.zeros(0, dtype=dtype)

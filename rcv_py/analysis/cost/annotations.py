@@ -1,0 +1,320 @@
+"""What the bars beside the instructions show: a table of parts by code line for each way to look at cost.
+
+```
+mode            lanes  parts, from the left
+TOTAL             1    stall, issue, idle
+NONHIDDEN         1    stall, issue, idle that nothing hid, then what was hidden
+KINDS             1    idle, and the latency by kind of token
+REASONS           1    stalled PC samples by reason, and those that issued
+CAUSES            1    stall by cause, then idle
+LATENCY_STALL     2    latency and idle above, stall below
+MEMORY            1    stall, issue, mean memory latency; whiskers of one standard deviation
+MEMORY_WAITS      1    median memory latency; a whisker to the 90th percentile
+```
+Every part is at least 0 and the parts of a line add up to what it is charged with: latency is cut at 0, stall
+at the latency, each hidden part at its own part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.core.cost_columns import CostColumns
+from rcv_py.analysis.cost.kind_latency import KindLatency
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
+from rcv_py.model.modes import ReferenceRule
+
+HEADINGS = {
+    "TOTAL": "cost",
+    "NONHIDDEN": "not hidden",
+    "KINDS": "kinds",
+    "CAUSES": "causes",
+    "REASONS": "reasons",
+    "LATENCY_STALL": "stall below",
+    "MEMORY": "memory",
+    "MEMORY_WAITS": "memory",
+}
+
+
+class Annotation(Enum):
+    """A way to look at the cost of a line; the value is its name on screen."""
+
+    TOTAL = "Total latency"
+    NONHIDDEN = "Non-hidden latency"
+    KINDS = "Kinds and idle"
+    CAUSES = "Stall causes"
+    REASONS = "Stall reasons"
+    LATENCY_STALL = "Latency + stall"
+    MEMORY = "Memory latency"
+    MEMORY_WAITS = "Memory, by waits"
+
+    @property
+    def heading(self) -> str:
+        """The name in a word or two, for a column."""
+        return HEADINGS[self.name]
+
+
+@dataclass(frozen=True, eq=False)
+class Ingredients:
+    """What there is to draw from; what is None is not known (yet).
+
+    `causes` has line, cause, stall, idle (several rows a line); `hidden` has idle, stall, issue (int64 [code
+    rows]); `memory` has line, mean, std, issue, stall, samples; `waits` has line, median, p90.
+    """
+
+    code: CodeTable
+    costs: CostColumns
+    show_idle: bool = True
+    hidden: Any = None
+    kinds: KindLatency | None = None
+    memory: Any = None
+    waits: Any = None
+    causes: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One colour of the bars; `table` says where it is from."""
+
+    name: str
+    meaning: str
+    table: str  # "role", "kind", "reason", "own_kind"
+    key: str | int = ""
+    lane: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """One bar a code line and lane, made of parts."""
+
+    mode: Annotation
+    parts: tuple[Part, ...]
+    value: np.ndarray  # int64 or float64 [parts, code rows], at least 0
+    unit: str  # "cycles", "samples", "cycles a time"
+    of: str  # what is summed or averaged, for a sentence
+    lanes: int = 1
+    low: np.ndarray | None = None  # float64 [code rows], ends of the whisker; NaN where there is none
+    high: np.ndarray | None = None
+    is_sum: bool = True  # whether the bars of several lines may be added up
+
+    @property
+    def total(self) -> np.ndarray:
+        """The length of each line's bar in the first lane; [code rows]."""
+        first = np.array([part.lane == 0 for part in self.parts], dtype=bool)
+        return self.value[first].sum(axis=0)
+
+    def largest(self, rule: ReferenceRule = ReferenceRule.OURS) -> float:
+        """The longest bar, whiskers included: the common scale.
+
+        The reference viewer scales non-hidden latency without the hidden part, which may then leave the cell.
+        """
+        top = float(self.total.max(initial=0))
+        if rule is ReferenceRule.REFERENCE and self.mode is Annotation.NONHIDDEN:
+            return float(self.value[:-1].sum(axis=0).max(initial=0))
+        return top if self.high is None else max(top, float(np.nanmax(self.high, initial=0.0)))
+
+
+STALL = Part("stall", "waited to issue", "role", "stall")
+ISSUE = Part("issue", "issued or executed", "role", "issue")
+IDLE = Part("idle", "idle time in front of it", "role", "idle")
+FAINT_IDLE = Part("idle", "idle time in front of it", "role", "line")  # the kinds have greys of their own
+HIDDEN = Part("hidden", "covered by other waves' work on the same SIMD; an estimate", "role", "hidden")
+ISSUED = Part("issued", "samples that did issue", "role", "idle")
+MEMORY = Part("memory", "from issue to return", "kind", int(TokenKind.VMEM))
+
+
+_NO_ROWS = {
+    Annotation.MEMORY: "No streamed level counters: record SQ_INST_LEVEL_VMEM or SQ_INST_LEVEL_LDS.",
+    Annotation.MEMORY_WAITS: "No wait in this capture tells when a memory operation came back.",
+}
+
+
+def why_not(mode: Annotation, has: Ingredients) -> str:
+    """Return a sentence that says why a mode cannot be shown, "" if it can be."""
+    code = has.code
+    is_sampled = code.samples_issued is not None and not code.latency.any()
+    if mode is Annotation.REASONS:
+        missing = code.stall_reasons is None or not code.stall_reasons.size
+        return "This capture holds no PC samples with stall reasons." if missing else ""
+    if is_sampled and mode is not Annotation.TOTAL:
+        return "This capture holds PC samples and no cycles; record a thread trace."
+    needs = {
+        Annotation.NONHIDDEN: (has.hidden, "Hidden latency is not computed yet."),
+        Annotation.KINDS: (has.kinds, "The waves are not read yet."),
+        Annotation.CAUSES: (has.causes, "Causes of stalls are not computed yet."),
+        Annotation.MEMORY: (has.memory, "Memory latency is not computed yet."),
+        Annotation.MEMORY_WAITS: (has.waits, "Memory latency by waits is not computed yet."),
+    }
+    value, sentence = needs.get(mode, (True, ""))
+    if value is None:
+        return sentence
+    if mode in (Annotation.MEMORY, Annotation.MEMORY_WAITS) and not len(value.line):
+        return getattr(value, "reason", "") or _NO_ROWS[mode]
+    return ""
+
+
+def annotation(mode: Annotation, has: Ingredients) -> Bars:
+    """Return the bars of a mode; those of TOTAL where `why_not` has an objection."""
+    if why_not(mode, has):
+        mode = Annotation.TOTAL
+    return _MAKERS[mode](has)
+
+
+def split(
+    latency: np.ndarray, stall: np.ndarray, idle: np.ndarray, show_idle: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (idle, stall, issue) of each line, int64, none negative, cut as the bars need them."""
+    active = np.maximum(0, latency)
+    stalled = np.clip(stall, 0, active)
+    waited = np.maximum(0, idle) if show_idle else np.zeros_like(active)
+    return waited, stalled, active - stalled
+
+
+def hidden_parts(
+    parts: tuple[np.ndarray, np.ndarray, np.ndarray], hidden: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return how much of (idle, stall, issue) is hidden, each between 0 and its part."""
+    found = (hidden.idle, hidden.stall, hidden.issue)
+    cut = [np.clip(one, 0, part).astype(np.int64) for one, part in zip(found, parts, strict=True)]
+    return cut[0], cut[1], cut[2]
+
+
+def _total(has: Ingredients) -> Bars:
+    costs, real = has.costs, ~has.code.is_label
+    idle, stall, issue = split(costs.latency, costs.stall, costs.idle, has.show_idle)
+    is_sampled = has.code.samples_issued is not None and not has.code.latency.any()
+    parts = (STALL, ISSUE, IDLE) if has.show_idle and not is_sampled else (STALL, ISSUE)
+    value = np.stack([stall, issue, idle][: len(parts)]) * real
+    return Bars(Annotation.TOTAL, parts, value, "samples" if is_sampled else "cycles", costs.label)
+
+
+def _nonhidden(has: Ingredients) -> Bars:
+    code, real = has.code, ~has.code.is_label
+    idle, stall, issue = split(code.latency, code.stall, code.idle, has.show_idle)
+    hidden = hidden_parts((idle, stall, issue), has.hidden)
+    seen = [stall - hidden[1], issue - hidden[2], idle - hidden[0]]
+    parts = (STALL, ISSUE, IDLE, HIDDEN)
+    value = np.stack([*seen, sum(hidden)]) * real
+    return Bars(Annotation.NONHIDDEN, parts, value, "cycles", "Sum (all waves)")
+
+
+def _kinds(has: Ingredients) -> Bars:
+    assert has.kinds is not None
+    code, real = has.code, ~has.code.is_label
+    shown = [kind for kind in range(KIND_COUNT) if has.kinds.cycles[:, kind].any()]
+    parts = tuple(Part(TokenKind(kind).name, KIND_TEXT[TokenKind(kind)], "kind", kind) for kind in shown)
+    columns = [np.maximum(0, has.kinds.cycles[:, kind]) for kind in shown]
+    if has.show_idle:
+        parts, columns = (*parts, FAINT_IDLE), [*columns, np.maximum(0, code.idle)]
+    value = np.stack(columns) * real if columns else np.zeros((0, len(code)), dtype=np.int64)
+    return Bars(Annotation.KINDS, parts, value, "cycles", "Sum (loaded waves)")
+
+
+def _causes(has: Ingredients) -> Bars:
+    found, n = has.causes, len(has.code)
+    inside = (found.line >= 0) & (found.line < n)
+    shown = np.unique(found.cause[inside & (found.stall > 0)]).tolist()
+    parts = [Part(*CAUSE_TEXT[Cause(one)][:2], *CAUSE_TEXT[Cause(one)].colour) for one in shown]
+    columns = [_sum_by_line(found, inside & (found.cause == one), found.stall, n) for one in shown]
+    if has.show_idle:
+        parts, columns = [*parts, FAINT_IDLE], [*columns, _sum_by_line(found, inside, found.idle, n)]
+    value = np.stack(columns) if columns else np.zeros((0, n), dtype=np.int64)
+    return Bars(Annotation.CAUSES, tuple(parts), value, "cycles", "Sum (loaded waves)")
+
+
+def _sum_by_line(found: Any, rows: np.ndarray, cycles: np.ndarray, n: int) -> np.ndarray:
+    column = np.zeros(n, dtype=np.int64)
+    np.add.at(column, found.line[rows], cycles[rows])
+    return column
+
+
+def _reasons(has: Ingredients) -> Bars:
+    code = has.code
+    assert code.stall_reasons is not None
+    shown = np.flatnonzero(code.stall_reasons.any(axis=0)).tolist()
+    parts = tuple(Part(_reason_name(at), "why it did not issue", "reason", at) for at in shown)
+    columns = [code.stall_reasons[:, at].astype(np.int64) for at in shown]
+    if code.samples_issued is not None:
+        parts, columns = (*parts, ISSUED), [*columns, code.samples_issued.astype(np.int64)]
+    value = np.stack(columns) if columns else np.zeros((0, len(code)), dtype=np.int64)
+    return Bars(Annotation.REASONS, parts, value, "samples", "PC samples")
+
+
+def _latency_stall(has: Ingredients) -> Bars:
+    costs, real = has.costs, ~has.code.is_label
+    idle, stall, issue = split(costs.latency, costs.stall, costs.idle, has.show_idle)
+    latency = Part("latency", "stall and issue, in the colour of its kind", "own_kind")
+    below = Part("stall", "waited to issue", "role", "stall", lane=1)
+    parts = (latency, IDLE, below) if has.show_idle else (latency, below)
+    columns = [stall + issue, idle, stall] if has.show_idle else [stall + issue, stall]
+    return Bars(Annotation.LATENCY_STALL, parts, np.stack(columns) * real, "cycles", costs.label, lanes=2)
+
+
+def _memory(has: Ingredients) -> Bars:
+    found, n = has.memory, len(has.code)
+    columns = [_spread(n, found.line, getattr(found, name)) for name in ("stall", "issue", "mean")]
+    value = np.maximum(0.0, np.nan_to_num(np.stack(columns)))
+    ends = value.sum(axis=0)
+    deviation = _spread(n, found.line, found.std)
+    known = np.isfinite(deviation) & (deviation > 0)
+    low = np.where(known, np.maximum(0.0, ends - deviation), np.nan)
+    high = np.where(known, ends + deviation, np.nan)
+    of = "means by level counters, whisker one standard deviation"
+    return Bars(
+        Annotation.MEMORY,
+        (STALL, ISSUE, MEMORY),
+        value,
+        "cycles a time",
+        of,
+        low=low,
+        high=high,
+        is_sum=False,
+    )
+
+
+def _memory_waits(has: Ingredients) -> Bars:
+    found, n = has.waits, len(has.code)
+    median = _spread(n, found.line, found.median)
+    high = _spread(n, found.line, found.p90)
+    known = np.isfinite(median) & np.isfinite(high)
+    of = "medians by waits, whisker to the 90th percentile"
+    return Bars(
+        Annotation.MEMORY_WAITS,
+        (MEMORY,),
+        np.maximum(0.0, np.nan_to_num(median))[None],
+        "cycles a time",
+        of,
+        low=np.where(known, median, np.nan),
+        high=np.where(known, high, np.nan),
+        is_sum=False,
+    )
+
+
+def _spread(n: int, line: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Return values of some lines as a column of all lines, NaN elsewhere."""
+    column = np.full(n, np.nan)
+    inside = np.flatnonzero((line >= 0) & (line < n))[::-1]  # the first row of a line is the one that stays
+    column[line[inside]] = value[inside]
+    return column
+
+
+def _reason_name(reason: int) -> str:
+    return REASON_TEXT[StallReason(reason)] if reason < len(StallReason) else f"reason {reason}"
+
+
+_MAKERS = {
+    Annotation.TOTAL: _total,
+    Annotation.NONHIDDEN: _nonhidden,
+    Annotation.KINDS: _kinds,
+    Annotation.CAUSES: _causes,
+    Annotation.REASONS: _reasons,
+    Annotation.LATENCY_STALL: _latency_stall,
+    Annotation.MEMORY: _memory,
+    Annotation.MEMORY_WAITS: _memory_waits,
+}

@@ -1,0 +1,189 @@
+"""All hits of one code line: how long each took, and how the times spread.
+
+```
+time     ..lllLL......llllllllLL....lLL        one wave; the hits of a code line are marked
+stall      |3|        |   8   |     1
+idle      2          6           4
+since                 11         14            start to start, within a wave; the first hit has none
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.median import median
+from rcv_py.model.waves import WaveBatch
+
+MEASURES = ("latency", "stall", "idle", "since")
+MEASURE_TEXT = {
+    "latency": "stall + issue of a hit",
+    "stall": "cycles a hit waited to issue",
+    "idle": "cycles between the end of what the wave did before and the start of a hit",
+    "since": "cycles from the start of the hit before, in the same wave, to the start of a hit",
+}
+NEVER = -1  # `since` of the first hit of a wave
+_COLUMNS = ("wave", "token", "hit", "se", "start", "stall", "busy", "idle", "since")
+
+
+@dataclass(frozen=True, eq=False)
+class LineHits:
+    """One row a hit of the line, wave after wave, in a wave in order of time."""
+
+    wave: np.ndarray  # int64, row of the wave index
+    token: np.ndarray  # int64, token row inside the wave
+    hit: np.ndarray  # int64, which hit of its wave it is, from 0
+    se: np.ndarray  # int64
+    start: np.ndarray  # int64, cycles, aligned
+    stall: np.ndarray  # int64, cycles
+    busy: np.ndarray  # int64, cycles
+    idle: np.ndarray  # int64, cycles
+    since: np.ndarray  # int64, cycles, NEVER for the first hit of a wave
+
+    def __len__(self) -> int:
+        return len(self.wave)
+
+    @property
+    def latency(self) -> np.ndarray:
+        """Stall plus busy, int64."""
+        return self.stall + self.busy
+
+    def measure(self, name: str) -> np.ndarray:
+        """The column of one of MEASURES; NEVER marks hits that have no value."""
+        return getattr(self, name)
+
+    def row_of(self, wave: int, token: int) -> int:
+        """The row of a token, -1 if it is none of the hits."""
+        found = np.flatnonzero((self.wave == wave) & (self.token == token))
+        return int(found[0]) if len(found) else -1
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What a set of times has in common; p95 is the time of some hit."""
+
+    count: int
+    least: int
+    median: float  # an int if it is whole
+    p95: int
+    most: int
+    mean: float
+    total: int
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Bin i holds the values `edges[i] <= v < edges[i + 1]`, whole cycles."""
+
+    edges: np.ndarray  # int64 [bins + 1], ascending
+    counts: np.ndarray  # int64 [bins, groups]
+    is_log: bool
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Hits of each bin, int64 [bins]."""
+        return self.counts.sum(axis=1)
+
+    def bin_of(self, value: np.ndarray | int) -> np.ndarray:
+        """The bin of each value, -1 or the number of bins outside."""
+        return np.searchsorted(self.edges, value, side="right") - 1
+
+    def place(self, value: float) -> float:
+        """Where a value lies if every bin is one wide: 2.5 is the middle of the third bin."""
+        return float(np.interp(value, self.edges, np.arange(len(self.edges))))
+
+
+def line_hits(batches: Iterable[WaveBatch], line: int) -> LineHits:
+    """Return all hits of a code row in the waves of the batches."""
+    found = [_of_piece(piece, line) for piece in pieces(batches)]
+    if not found:
+        return LineHits(*(np.zeros(0, dtype=np.int64) for _ in _COLUMNS))
+    return LineHits(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def spread(values: np.ndarray) -> Spread | None:
+    """Return the numbers of some times, None if there are none."""
+    if not len(values):
+        return None
+    order = np.sort(values)
+    n = len(order)
+    rank = max(0, -(-n * 95 // 100) - 1)  # nearest rank
+    total = int(order.sum())
+    return Spread(n, int(order[0]), median(order), int(order[rank]), int(order[-1]), total / n, total)
+
+
+def histogram(
+    values: np.ndarray,
+    bins: int,
+    *,
+    is_log: bool = False,
+    step: int = 1,
+    group: np.ndarray | None = None,
+    groups: int = 1,
+) -> Histogram:
+    """Count values (at least 0) in at most `bins` bins, split by `group` (0 to groups - 1).
+
+    `step` is the smallest difference of times (4 cycles on gfx9): bins are multiples of it, so that no bin
+    is empty only because no time can fall into it.  With `is_log` bins grow by a constant factor, zero has
+    a bin of its own.
+    """
+    if not len(values):
+        return Histogram(np.array([0, 1]), np.zeros((1, groups), dtype=np.int64), is_log)
+    low, high = int(values.min()), int(values.max())
+    edges = _log_edges(low, high, bins, step) if is_log else _even_edges(low, high, bins, step)
+    place = np.searchsorted(edges, values, side="right") - 1
+    if group is not None:
+        place = place * groups + group
+    counts = np.bincount(place, minlength=(len(edges) - 1) * groups).reshape(-1, groups)
+    return Histogram(edges, counts.astype(np.int64), is_log)
+
+
+def slowest(hits: LineHits, measure: str, count: int) -> np.ndarray:
+    """Return the rows of the hits with the largest values, largest first, equal ones in order of time."""
+    values = hits.measure(measure)
+    rows = np.flatnonzero(values != NEVER)
+    if len(rows) > count > 0:  # sort only what can be among them
+        least = np.partition(values[rows], len(rows) - count)[len(rows) - count]
+        rows = rows[values[rows] >= least]
+    order = np.lexsort((hits.start[rows], -values[rows]))
+    return rows[order][:count] if count > 0 else rows[order]
+
+
+def _of_piece(piece: Piece, line: int) -> tuple[np.ndarray, ...]:
+    rows = np.flatnonzero(piece.line == line)
+    if not len(rows):
+        return tuple(np.zeros(0, dtype=np.int64) for _ in _COLUMNS)
+    owner = np.searchsorted(piece.first, rows, side="right") - 1
+    is_first = np.append(True, owner[1:] != owner[:-1])
+    begin = np.flatnonzero(is_first)
+    hit = np.arange(len(rows)) - np.repeat(begin, np.diff(np.append(begin, len(rows))))
+    start = piece.start[rows]
+    since = np.where(is_first, NEVER, np.diff(start, prepend=start[0]))
+    index, engine = (np.array(column, dtype=np.int64) for column in _places(piece))
+    stall, busy = piece.stall[rows].astype(np.int64), piece.busy[rows].astype(np.int64)
+    token = rows - piece.first[owner]
+    return index[owner], token, hit, engine[owner], start, stall, busy, piece.idle[rows], since
+
+
+def _places(piece: Piece) -> tuple[list[int], list[int]]:
+    return [wave.row for wave in piece.waves], [wave.id.se for wave in piece.waves]
+
+
+def _even_edges(low: int, high: int, bins: int, step: int) -> np.ndarray:
+    begin = low - low % step
+    width = step * max(1, -(-(high + 1 - begin) // (bins * step)))
+    count = -(-(high + 1 - begin) // width)
+    return begin + width * np.arange(count + 1, dtype=np.int64)
+
+
+def _log_edges(low: int, high: int, bins: int, step: int) -> np.ndarray:
+    first = max(low - low % step, step)
+    top = max(high + step - high % step, first + step)
+    grown = np.geomspace(first, top, max(bins, 2))
+    edges = np.unique(np.append(np.ceil(grown / step - 1e-9).astype(np.int64) * step, [first, top]))
+    edges = edges[(edges >= first) & (edges <= top)]
+    return np.append(0, edges) if low < first else edges

@@ -1,0 +1,104 @@
+"""Cycles by range of code lines and by token kind: the histogram over the program."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import KIND_COUNT, TokenKind
+from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.model.window import TimeWindow
+
+RANGE_TAIL = 20_000  # cycles that the default range goes on after the last wave
+SHORTEST_RANGE = 128  # cycles
+HEADROOM = 1.04  # of the vertical axis, over the highest bar
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Bin i holds the code rows `first[i]:stop[i]`; the last ones may lie behind the program and be empty."""
+
+    first: np.ndarray  # int64 [b]
+    stop: np.ndarray  # int64 [b]
+    cycles: np.ndarray  # int64 [b, KIND_COUNT], stall + busy of the tokens of each kind
+    step: int  # code rows a bin
+    axis_max: float  # end of the vertical axis
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Cycles of each bin, int64 [b]."""
+        return self.cycles.sum(axis=1)
+
+
+def hotspot(
+    batches: Iterable[WaveBatch],
+    n_lines: int,
+    rows: Collection[int] | None,
+    bins: int = 32,
+    *,
+    begin: int = 0,
+    end: int | None = None,
+    window: TimeWindow | None = None,
+) -> Bins:
+    """Count cycles of the waves at index `rows` (None: all) over the code rows `begin:end`.
+
+    With a window only the cycles inside it count.  Without one every token of a wave counts in full, which
+    is what the reference viewer does.  Idle is not counted; unknown kinds count as NONE.
+    """
+    end = n_lines if end is None else min(end, n_lines)
+    step = max(1, -(-(end - begin) // bins))
+    counts = np.zeros(bins * KIND_COUNT)
+    for piece in pieces(batches, rows):
+        line = piece.line.astype(np.int64)
+        inside = (line >= begin) & (line < min(end, begin + bins * step))
+        kind = np.where(piece.kind < KIND_COUNT, piece.kind, TokenKind.NONE)[inside]
+        place = (line[inside] - begin) // step * KIND_COUNT + kind
+        counts += np.bincount(place, _cycles(piece, window)[inside], minlength=len(counts))
+    first = begin + step * np.arange(bins, dtype=np.int64)
+    cycles = counts.astype(np.int64).reshape(bins, KIND_COUNT)
+    return Bins(first, first + step, cycles, step, HEADROOM * int(cycles.sum(axis=1).max(initial=0)))
+
+
+def static_bins(code: CodeTable, bins: int) -> Bins:
+    """Return the histogram that the code table alone gives: latency, or samples, by kind of mnemonic."""
+    cost = code.latency
+    if not cost.any() and code.samples_issued is not None:
+        stalled = 0 if code.samples_stalled is None else code.samples_stalled
+        cost = code.samples_issued + stalled
+    step = max(1, -(-len(code) // bins))
+    kind = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE).astype(np.int64)
+    place = np.arange(len(code)) // step * KIND_COUNT + kind
+    cycles = np.bincount(place, weights=cost, minlength=bins * KIND_COUNT).astype(np.int64)
+    cycles = cycles.reshape(bins, KIND_COUNT)
+    first = step * np.arange(bins, dtype=np.int64)
+    return Bins(first, first + step, cycles, step, HEADROOM * int(cycles.sum(axis=1).max(initial=0)))
+
+
+def _cycles(piece: Piece, window: TimeWindow | None) -> np.ndarray:
+    if window is None:
+        return piece.duration
+    end = np.minimum(piece.start + piece.duration, window.end)
+    return np.maximum(0, end - np.maximum(piece.start, window.begin))
+
+
+def counted_rows(index: WaveIndex, se: int | None, window: TimeWindow | None) -> set[int]:
+    """Return the index rows of the waves of a shader engine (None: all) that touch the window (None: all)."""
+    chosen = np.ones(len(index), dtype=bool) if se is None else index.se == se
+    if window is not None:
+        chosen &= (index.begin < window.end) & (index.end > window.begin)
+    return set(np.flatnonzero(chosen).tolist())
+
+
+def default_clock_range(index: WaveIndex, row: int, full: bool = True) -> TimeWindow:
+    """Return the range that the reference viewer starts with, for the wave at an index row.
+
+    From the first begin to a little after the last end of the wave's shader engine, or, unless all waves
+    are `full`y loaded, of the wave alone.
+    """
+    same = np.flatnonzero(index.se == index.se[row]) if full else np.array([row])
+    begin, end = int(index.begin[same].min()), int(index.end[same].max()) + RANGE_TAIL
+    return TimeWindow(begin, max(end, begin + SHORTEST_RANGE))

@@ -1,0 +1,275 @@
+"""Streamed hardware counters: what was sampled where, and how often.
+
+A thread trace of gfx9 carries samples of up to eight SQ counters of each compute unit: rows of two banks of
+four. Any generation may come with streamed performance monitors (SPM) of whole shader engines, sampled less
+often. A sample tells what was counted since the one before, so it belongs to the interval *before* its
+timestamp; the reference draws it from the timestamp on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from rcv_py.analysis.counters.spm_clock import SpmClock, spm_clock
+from rcv_py.base.text import plural
+from rcv_py.model.device import CounterSamples, SpmSeries
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
+
+LANES = 4  # counters of a bank
+ALL_SIMDS = 15
+MOST_BANKS = 16
+MOST_XCCS, MOST_ENGINES, MOST_UNITS = 16, 128, 512  # places beyond that are damage: tensors have them all
+SLOWEST = 4096  # cycles: the interval if nothing tells another
+_FASTEST = 32  # cycles: the reference takes closer samples for parts of one
+_CUS = 16  # the reference folds the numbers of compute units into so many
+_MASK = re.compile(r"(.+?):(?:0[xX])?([0-9a-fA-F]{1,8})")
+
+
+class Family(Enum):
+    """How a counter was recorded."""
+
+    SQ = "thread trace"
+    SPM = "performance monitors"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Samples of one counter, sorted by time."""
+
+    time: np.ndarray  # int64, cycles, aligned
+    xcc: np.ndarray  # int32, die; 0 unless the counter is one of a whole die
+    se: np.ndarray  # int32
+    cu: np.ndarray  # int32, compute unit; the instance for SPM
+    value: np.ndarray  # float64
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def at(self, chosen: np.ndarray) -> Samples:
+        """Return some of the samples, by a mask or by rows."""
+        columns = (self.time, self.xcc, self.se, self.cu, self.value)
+        return Samples(*(column[chosen] for column in columns))
+
+    def place(self) -> np.ndarray:
+        """Return a number of the place of each sample: equal where XCC, SE and CU are, int64."""
+        return (self.xcc.astype(np.int64) << 40) | (self.se.astype(np.int64) << 20) | self.cu
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawCounter:
+    """One counter of the hardware at all its places."""
+
+    name: str  # `BUSY_CU_CYCLES`, `LDS_BANK_CONFLICT:1`; without `SQ_` if it is one of the thread trace
+    family: Family
+    simds: int  # bit mask of the SIMDs that are counted
+    samples: Samples
+    interval: int  # cycles between two samples
+
+    @property
+    def is_level(self) -> bool:
+        """Whether a sample tells how many operations were under way, not how many events there were."""
+        return "_LEVEL" in self.name
+
+    @property
+    def unit(self) -> str:
+        """What a value is."""
+        return "under way" if self.is_level else f"per {self.interval:,} cycles"
+
+    @property
+    def plain(self) -> str:
+        """The name without its SIMD mask."""
+        match = _MASK.fullmatch(self.name)
+        return match[1] if match else self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counters:
+    """Every raw counter of a capture, and what a reader should know of them."""
+
+    raw: tuple[RawCounter, ...]
+    notes: tuple[str, ...] = ()  # sentences
+    spm: SpmClock = SpmClock.NONE
+
+    def of(self, family: Family) -> tuple[RawCounter, ...]:
+        """Return the counters of one family."""
+        return tuple(counter for counter in self.raw if counter.family is family)
+
+    def engines(self) -> list[int]:
+        """Return the numbers of the shader engines that have samples, ascending."""
+        return _numbers(counter.samples.se for counter in self.raw)
+
+    def units(self) -> list[int]:
+        """Return the numbers of the compute units that have samples of the thread trace, ascending."""
+        return _numbers(counter.samples.cu for counter in self.of(Family.SQ))
+
+
+def _numbers(columns: Iterable[np.ndarray]) -> list[int]:
+    return sorted({number for column in columns for number in np.unique(column).tolist()})
+
+
+def counters(trace: Trace, rule: ReferenceRule = ReferenceRule.OURS) -> Counters:
+    """Return the raw counters of a capture, those of the thread trace first.
+
+    The reference takes the first two banks only and folds other ones and compute units above 15 into them;
+    ours keeps every number.  Columns without a name are called `UNK_` and their number; ours leaves out those
+    in which nothing was ever counted.
+    """
+    notes: list[str] = []
+    found = list(_sq(trace, rule, notes))
+    clock, place_times = spm_clock(trace)
+    found += _spm(trace.spm, place_times)
+    if clock.sentence:
+        notes.append(clock.sentence)
+    kept = [replace(counter, samples=_inside(counter.samples)) for counter in found]
+    _tell_lost(notes, sum(len(one.samples) - len(two.samples) for one, two in zip(found, kept, strict=True)))
+    return Counters(_distinct([counter for counter in kept if len(counter.samples)]), tuple(notes), clock)
+
+
+def _tell_lost(notes: list[str], lost: int) -> None:
+    if lost:
+        notes.append(f"{plural(lost, 'sample')} of banks or places that no device has are left out.")
+
+
+def _inside(samples: Samples) -> Samples:
+    rows = (samples.xcc < MOST_XCCS) & (samples.se < MOST_ENGINES) & (samples.cu < MOST_UNITS)
+    return samples if rows.all() else samples.at(rows)
+
+
+# -- counters of the thread trace -----------------------------------------------------------------------
+
+
+def _sq(trace: Trace, rule: ReferenceRule, notes: list[str]) -> Iterator[RawCounter]:
+    """One counter a column of a bank, in the order of `counter_names`."""
+    tables = [table for table in trace.counters if len(table.time)]
+    if not tables:
+        return
+    is_reference = rule is ReferenceRule.REFERENCE
+    columns = _columns(tables, is_reference)
+    _tell_lost(notes, sum(len(table.time) for table in tables) - len(columns.time))
+    if not len(columns.time):
+        return
+    interval = sampling_interval(columns, rule)
+    unnamed = 0
+    for slot in range(LANES * (int(columns.bank.max()) + 1)):
+        bank, lane = divmod(slot, LANES)
+        rows = columns.bank == bank
+        name = trace.counter_names[slot] if slot < len(trace.counter_names) else ""
+        value = columns.value[rows, lane].astype(np.float64)
+        if not rows.any() or not (name or is_reference or value.any()):
+            continue
+        unnamed += not name
+        samples = Samples(
+            columns.time[rows],
+            np.zeros(len(value), np.int32),
+            columns.se[rows],
+            columns.cu[rows],
+            value,
+        )
+        yield RawCounter(*_named(name, slot), samples, interval)
+    if unnamed:
+        notes.append(f"The capture does not name {plural(unnamed, 'counter')}: shown as UNK and a number.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """The samples of all shader engines, by time."""
+
+    time: np.ndarray
+    se: np.ndarray
+    cu: np.ndarray
+    bank: np.ndarray
+    value: np.ndarray
+
+
+def _columns(tables: list[CounterSamples], is_reference: bool) -> _Columns:
+    time = np.concatenate([table.time for table in tables])
+    order = np.argsort(time, kind="stable")
+    se = np.repeat([table.se for table in tables], [len(table.time) for table in tables])
+    cu = np.concatenate([table.cu for table in tables]).astype(np.int32)
+    bank = np.concatenate([table.bank for table in tables]).astype(np.int32)
+    if is_reference:
+        cu, bank = cu & (_CUS - 1), bank & 1
+    value = np.concatenate([table.value for table in tables])
+    keep = order[(bank[order] >= 0) & (bank[order] < MOST_BANKS) & (cu[order] >= 0)]
+    return _Columns(time[keep], se[keep].astype(np.int32), cu[keep], bank[keep], value[keep])
+
+
+def _named(name: str, slot: int) -> tuple[str, Family, int]:
+    plain = name.removeprefix("SQ_") or f"UNK_{slot}"
+    match = _MASK.fullmatch(plain)
+    return plain, Family.SQ, int(match[2], 16) & ALL_SIMDS if match else ALL_SIMDS
+
+
+def _distinct(found: list[RawCounter]) -> tuple[RawCounter, ...]:
+    """The counters, with a number behind a name that was there before."""
+    seen: dict[str, int] = {}
+    result = []
+    for counter in found:
+        seen[counter.name] = times = seen.get(counter.name, 0) + 1
+        result.append(counter if times == 1 else replace(counter, name=f"{counter.name}_{times}"))
+    return tuple(result)
+
+
+# -- the interval ---------------------------------------------------------------------------------------
+
+
+def sampling_interval(columns: _Columns, rule: ReferenceRule = ReferenceRule.OURS) -> int:
+    """Return the cycles between two samples of one compute unit.
+
+    Ours is the most frequent distance of neighbours.  The reference takes of each shader engine the smallest
+    distance of at least 32 cycles, at most 4096; of engines, and then of banks, the smallest one, or the
+    second smallest if that is at most 8/7 of it.
+    """
+    order = np.lexsort((columns.time, columns.cu, columns.se, columns.bank))
+    keys = [column[order] for column in (columns.bank, columns.se, columns.cu)]
+    same = np.all([key[1:] == key[:-1] for key in keys], axis=0)
+    gap = np.diff(columns.time[order])[same]
+    bank, se = (key[1:][same] for key in keys[:2])
+    if rule is ReferenceRule.OURS:
+        distance, times = np.unique(gap[gap > 0], return_counts=True)
+        return int(distance[np.argmax(times)]) if len(distance) else SLOWEST
+    is_whole = gap >= _FASTEST
+    gap, bank, se = np.minimum(gap[is_whole], SLOWEST), bank[is_whole], se[is_whole]
+    of_banks = []
+    for one in np.unique(bank).tolist():
+        here = bank == one
+        least = [int(gap[here & (se == engine)].min()) for engine in np.unique(se[here]).tolist()]
+        of_banks.append(_agreed([interval for interval in least if interval < SLOWEST]))
+    return _agreed(of_banks)
+
+
+def _agreed(intervals: list[int]) -> int:
+    """The smallest, or the second smallest if the two are close."""
+    smallest = sorted(set(intervals))[:2] or [SLOWEST]
+    return smallest[-1] if smallest[-1] <= 8 * smallest[0] // 7 else smallest[0]
+
+
+# -- performance monitors -------------------------------------------------------------------------------
+
+
+def _spm(
+    series: tuple[SpmSeries, ...], place_times: Callable[[SpmSeries], np.ndarray]
+) -> Iterator[RawCounter]:
+    """One counter a name, in the order of the file."""
+    if not series:
+        return
+    gaps = np.concatenate([np.diff(one.time) for one in series])
+    distance, times = np.unique(gaps[gaps > 0], return_counts=True)
+    # Runs of zero are left out of the file, so a distance may be a multiple of the interval.
+    interval = int(distance[np.argmax(times)]) if len(distance) else SLOWEST
+    for name in dict.fromkeys(one.counter for one in series):
+        parts = [one for one in series if one.counter == name]
+        lengths = [len(one.time) for one in parts]
+        time = np.concatenate([place_times(one) for one in parts])
+        place = [(one.se, 0) if one.is_xcc else (0, one.se) for one in parts]
+        xcc, se = (np.repeat(np.array(column, np.int32), lengths) for column in zip(*place, strict=True))
+        cu = np.repeat(np.array([one.instance for one in parts], np.int32), lengths)
+        samples = Samples(time, xcc, se, cu, np.concatenate([one.value for one in parts]))
+        samples = samples.at(np.argsort(time, kind="stable"))
+        yield RawCounter(name, Family.SPM, ALL_SIMDS, samples, interval)

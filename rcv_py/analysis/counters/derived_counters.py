@@ -1,0 +1,170 @@
+"""Derived counters of a capture: definitions computed over its raw counters, and their curves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.counters.counter_curve import StepValues
+from rcv_py.analysis.counters.counter_sets import BUILT_IN, built_in
+from rcv_py.analysis.counters.counter_tensor import Grid, Tensors
+from rcv_py.analysis.counters.counters import Counters, Family
+from rcv_py.analysis.counters.formula.definitions import Definition, Definitions, Evaluator, files_over
+from rcv_py.analysis.counters.formula.errors import FormulaError, FormulaKind
+from rcv_py.model.clock import Clock
+from rcv_py.model.modes import ReferenceRule
+
+MOST_CURVES = 10  # of one definition; the reference's limit too
+_UNIT = re.compile(r"\[([^\]]{1,40})\]\s*(.*)")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derived:
+    """One definition and its value, or why it has none."""
+
+    name: str
+    file: str
+    family: Family
+    value: np.ndarray | None  # float64 [XCC, SE, CU, T]
+    error: FormulaError | None
+    uses: frozenset[str]  # raw counters
+    unit: str = ""
+    tip: str = ""
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it came with the program."""
+        return self.file == BUILT_IN
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DerivedSet:
+    """All definitions that are shown, in the order of their files, built-in ones first."""
+
+    rows: tuple[Derived, ...]
+    mistakes: tuple[tuple[str, FormulaError], ...]  # (file, error) of the user's files: lines without a value
+    left_out: int  # built-in ones whose counters were not recorded
+    tensors: dict[Family, Tensors]
+    evaluators: dict[Family, Evaluator]
+
+    def grid(self, family: Family) -> Grid | None:
+        """The intervals of a family."""
+        return self.tensors[family].grid
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a formula may use; raw counters first, aliases left out."""
+        constants = ("SCLOCK", "RCLOCK", "INTERVAL", "SHADER_HZ", "FREQUENCY")
+        sizes = ("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES")
+        raw = [name for tensors in self.tensors.values() for name in tensors.names]
+        formulas = self.evaluators[Family.SQ].definitions.by_name
+        return tuple(dict.fromkeys((*raw, *formulas, *constants, *sizes)))
+
+    def value_of(self, name: str) -> np.ndarray | FormulaError:
+        """Return the tensor of any name, hidden ones and raw counters too, or why it has none."""
+        results = [self.evaluators[family].result(name) for family in Family]
+        return next((found for found in results if not isinstance(found, FormulaError)), results[0])
+
+
+def derived_counters(
+    counters: Counters,
+    clock: Clock,
+    files: Iterable[Definitions] = (),
+    gfxip: int = 9,
+    *,
+    engines: Collection[int] | None = None,
+    units: Collection[int] | None = None,
+    rule: ReferenceRule = ReferenceRule.OURS,
+) -> DerivedSet:
+    """Return every definition of the built-in set and of `files` on top of it, computed.
+
+    A formula works on the grid of one family: that of the thread trace's counters if it has all it needs,
+    else that of the performance monitors.  Raw counters are those of the chosen engines and units.  Built-in
+    formulas whose counters were not recorded are left out.
+    """
+    places = {"engines": engines, "units": units}
+    tensors = {family: Tensors(counters, family, clock, rule, **places) for family in Family}
+    recorded = frozenset(tensors[Family.SQ]) | frozenset(tensors[Family.SPM])
+    definitions = files_over(built_in(gfxip, recorded, rule), files)
+    evaluators = {
+        family: Evaluator(tensors[family], definitions, rule, _reasons(tensors, family)) for family in Family
+    }
+    rows: list[Derived] = []
+    mistakes: list[tuple[str, FormulaError]] = [
+        (row.file, row.error) for row in definitions.rows if row.error is not None
+    ]
+    left_out = 0
+    for row in definitions.by_name.values():
+        if row.name in recorded:
+            if row.file != BUILT_IN:
+                sentence = f"{row.name} is the name of a recorded value, which counts; choose another name."
+                mistakes.append((row.file, FormulaError(FormulaKind.PARSE, sentence, row.start, row.stop)))
+            continue
+        one = _derived(row, evaluators)
+        if one.is_built_in and one.error is not None and one.error.kind is FormulaKind.UNKNOWN:
+            left_out += not row.is_hidden
+            continue
+        if one.error is not None and all(one.error is not known for _, known in mistakes):
+            mistakes.append((row.file, one.error))
+        if not row.is_hidden:
+            rows.append(one)
+    mistakes += [
+        ("", error) for error in definitions.errors if all(error is not known for _, known in mistakes)
+    ]
+    return DerivedSet(tuple(rows), tuple(mistakes), left_out, tensors, evaluators)
+
+
+def _derived(row: Definition, evaluators: dict[Family, Evaluator]) -> Derived:
+    results = {family: evaluators[family].result(row.name) for family in Family}
+    family = next((one for one in Family if not isinstance(results[one], FormulaError)), Family.SQ)
+    if isinstance(results[family], FormulaError) and not len(evaluators[Family.SQ].given):
+        family = Family.SPM
+    found = results[family]
+    match = _UNIT.match(row.comment)
+    unit, tip = (match[1], match[2]) if match else ("", row.comment)
+    uses = evaluators[family].uses(row.name)
+    if isinstance(found, FormulaError):
+        return Derived(row.name, row.file, family, None, found, uses, unit, tip)
+    return Derived(row.name, row.file, family, found, None, uses, unit, tip)
+
+
+def _reasons(tensors: dict[Family, Tensors], family: Family) -> dict[str, str]:
+    """Why a name that one might expect is not there."""
+    other = Family.SPM if family is Family.SQ else Family.SQ
+    reasons = {
+        name: f"{name} was recorded by {other.value}, at other times; a formula can use one kind of counter."
+        for name in tensors[other].names
+        if name not in tensors[family]
+    }
+    if tensors[family].grid is not None:
+        reasons["SHADER_HZ"] = "The shader clock's rate is unknown: realtime.json has no two clock samples."
+        reasons["RCLOCK"] = "There are no clock samples: realtime.json is missing or empty."
+    return reasons
+
+
+def curves(value: np.ndarray, grid: Grid) -> Iterator[tuple[str, StepValues]]:
+    """Yield (suffix, curve) of a result: one for each place, at most `MOST_CURVES`, those with values first.
+
+    A suffix such as `_SE1` names the axes that are longer than 1.  A result of another length than the grid
+    is drawn from the grid's beginning; a single number holds for the whole grid.
+    """
+    sizes = value.shape[:3]
+    if not value.size:
+        return
+    rows = value.reshape(-1, value.shape[3])
+    lively = np.flatnonzero((np.nan_to_num(rows) != 0).any(axis=1))
+    for row in (lively if len(lively) else np.arange(min(1, len(rows))))[:MOST_CURVES].tolist():
+        place = np.unravel_index(row, sizes)
+        names = zip(("XCC", "SE", "CU"), place, sizes, strict=True)
+        yield "".join(f"_{axis}{at}" for axis, at, size in names if size > 1), _steps(rows[row], grid)
+
+
+def _steps(value: np.ndarray, grid: Grid) -> StepValues:
+    end = grid.start + grid.step * grid.length
+    if len(value) == 1:
+        return StepValues(np.array([grid.start, end], np.int64), np.repeat(value, 2))
+    time = grid.start + grid.step * np.arange(len(value) + 1, dtype=np.int64)
+    return StepValues(time, np.append(value, 0.0))

@@ -1,0 +1,182 @@
+"""Which of a few stories the traffic of a kernel fits: tests in order, each with its number and its limit.
+
+```
+32-byte reads ≥ 5 %  ─ yes → scattered
+      │ no
+over-fetch > 1.25    ─ yes → refetched
+      │ no → minimal      (streaming or reusing: without the ideal, by hit rate alone)
+```
+The hit rate comes first and only colours the answer: a program that reads everything once has none, and
+needs none.  Limits are rules of thumb.  A test whose counter is missing is unknown and the tree goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rcv_py.analysis.counters.pmc.traffic import Range, Traffic
+
+LOW_HITS = 0.05
+PARTIAL = 0.05
+OVER_FETCH = 1.25
+UNDER_FETCH = 0.95
+YES, NO, UNKNOWN = "yes", "no", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A question of the tree."""
+
+    name: str
+    question: str
+    value: Range | None  # what was measured
+    limit: float
+    answer: str  # YES, NO or UNKNOWN
+    means: str  # what the answer says
+    missing: tuple[str, ...]  # keys of the roles that would answer it
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Where the tree ends."""
+
+    name: str
+    sentence: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The branch taken, and all tests, also those behind it."""
+
+    branch: Branch
+    tests: tuple[Step, ...]
+    deciding: str  # name of the step that ended it, "" if none could
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    name: str
+    question: str
+    limit: float
+    value: Callable[[Traffic], Range | None]
+    is_yes: Callable[[float, float], bool]
+    means: dict[str, str]
+    needs: tuple[str, ...]
+
+
+def _exactly(value: float | None) -> Range | None:
+    return None if value is None else Range(value, value)
+
+
+_RULES = (
+    _Rule(
+        "hit_rate",
+        "L2 hit rate below 5 %",
+        LOW_HITS,
+        lambda found: _exactly(found.hit_rate),
+        lambda value, limit: value < limit,
+        {
+            YES: "data is streamed: usual where everything is read once; only shared data could raise it",
+            NO: "part of the requests found their line in L2",
+            UNKNOWN: "hits and misses were not recorded",
+        },
+        ("hits", "misses"),
+    ),
+    _Rule(
+        "partial",
+        "32 bytes in 5 % or more of the reads",
+        PARTIAL,
+        lambda found: _exactly(found.partial),
+        lambda value, limit: value >= limit,
+        {
+            YES: "lines are fetched in part: neighbouring lanes do not read neighbouring addresses",
+            NO: "lines are fetched whole",
+            UNKNOWN: "sizes of reads were not recorded",
+        },
+        ("reads", "reads_32"),
+    ),
+    _Rule(
+        "over_fetch",
+        "read more than 1.25 of the ideal bytes",
+        OVER_FETCH,
+        lambda found: found.over_fetch,
+        lambda value, limit: value > limit,
+        {
+            YES: "the same bytes are read from memory more than once",
+            NO: "no more is read than has to be",
+            UNKNOWN: "it takes --ideal-mb, and sizes of reads where the range spans the limit",
+        },
+        ("reads", "reads_32", "reads_128"),
+    ),
+)
+BRANCHES = {
+    one.name: one
+    for one in (
+        Branch(
+            "scattered",
+            "Reads are scattered: part of each line that memory delivers is not what was asked for.",
+            "Let neighbouring lanes read neighbouring addresses, and use wider loads.",
+        ),
+        Branch(
+            "refetched",
+            "More is read than the algorithm needs: lines are evicted before they are used again, or several"
+            " XCDs fetch the same.",
+            "Order workgroups so that those with common data run together on one XCD, or make tiles larger.",
+        ),
+        Branch(
+            "minimal",
+            "No more is read than the algorithm has to: there is little to gain by better use of L2.",
+            "What is left is bandwidth: more bytes in flight, or fewer bytes by smaller types. 50 to 60 % of"
+            " the peak is usual.",
+        ),
+        Branch(
+            "streaming",
+            "Lines are read whole and hardly ever found in L2: a stream without reuse, unless it is read"
+            " more than once.",
+            "--ideal-mb MB, the bytes a dispatch has to read, tells streams from repeated reads.",
+        ),
+        Branch(
+            "reusing",
+            "Lines are read whole and part of the requests hit in L2.",
+            "--ideal-mb MB, the bytes a dispatch has to read, tells whether the rest is too much.",
+        ),
+        Branch(
+            "unknown",
+            "The recorded counters do not decide.",
+            "Record the counters named below.",
+        ),
+    )
+}
+
+
+def decision(found: Traffic) -> Decision:
+    """Return the branch that the numbers lead to."""
+    tests = tuple(_test(rule, found) for rule in _RULES)
+    hit_rate, partial, over_fetch = (test.answer for test in tests)
+    if partial == YES:
+        return Decision(BRANCHES["scattered"], tests, "partial")
+    if over_fetch == YES:
+        return Decision(BRANCHES["refetched"], tests, "over_fetch")
+    if over_fetch == NO:
+        return Decision(BRANCHES["minimal"], tests, "over_fetch")
+    if partial == NO and hit_rate != UNKNOWN:
+        return Decision(BRANCHES["streaming" if hit_rate == YES else "reusing"], tests, "hit_rate")
+    return Decision(BRANCHES["unknown"], tests, "")
+
+
+def missing(decided: Decision) -> tuple[str, ...]:
+    """Return the keys of the roles that would answer what is unknown, each once."""
+    return tuple(dict.fromkeys(key for test in decided.tests for key in test.missing))
+
+
+def _test(rule: _Rule, found: Traffic) -> Step:
+    value = rule.value(found)
+    answers = set() if value is None else {rule.is_yes(one, rule.limit) for one in (value.least, value.most)}
+    answer = UNKNOWN if len(answers) != 1 else YES if answers == {True} else NO
+    # Where only the ideal is missing, counters would not answer.
+    is_countable = rule.name != "over_fetch" or value is not None or found.read is None
+    lacks = tuple(key for key in rule.needs if found.counted[key] is None and is_countable)
+    lacks = lacks if answer == UNKNOWN else ()
+    return Step(rule.name, rule.question, value, rule.limit, answer, rule.means[answer], lacks)

@@ -1,0 +1,127 @@
+"""Resident waves by place, and what a step function of waves amounts to in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.occupancy import Residencies, Steps, residencies, resident
+from rcv_py.model.trace import Trace
+
+GROUPS = ("all", "se", "cu", "simd")
+SIMDS = 4  # of a compute unit of gfx9, and of a workgroup processor later
+# Waves a SIMD can hold, by the beginning of the target's name; the longest that fits counts.
+SLOTS_OF_SIMD = {
+    "gfx900": 10,
+    "gfx902": 10,
+    "gfx904": 10,
+    "gfx906": 10,
+    "gfx908": 10,
+    "gfx90a": 8,
+    "gfx94": 8,
+    "gfx950": 8,
+    "gfx101": 20,
+    "gfx103": 16,
+    "gfx11": 16,
+    "gfx120": 16,
+}
+FULL = 0.9  # of the peak: from here on the launch counts as done
+
+
+@dataclass(frozen=True, eq=False)
+class OccupancyCurve:
+    """Waves resident at a place over time."""
+
+    name: str
+    steps: Steps
+    units: int  # compute units on which any wave was seen
+    slots: int  # waves those units can hold; 0 if not known
+
+
+@dataclass(frozen=True, slots=True)
+class OccupancyNumbers:
+    """A step function of waves from its first to its last time, in numbers."""
+
+    begin: int  # cycles
+    end: int
+    area: int  # wave-cycles
+    mean: float  # waves, weighted with time
+    peak: int  # waves
+    tail: float  # share of the time behind the last moment with more than half of the peak, 0 to 1
+    ramp: int  # cycles from the first wave until nine tenths of the peak are reached
+    drain: int  # cycles from the last moment with nine tenths of the peak to the end
+
+
+def occupancy_numbers(steps: Steps) -> OccupancyNumbers:
+    """Return mean, peak, tail, ramp and drain; all 0 for a curve without duration.
+
+    The mean is area through duration.  In the tail at most half of the peak is resident for the rest of the
+    time: a long one says that few, long workgroups came last.
+    """
+    if not len(steps):
+        return OccupancyNumbers(0, 0, 0, 0.0, 0, 0.0, 0, 0)
+    begin, end = int(steps.time[0]), int(steps.time[-1])
+    peak, width = int(steps.waves.max()), max(1, end - begin)
+    full = np.flatnonzero(steps.waves >= FULL * peak)
+    ramp = int(steps.time[full[0]]) - begin
+    tail, drain = (end - _over(steps, rows) for rows in (np.flatnonzero(2 * steps.waves > peak), full))
+    return OccupancyNumbers(begin, end, steps.area, steps.area / width, peak, tail / width, ramp, drain)
+
+
+def _over(steps: Steps, rows: np.ndarray) -> int:
+    """The time at which the last of these rows ends; the curve's end if there are none."""
+    last = int(rows[-1]) + 1 if len(rows) else len(steps) - 1
+    return int(steps.time[min(last, len(steps) - 1)])
+
+
+def occupancy_curves(trace: Trace, by: str = "se", *, is_all: bool = False) -> tuple[OccupancyCurve, ...]:
+    """Return resident waves in all, by shader engine, or by compute unit or SIMD.
+
+    Of compute units and SIMDs only those are there whose waves the capture has instructions of, unless
+    `is_all` asks for every one on which a wave was seen.
+    """
+    lives = residencies(trace.occupancy)
+    unit = _unit(lives.se, lives.sa, lives.cu)
+    index = trace.waves
+    traced = np.unique(_unit(index.se, index.sa, index.cu)[index.cu >= 0])
+    group = {
+        "all": np.zeros(len(lives), np.int64),
+        "se": lives.se.astype(np.int64),
+        "cu": unit,
+        "simd": unit * SIMDS + lives.simd,
+    }[by]
+    is_some = by in ("cu", "simd") and not is_all
+    counts = np.isin(unit, traced) if is_some else np.ones(len(lives), bool)
+    group = np.where(counts, group, -1)
+    per_simd = slots_of_simd(trace, lives)
+    found = []
+    for one, steps in resident(lives, group).items():
+        if one >= 0:
+            row = int(np.flatnonzero(group == one)[0])
+            units = len(np.unique(unit[group == one]))
+            simds = 1 if by == "simd" else SIMDS * units
+            found.append(OccupancyCurve(_name(lives, row, by), steps, units, per_simd * simds))
+    return tuple(found)
+
+
+def slots_of_simd(trace: Trace, lives: Residencies) -> int:
+    """Return how many waves a SIMD of the target can hold, 0 if unknown or if the capture disproves it."""
+    fits = [name for name in SLOTS_OF_SIMD if trace.target.startswith(name)]
+    slots = SLOTS_OF_SIMD[max(fits, key=len)] if fits else 0
+    most = max(int(lives.slot.max(initial=-1)), -1) + 1
+    return slots if most <= slots and int(lives.simd.max(initial=0)) < SIMDS else 0
+
+
+def _unit(se: np.ndarray, sa: np.ndarray, cu: np.ndarray) -> np.ndarray:
+    """A number for each compute unit, int64, ordered like (se, sa, cu)."""
+    return (se.astype(np.int64) << 32) | (np.maximum(sa, 0).astype(np.int64) << 16) | np.maximum(cu, 0)
+
+
+def _name(lives: Residencies, row: int, by: str) -> str:
+    if by == "all":
+        return "all waves"
+    name = f"SE{lives.se[row]}"
+    if by in ("cu", "simd"):
+        name += (f" SA{lives.sa[row]}" if lives.sa.any() else "") + f" CU{lives.cu[row]}"
+    return f"{name} SIMD{lives.simd[row]}" if by == "simd" else name

@@ -1,0 +1,258 @@
+"""Dispatches, hardware events, markers and shader data in one table, by time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from rcv_py.analysis.events.events import dispatch_facts, dispatch_names, event_text, lasting
+from rcv_py.analysis.events.marker_records import CLOSES, OPENS, MarkerRecords
+from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
+from rcv_py.model.trace import Trace
+
+NO_DURATION = -1
+_FLAGS = ("", "immediate", "privileged", "immediate, privileged")
+
+
+class EntryKind(IntEnum):
+    """What a row is."""
+
+    DISPATCH = 0
+    EVENT = 1
+    MARKER = 2
+    SHADER = 3
+
+
+ENTRY_TEXT = {
+    EntryKind.DISPATCH: "dispatch",
+    EntryKind.EVENT: "event",
+    EntryKind.MARKER: "marker",
+    EntryKind.SHADER: "shader",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class EventTable:
+    """One row an entry, sorted by (time, kind).  Texts are numbers of `texts`, which is sorted."""
+
+    time: np.ndarray  # int64, cycles, aligned
+    duration: np.ndarray  # int64, cycles; NO_DURATION of what has none
+    kind: np.ndarray  # uint8, EntryKind
+    name: np.ndarray  # int32
+    place: np.ndarray  # int32
+    detail: np.ndarray  # int32
+    source: np.ndarray  # int64, row of the dispatches, events, spans or records
+    wave: np.ndarray  # int32, row of the wave index, -1 if none
+    texts: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def cells(self, row: int) -> tuple[int, int | None, str, str, str, str]:
+        """Time, duration, kind, name, place and detail as plain values."""
+        length = int(self.duration[row])
+        words = (self.texts[int(column[row])] for column in (self.name, self.place, self.detail))
+        kind = ENTRY_TEXT[EntryKind(int(self.kind[row]))]
+        return (int(self.time[row]), None if length < 0 else length, kind, *words)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    kind: EntryKind
+    time: np.ndarray
+    duration: np.ndarray
+    wave: np.ndarray
+    words: tuple[tuple[Sequence[str], np.ndarray], ...]  # name, place, detail: texts, and one a row
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+def event_table(trace: Trace, spans: MarkerSpans | None) -> EventTable:
+    """Return everything that happened at a moment or had a name; markers are left out for None."""
+    parts = [_dispatches(trace), _events(trace)]
+    if spans is not None:
+        parts += [_markers(trace, spans), _values(trace, spans)]
+    columns, texts = _coded(parts)
+    kind = np.repeat([part.kind for part in parts], [len(part) for part in parts]).astype(np.uint8)
+    time = np.concatenate([part.time for part in parts])
+    duration = np.concatenate([part.duration for part in parts])
+    order = np.lexsort((-duration, kind, time))
+    rest = (
+        duration,
+        kind,
+        *columns,
+        np.concatenate([np.arange(len(part), dtype=np.int64) for part in parts]),
+        np.concatenate([part.wave for part in parts]),
+    )
+    return EventTable(time[order], *(column[order] for column in rest), texts)
+
+
+def _coded(parts: Sequence[_Part]) -> tuple[list[np.ndarray], tuple[str, ...]]:
+    """The three columns of words as numbers of one sorted list."""
+    words = [word for part in parts for word in part.words]
+    every = [text for texts, _ in words for text in texts]
+    unique = sorted(set(every))
+    number = {text: at for at, text in enumerate(unique)}
+    codes = [np.array([number[text] for text in texts], np.int32) for texts, _ in words]
+    rows = [
+        code[row] if len(code) else np.zeros(0, np.int32) for code, (_, row) in zip(codes, words, strict=True)
+    ]
+    return [np.concatenate(rows[i::3]) for i in range(3)], tuple(unique)
+
+
+def _none(n: int) -> np.ndarray:
+    return np.full(n, -1, dtype=np.int64)
+
+
+def _dispatches(trace: Trace) -> _Part:
+    found, n = trace.dispatches, len(trace.dispatches)
+    each = np.arange(n)
+    names = dispatch_names(trace)
+    places = [_queue(one.se, one.me, one.pipe) for one in found]
+    details = [dispatch_facts(one) for one in found]
+    time = np.array([one.time for one in found], dtype=np.int64)
+    words = ((names, each), (places, each), (details, each))
+    return _Part(EntryKind.DISPATCH, time, _none(n), _none(n).astype(np.int32), words)
+
+
+def _events(trace: Trace) -> _Part:
+    events = trace.events
+    if events is None:
+        nothing = np.zeros(0, dtype=np.int64)
+        return _Part(EntryKind.EVENT, nothing, nothing, nothing.astype(np.int32), (((), nothing),) * 3)
+    kinds, kind = _unique(events.kind)
+    places, place = _unique(events.se, events.me, events.pipe)
+    details, detail = _unique(events.flags)
+    payload, own = np.unique(events.payload, return_inverse=True)
+    both, row = _unique(detail, own.reshape(-1))
+    texts = [_event_detail(details[d][0], int(payload[p])) for d, p in both]
+    n = len(events.time)
+    words = (
+        ([event_text(one) for (one,) in kinds], kind),
+        ([_queue(*one) for one in places], place),
+        (texts, row),
+    )
+    return _Part(EntryKind.EVENT, events.time, lasting(events), _none(n).astype(np.int32), words)
+
+
+def _event_detail(flags: int, payload: int) -> str:
+    facts = []
+    if flags & 2:
+        facts.append("bottom of pipe")
+    if payload:
+        facts.append(f"payload {payload:#x}")
+    return ", ".join(facts)
+
+
+def _queue(se: int, me: int, pipe: int) -> str:
+    return f"SE {se} · ME {me} · pipe {pipe}"
+
+
+def _markers(trace: Trace, spans: MarkerSpans) -> _Part:
+    places, place = _slots(trace, spans)
+    details, detail = _unique(spans.kind, spans.depth, spans.is_open, spans.name_id)
+    texts = [
+        marker_facts(MarkerKind(kind), depth, bool(is_open), spans.sources[name])
+        for kind, depth, is_open, name in details
+    ]
+    length = np.where(spans.is_point, NO_DURATION, spans.end - spans.begin)
+    words = ((spans.names, spans.name_id), (places, place), (texts, detail))
+    return _Part(EntryKind.MARKER, spans.begin, length, spans.wave, words)
+
+
+def marker_facts(kind: MarkerKind, depth: int, is_open: bool, source: str) -> str:
+    """Return `function, depth 1, still open, a.py:3`."""
+    facts = [MARKER_TEXT[kind], f"depth {depth}"]
+    if is_open:
+        facts.append("still open")
+    return ", ".join([*facts, source] if source else facts)
+
+
+def _values(trace: Trace, spans: MarkerSpans) -> _Part:
+    records = spans.records
+    places, place = _slots(trace, records)
+    action = actions(spans)
+    target = np.where(spans.span_of_record >= 0, spans.span_of_record, 0)
+    name_id = spans.name_id[target] if len(spans) else np.zeros(len(records), dtype=np.int32)
+    name_id = np.where(spans.span_of_record >= 0, name_id, -1)
+    names, name = _unique(action, name_id)
+    values, value = _unique(records.value, records.flags & 3)
+    words = (
+        ([f"{ACTIONS[a]} {spans.names[n] if n >= 0 else ''}".rstrip() for a, n in names], name),
+        (places, place),
+        ([", ".join(filter(None, (f"{one:#010x}", _FLAGS[flags]))) for one, flags in values], value),
+    )
+    return _Part(EntryKind.SHADER, records.time, _none(len(records)), records.wave, words)
+
+
+ACTIONS = ("value", "data word", "closes nothing", "leave", "enter", "change to", "at")
+
+
+def actions(spans: MarkerSpans) -> np.ndarray:
+    """What each value does, a place in ACTIONS, int64."""
+    records = spans.records
+    bits = records.value & (CLOSES | OPENS)
+    means = spans.span_of_record >= 0
+    action = np.zeros(len(records), dtype=np.int64)
+    for number, chosen in (
+        (6, means & (bits == 0)),
+        (4, means & (bits == OPENS)),
+        (5, means & (bits == CLOSES | OPENS)),
+        (3, means & (bits == CLOSES)),
+        (2, spans.is_orphan & ~means),
+        (1, records.is_data),
+    ):
+        action[chosen] = number
+    return action
+
+
+def record_text(spans: MarkerSpans, row: int) -> str:
+    """Return `enter load: 0x0000000a` for a value, with its flags."""
+    records, span = spans.records, int(spans.span_of_record[row])
+    what = ACTIONS[int(actions_of(spans, row))]
+    name = f" {spans.names[int(spans.name_id[span])]}" if span >= 0 else ""
+    flags = _FLAGS[int(records.flags[row]) & 3]
+    return f"{what}{name}: {int(records.value[row]):#010x}" + (f" ({flags})" if flags else "")
+
+
+def actions_of(spans: MarkerSpans, row: int) -> int:
+    """What one value does."""
+    if spans.records.is_data[row]:
+        return 1
+    if spans.span_of_record[row] < 0:
+        return 2 if spans.is_orphan[row] else 0
+    return (6, 3, 4, 5)[int(spans.records.value[row]) & (CLOSES | OPENS)]
+
+
+def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:
+    unique, row = _unique(table.se, table.sa, table.cu, table.simd, table.slot)
+    unit = "CU" if trace.gfxip <= 9 else "WGP"
+    texts = [
+        f"SE {se}{f' · SA {sa}' if sa else ''} · {unit} {cu} · SIMD {simd} · slot {slot}"
+        for se, sa, cu, simd, slot in unique
+    ]
+    return texts, row
+
+
+def _unique(*columns: np.ndarray) -> tuple[list[tuple[int, ...]], np.ndarray]:
+    """The different rows of some columns, and which one each row is."""
+    if not len(columns[0]):
+        return [], np.zeros(0, dtype=np.int64)
+    place = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:  # one at a time: numbers of rows never overflow
+        _, code = np.unique(column, return_inverse=True)
+        _, place = np.unique(place * (int(code.max()) + 1) + code.reshape(-1), return_inverse=True)
+        place = place.reshape(-1)
+    _, first = np.unique(place, return_index=True)
+    return list(zip(*(column[first].tolist() for column in columns), strict=True)), place
+
+
+def has_entries(trace: Trace) -> bool:
+    """Whether there is anything to list."""
+    has_events = trace.events is not None and len(trace.events.time) > 0
+    return has_events or bool(trace.dispatches) or any(len(data.time) for data in trace.shader_data)

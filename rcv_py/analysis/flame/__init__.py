@@ -1,0 +1,4 @@
+"""What costs how much inside of what, as frames.
+
+Read `flame.py` first.
+"""

@@ -1,0 +1,192 @@
+"""Flamegraphs: stacks with equal beginnings folded into a tree, kept as columns.
+
+```
+stacks            tree (level by level)
+a | x | 1   5     0 a  own 0  total 12     2 x  own 0  total 9      4 1  own 5
+a | x | 2   4     1 b  own 0  total  2     3 3  own 3               5 2  own 4
+a | 3       3                                                       6 9  own 2  (below b)
+b | 9       2
+```
+
+A frame's total is what it costs itself plus the totals of the frames below it, in every metric.  Folding is
+one `np.unique` a level, so the work is linear in code lines and levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import CostColumns
+from rcv_py.analysis.flame.flame_paths import Stacks, What, kernel_stacks, parts, source_stacks
+from rcv_py.model.code import CodeTable
+
+
+class Metric(Enum):
+    """What the width of a frame means; the value is the column of `FlameTree.own` and `.total`."""
+
+    TOTAL = 0  # cycles of latency, and the idle in front of it if that counts; or PC samples
+    NONHIDDEN = 1  # total without what other waves of the SIMD hid
+    STALL = 2  # cycles that instructions waited to issue
+    HITS = 3  # executions
+
+
+METRICS = len(Metric)
+
+
+@dataclass(frozen=True, eq=False)
+class FlameTree:
+    """One row a frame, level by level: roots first, children of a frame beside each other."""
+
+    element: np.ndarray  # int64, see flame_paths.key
+    parent: np.ndarray  # int32, -1 for roots; never decreases
+    depth: np.ndarray  # int32, 0 for roots
+    own: np.ndarray  # int64 [n, METRICS], without the frames below
+    total: np.ndarray  # int64 [n, METRICS], with them
+    order: np.ndarray  # int64, the first place or time at which the frame is met
+    names: tuple[str, ...] = ()  # of markers
+    unit: str = "cycles"
+    has_hidden: bool = False  # whether NONHIDDEN means more than TOTAL
+
+    def __len__(self) -> int:
+        return len(self.element)
+
+    @cached_property
+    def what(self) -> np.ndarray:
+        """What each frame is, uint8 (`What`)."""
+        return self._parts[0]
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """The first number of each frame's element, int32: a file, or a kind of marker."""
+        return self._parts[1]
+
+    @cached_property
+    def second(self) -> np.ndarray:
+        """The second number of each frame's element, int32: a line, a code row, a kernel, a name."""
+        return self._parts[2]
+
+    @cached_property
+    def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return parts(self.element)
+
+    @cached_property
+    def code_row(self) -> np.ndarray:
+        """The code row of each frame that is an instruction, -1 of the others; int32."""
+        return np.where(self.what == What.CODE, self.second, -1).astype(np.int32)
+
+    @cached_property
+    def first_child(self) -> np.ndarray:
+        """Children of frame i are the rows `first_child[i]:first_child[i + 1]`, int64 [n + 1]."""
+        return np.searchsorted(self.parent, np.arange(len(self) + 1))
+
+    @property
+    def levels(self) -> int:
+        """How deep the deepest stack is."""
+        return int(self.depth.max(initial=-1)) + 1
+
+    def whole(self, metric: Metric) -> int:
+        """The cost of all roots."""
+        return self.whole_of(metric.value)
+
+    def whole_of(self, column: int) -> int:
+        """The sum of a column of `total` over all roots."""
+        return int(self.total[self.depth == 0, column].sum())
+
+    def ancestors(self, frame: int) -> list[int]:
+        """Return the frames from the root down to this one, itself included."""
+        found = []
+        while frame >= 0:
+            found.append(frame)
+            frame = int(self.parent[frame])
+        return found[::-1]
+
+
+def fold(
+    stacks: Stacks, names: tuple[str, ...] = (), unit: str = "cycles", has_hidden: bool = False
+) -> FlameTree:
+    """Return the tree of stacks: at every level, equal elements below the same frame become one frame."""
+    length = np.diff(stacks.first)
+    node = np.full(len(stacks), -1, dtype=np.int64)  # frame each stack has reached
+    columns: list[tuple[np.ndarray, ...]] = []
+    count = 0
+    for level in range(int(length.max(initial=0))):
+        alive = np.flatnonzero(length > level)
+        element = stacks.element[stacks.first[:-1][alive] + level]
+        above, place = node[alive], _dense(element)
+        _, one, group = np.unique(above * (len(alive) + 1) + place, return_index=True, return_inverse=True)
+        ends = length[alive] == level + 1
+        own, total = (
+            _sums(stacks.own[alive], group, len(one), ends),
+            _sums(stacks.own[alive], group, len(one)),
+        )
+        order = np.full(len(one), np.iinfo(np.int64).max)
+        np.minimum.at(order, group, stacks.order[alive])
+        columns.append((element[one], above[one], np.full(len(one), level), own, total, order))
+        node[alive] = count + group
+        count += len(one)
+    if not columns:
+        none = np.empty(0, dtype=np.int64)
+        cost = np.empty((0, stacks.own.shape[1]), dtype=np.int64)
+        columns = [(none, none, none, cost, cost, none)]
+    element, parent, depth, own, total, order = map(np.concatenate, zip(*columns, strict=True))
+    return FlameTree(
+        element, parent.astype(np.int32), depth.astype(np.int32), own, total, order, names, unit, has_hidden
+    )
+
+
+def source_flame(
+    code: CodeTable, own: np.ndarray, unit: str = "cycles", has_hidden: bool = False
+) -> FlameTree:
+    """Return the tree of files, source places from the outermost to the innermost, and instructions.
+
+    `own` is what `code_costs` returned.  Instructions without a source place are below one root.
+    """
+    return fold(source_stacks(code, own), (), unit, has_hidden)
+
+
+def kernel_flame(
+    code: CodeTable, own: np.ndarray, unit: str = "cycles", has_hidden: bool = False
+) -> FlameTree:
+    """Return the tree of kernels, basic blocks and instructions: for code whose sources say little."""
+    return fold(kernel_stacks(code, own), (), unit, has_hidden)
+
+
+def code_costs(costs: CostColumns, show_idle: bool, hidden: np.ndarray | None = None) -> np.ndarray:
+    """Return what each code row costs in every metric, int64 [rows, METRICS].
+
+    `hidden` (int64, one a row) is the part of the total that other waves hid, as the hidden-latency analysis
+    gives it; it is clamped to the total.  Without it NONHIDDEN equals TOTAL.
+    """
+    whole = costs.latency + costs.idle if show_idle else costs.latency
+    covered = np.zeros_like(whole) if hidden is None else np.clip(hidden, 0, np.maximum(whole, 0))
+    own = np.stack([whole, whole - covered, costs.stall, costs.hits], axis=1)
+    return np.maximum(own, 0).astype(np.int64)
+
+
+def kind_mix(tree: FlameTree, frame: int, kind: np.ndarray, metric: Metric, kinds: int) -> np.ndarray:
+    """Return the cost of a frame by kind of instruction, int64 [kinds]; `kind` is one a code row."""
+    inside = np.zeros(len(tree), dtype=bool)
+    inside[frame] = True
+    for level in range(int(tree.depth[frame]) + 1, tree.levels):
+        here = slice(*np.searchsorted(tree.depth, [level, level + 1]))
+        inside[here] = inside[tree.parent[here]]
+    rows = np.flatnonzero(inside & (tree.code_row >= 0))
+    weight = tree.own[rows, metric.value]
+    of = np.minimum(kind[tree.code_row[rows]], kinds - 1)
+    return np.bincount(of, weights=weight, minlength=kinds).astype(np.int64)
+
+
+def _dense(element: np.ndarray) -> np.ndarray:
+    return np.unique(element, return_inverse=True)[1].reshape(-1)
+
+
+def _sums(own: np.ndarray, group: np.ndarray, n: int, chosen: np.ndarray | None = None) -> np.ndarray:
+    """Return the sums by group of the chosen rows, int64 [n, metrics]; exact."""
+    sums = np.zeros((n, own.shape[1]), dtype=np.int64)
+    rows = slice(None) if chosen is None else np.flatnonzero(chosen)
+    np.add.at(sums, group.reshape(-1)[rows], own[rows])
+    return sums

@@ -1,0 +1,132 @@
+"""The flamegraph that is asked for, and its frames as rows of plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.events.marker_spans import marker_spans
+from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
+from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout
+from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
+from rcv_py.analysis.flame.flame_paths import What
+from rcv_py.analysis.flame.flame_text import frame_source, full_name, labels
+from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.base.errors import UsageError
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+NOT_IN_RANGE = "What is hidden is known for all waves only: this is the total of the clock range."
+CONTENTS = ("source", "kernel", "markers", "both")
+METRICS = {"total": Metric.TOTAL, "nonhidden": Metric.NONHIDDEN, "stall": Metric.STALL, "hits": Metric.HITS}
+
+
+@dataclass(frozen=True, eq=False)
+class Charged:
+    """What code lines are charged with: by default the latency and idle time of all waves."""
+
+    costs: CostColumns | None = None  # those of all waves if there are none
+    show_idle: bool = True
+    is_ranged: bool = False  # costs of a clock range: then nothing is known of what is hidden
+    rows: Collection[int] | None = None  # of the wave index: whose costs these are, None for all
+
+
+EVERYTHING = Charged()
+
+
+def flame_tree(
+    trace: Trace,
+    content: str,
+    metric: Metric,
+    read: Callable[[], Sequence[WaveBatch]],
+    charged: Charged = EVERYTHING,
+) -> tuple[FlameTree, str]:
+    """Return the tree of one of `CONTENTS`, and a sentence about it; `read` is called if waves are needed.
+
+    Raises UsageError where the capture cannot answer.
+    """
+    if content == "markers" and metric is not Metric.TOTAL:
+        raise UsageError(
+            "Scopes of markers have a duration and no other measure.",
+            hint="Use the metric total, or the content both.",
+        )
+    needs_waves = content in ("markers", "both") or metric is Metric.NONHIDDEN
+    batches = read() if needs_waves else ()
+    hidden, note = _hidden(trace, batches, metric, charged)
+    if content in ("markers", "both"):
+        return _marked(trace, batches, content, (hidden, charged.show_idle)), note
+    costs = charged.costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    own = code_costs(costs, charged.show_idle, hidden)
+    unit = "samples" if costs.label == SAMPLES else "cycles"
+    if unit == "samples" and metric in (Metric.HITS, Metric.NONHIDDEN):
+        raise UsageError(
+            f"{trace.name} has PC samples, which tell neither executions nor what was hidden.",
+            hint="Use the metric total or stall.",
+        )
+    if content == "source" and len(trace.code.chain_file):
+        return source_flame(trace.code, own, unit, hidden is not None), note
+    if content == "source":
+        note = f"No instruction has a source place: these are kernels and basic blocks. {note}".strip()
+    return kernel_flame(trace.code, own, unit, hidden is not None), note
+
+
+def _hidden(
+    trace: Trace, batches: Sequence[WaveBatch], metric: Metric, charged: Charged
+) -> tuple[np.ndarray | None, str]:
+    """What of each code line is hidden, None if it does not matter or is not known; a sentence about it."""
+    if metric is not Metric.NONHIDDEN:
+        return None, ""
+    if charged.is_ranged:
+        return None, NOT_IN_RANGE
+    found = hidden_latency(trace, batches, rows=charged.rows)
+    return found.hidden(trace.code, charged.show_idle), found.assumption
+
+
+def _marked(
+    trace: Trace, batches: Sequence[WaveBatch], content: str, how: tuple[np.ndarray | None, bool]
+) -> FlameTree:
+    hidden, show_idle = how
+    spans = marker_spans(trace, batches)
+    if not len(spans):
+        raise UsageError(
+            f"{trace.name} has no markers.",
+            hint="Record a kernel with marked scopes, or use the content source.",
+        )
+    if content == "markers":
+        return coarse_markers(spans)
+    return marked_code(spans, batches, trace.code, show_idle=show_idle, hidden=hidden)
+
+
+def frame_rows(trace: Trace, tree: FlameTree, metric: Metric, order: Order) -> list[dict[str, Any]]:
+    """Return one row a frame, those further out first; `parent` is the row of the frame around it."""
+    texts = labels(trace, tree)
+    return placed_rows(trace, tree, metric, layout(tree, metric, order, texts), texts)
+
+
+def placed_rows(
+    trace: Trace, tree: FlameTree, metric: Metric, boxes: FlameLayout, texts: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The same of frames that have their places; those above the place of a sandwich have depths below 0."""
+    shown = np.flatnonzero(boxes.width > 0)
+    shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
+    place = {frame: at for at, frame in enumerate(shown.tolist())}
+    return [
+        {
+            "what": What(int(tree.what[frame])).name.lower(),
+            "name": texts[frame],
+            "full_name": full_name(trace, tree, frame, texts[frame]),
+            "line": int(tree.code_row[frame]) if tree.code_row[frame] >= 0 else None,
+            "source": frame_source(trace, tree, frame),
+            "parent": place.get(int(tree.parent[frame])),
+            "depth": int(boxes.row[frame]),
+            "begin": int(boxes.begin[frame]),
+            "self": int(tree.own[frame, metric.value]),
+            "total": int(boxes.width[frame]),
+        }
+        for frame in shown.tolist()
+    ]

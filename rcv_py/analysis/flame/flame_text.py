@@ -1,0 +1,137 @@
+"""The frames of a flamegraph in words, and as folded stacks that other viewers read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.flame.flame import FlameTree, Metric
+from rcv_py.analysis.flame.flame_paths import What
+from rcv_py.analysis.program.blocks import blocks
+from rcv_py.base.text import short_kernel
+from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
+
+NAMELESS = {
+    What.NO_SOURCE: "<no source>",
+    What.NO_KERNEL: "<no kernel>",
+    What.NO_SCOPE: "<no scope>",
+}
+EXPLAINED = {
+    What.NO_SOURCE: "instructions without a source place",
+    What.NO_KERNEL: "instructions in front of the first label",
+    What.NO_SCOPE: "instructions outside of every marker",
+}
+
+
+def labels(trace: Trace, tree: FlameTree) -> tuple[str, ...]:
+    """Return what stands on each frame: `attn.py`, `attn.py:258`, an instruction, a kernel, a marker."""
+    words = _Words(trace, tree, _short_names(trace), _block_names(trace.code, tree))
+    return tuple(
+        _label(words, *numbers)
+        for numbers in zip(tree.what.tolist(), tree.first.tolist(), tree.second.tolist(), strict=True)
+    )
+
+
+def full_name(trace: Trace, tree: FlameTree, frame: int, label: str) -> str:
+    """Return the unabridged name of a frame: the whole path, the whole symbol, else its label."""
+    what, first, second = int(tree.what[frame]), int(tree.first[frame]), int(tree.second[frame])
+    if what == What.FILE:
+        return trace.sources[first].path
+    if what == What.LINE:
+        return f"{trace.sources[first].path}:{second or '?'}"
+    if what == What.KERNEL:
+        return trace.code.kernels[second].demangled
+    if what in EXPLAINED:
+        return EXPLAINED[What(what)]
+    return label if what == What.BLOCK else _label(_Words(trace, tree, (), {}), what, first, second)
+
+
+def frame_source(trace: Trace, tree: FlameTree, frame: int) -> str:
+    """Return `path:line` of the instruction or the source line that a frame is, "" for other frames."""
+    if tree.what[frame] == What.CODE:
+        return source_of(trace, int(tree.second[frame]))
+    if tree.what[frame] == What.LINE:
+        return f"{trace.sources[int(tree.first[frame])].path}:{int(tree.second[frame])}"
+    return ""
+
+
+def placed_labels(trace: Trace, tree: FlameTree, texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels with the source place behind those of instructions."""
+    rows = np.where(tree.what == What.CODE, tree.second, -1).tolist()
+    return tuple(text + beside(trace, row) for text, row in zip(texts, rows, strict=True))
+
+
+def source_text(trace: Trace, tree: FlameTree, frame: int) -> str:
+    """Return the text of a frame's source line without its indentation; "" where there is none."""
+    if tree.what[frame] != What.LINE:
+        return ""
+    lines, at = trace.sources[int(tree.first[frame])].lines, int(tree.second[frame])
+    return lines[at - 1].strip() if lines is not None and 1 <= at <= len(lines) else ""
+
+
+def folded(trace: Trace, tree: FlameTree, metric: Metric) -> Iterator[str]:
+    """Yield `outer;…;inner cost` for every frame that costs anything itself: the lines flamegraph tools read.
+
+    A semicolon inside a name becomes a comma, since it separates frames; equal stacks appear once.
+    """
+    texts = labels(trace, tree)
+    if not (tree.what == What.LINE).any():  # else the frame around an instruction is its line
+        texts = placed_labels(trace, tree, texts)
+    names = [name.replace(";", ",").replace("\n", " ") for name in texts]
+    sums: dict[str, int] = {}
+    for frame in np.flatnonzero(tree.own[:, metric.value] > 0).tolist():
+        stack = ";".join(names[one] for one in tree.ancestors(frame))
+        sums[stack] = sums.get(stack, 0) + int(tree.own[frame, metric.value])
+    for stack, cost in sums.items():
+        yield f"{stack} {cost}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What labels are made of."""
+
+    trace: Trace
+    tree: FlameTree
+    files: tuple[str, ...]  # short names
+    blocks: dict[int, str]  # names by first row
+
+
+def _label(words: _Words, what: int, first: int, second: int) -> str:
+    match what:
+        case What.FILE:
+            name = words.files[first]
+        case What.LINE:
+            name = f"{words.files[first]}:{second or '?'}"
+        case What.CODE:
+            name = words.trace.code.text[second]
+        case What.KERNEL:
+            name = short_kernel(words.trace.code.kernels[second].demangled)
+        case What.BLOCK:
+            name = words.blocks[second]
+        case What.MARKER:
+            name = words.tree.names[second]
+        case _:
+            name = NAMELESS[What(what)]
+    return name
+
+
+def _short_names(trace: Trace) -> tuple[str, ...]:
+    """Return the last part of each file's path, and the folder in front of it where two would look alike."""
+    parts = [source.path.replace("\\", "/").rstrip("/").split("/") for source in trace.sources]
+    often = Counter(part[-1] for part in parts)
+    return tuple("/".join(part[-2:]) if often[part[-1]] > 1 else part[-1] for part in parts)
+
+
+def _block_names(code: CodeTable, tree: FlameTree) -> dict[int, str]:
+    """The names of blocks by their first row; a kernel's first block is its entry."""
+    if not (tree.what == What.BLOCK).any():
+        return {}
+    table = blocks(code)
+    names = dict(zip(table.first.tolist(), table.name, strict=True))
+    return names | {kernel.first: "entry" for kernel in code.kernels if kernel.first in names}

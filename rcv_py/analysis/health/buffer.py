@@ -1,0 +1,213 @@
+"""Was the record cut off?  The files carry no flag for it, but a cut leaves traces.
+
+```
+wave a  ──────────────── s_endpgm
+wave b  ────────────────────────────|        no s_endpgm, and several stop at one clock:
+wave c       ───────────────────────|        the trace buffer was full
+wave d                 start ········        occupancy saw it start, or even end, but there is no file
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.health.check import LIFE, Lives
+from rcv_py.analysis.health.note import HealthNote, Measured, Setting
+from rcv_py.analysis.health.places import engine_mask, traced_lives
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import count
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import EventKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+# Waves whose record ends so close to the last thing their shader engine recorded were cut, not finished:
+# on a busy compute unit something is recorded every few cycles.
+SAME_CLOCK = 256  # cycles
+LARGER_BUFFER = "0x40000000"  # 1 GB: four times the largest default; rocprofv3 takes 1 MB to 2 GB
+SLOWEST_COUNTERS = 16  # of att_activity: counters share the buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What speaks for a record that is not whole; numbers of waves, and of hardware events."""
+
+    unfinished: int  # traced waves whose last instruction is not s_endpgm
+    of: int  # traced waves that were looked at
+    at_once: int  # of the unfinished ones: stopped at the last clock of their shader engine
+    without_file: int  # lived on a traced SIMD and left no wave file
+    split_workgroups: int  # workgroups of which some waves left a file and some did not; 0 if not recorded
+    no_end: int  # seen to start but not to end, on any compute unit
+    no_start: int  # seen to end but not to start
+    losses: int  # times that the trace unit lost packets
+    stalls: int  # times that it held up the shader engine because it could not write
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether something of traced waves is missing for sure."""
+        return bool(self.unfinished or self.without_file or self.losses)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is said of a record: the first case that applies."""
+
+    applies: Callable[[Cut], int]
+    severity: Severity
+    title: str
+    consequence: str
+
+
+_TOO_LOW = "Totals, executions and durations are too low, and what happened after the cut is missing."
+_CASES = (
+    _Case(
+        lambda signs: signs.unfinished or signs.without_file,
+        Severity.ERROR,
+        "The record was cut off",
+        _TOO_LOW,
+    ),
+    _Case(lambda signs: signs.losses, Severity.ERROR, "The trace lost packets", _TOO_LOW),
+    _Case(
+        lambda signs: signs.no_end,
+        Severity.WARNING,
+        "Waves were still running when the recording ended",
+        "Occupancy after that moment is a guess, and the tail of the kernel may be missing.",
+    ),
+    _Case(
+        lambda signs: signs.stalls,
+        Severity.WARNING,
+        "The trace unit held up the shader engine",
+        "Some stall is that of the recording, not of the kernel.",
+    ),
+)
+
+
+def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
+    """Return the signs of a cut; without waves, `unfinished` is counted by the totals of code.json."""
+    unfinished, of, at_once = _ends(trace.code, batches) if batches else _ends_by_totals(trace)
+    lives = residencies(trace.occupancy)
+    without_file, split = _without_file(trace, batches)
+    return Cut(
+        unfinished,
+        of,
+        at_once,
+        without_file,
+        split,
+        int(np.count_nonzero(lives.is_open_end)),
+        int(np.count_nonzero(lives.is_open_start)),
+        *(_events(trace, kind) for kind in (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)),
+    )
+
+
+def _events(trace: Trace, kind: EventKind) -> int:
+    return 0 if trace.events is None else int(np.count_nonzero(trace.events.kind == kind))
+
+
+def buffer(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
+    """Say so if the record was cut off."""
+    signs = cut(trace, batches)
+    case = next((case for case in _CASES if case.applies(signs)), None)
+    if case is None:
+        return None
+    return HealthNote(
+        "buffer",
+        case.severity,
+        case.title,
+        tuple(_evidence(signs)),
+        case.consequence,
+        "Record again with a larger buffer, which all shader engines share, or fewer of them; if memory for "
+        "it cannot be had, trace one shader engine and fewer counters.",
+        _settings(trace),
+    )
+
+
+def _settings(trace: Trace) -> dict[str, Setting]:
+    settings: dict[str, Setting] = {"att_buffer_size": LARGER_BUFFER}
+    engines, waves = np.unique(trace.waves.se, return_counts=True)
+    if len(engines) > 1:
+        settings["att_shader_engine_mask"] = engine_mask(engines[[np.argmax(waves)]])
+    if trace.counters and trace.gfxip <= 9:
+        settings["att_activity"] = SLOWEST_COUNTERS
+    return settings
+
+
+def _evidence(signs: Cut) -> Iterable[Measured]:
+    rows = (
+        ("waves without s_endpgm", signs.unfinished, f" of {count(signs.of)}"),
+        ("of them stopped at one clock", signs.at_once, ""),
+        ("waves on traced SIMDs without a file", signs.without_file, ""),
+        ("workgroups with some waves missing", signs.split_workgroups, ""),
+        ("waves seen to start but not to end", signs.no_end, ""),
+        ("waves seen to end but not to start", signs.no_start, ""),
+        ("times that packets were lost", signs.losses, ""),
+        ("times that the trace unit stalled", signs.stalls, ""),
+    )
+    return (Measured(name, value, count(value) + of) for name, value, of in rows if value)
+
+
+def end_lines(code: CodeTable) -> np.ndarray:
+    """Return which code lines end a wave, bool [lines]."""
+    return np.array([text.startswith("s_endpgm") for text in code.text], dtype=bool)
+
+
+def _ends_by_totals(trace: Trace) -> tuple[int, int, int]:
+    """Every wave runs s_endpgm once: waves that did not were cut."""
+    code, ends = trace.code, end_lines(trace.code)
+    waves = int(np.count_nonzero(trace.waves.size > 0))
+    if not ends.any() or not code.hits.any():
+        return 0, waves, 0
+    return max(0, waves - int(code.hits[ends].sum())), waves, 0
+
+
+def _ends(code: CodeTable, batches: Sequence[WaveBatch]) -> tuple[int, int, int]:
+    ends = np.append(end_lines(code), True)  # place -1: an unknown line proves nothing
+    waves = [wave for batch in batches for wave in batch.waves]
+    if not ends[:-1].any() or not waves:
+        return 0, len(waves), 0
+    engine = np.array([wave.id.se for wave in waves], dtype=np.int64)
+    finished = np.concatenate([_finished(batch, ends) for batch in batches])
+    if finished.all():
+        return 0, len(waves), 0
+    stop = np.array([int(wave.tokens.end[-1]) if len(wave.tokens) else wave.begin for wave in waves])
+    latest = np.full(int(engine.max()) + 1, np.iinfo(np.int64).min)
+    np.maximum.at(latest, engine, stop)
+    at_once = ~finished & (stop >= latest[engine] - SAME_CLOCK)
+    return int(np.count_nonzero(~finished)), len(waves), int(np.count_nonzero(at_once))
+
+
+def _finished(batch: WaveBatch, ends: np.ndarray) -> np.ndarray:
+    """Whether the last instruction of each wave ends it; a wave without any instruction is cut."""
+    has = np.diff(batch.first) > 0
+    last = batch.line[np.maximum(batch.first[1:] - 1, 0)] if len(batch.line) else np.zeros(len(has), int)
+    line = np.where((last >= 0) & (last < len(ends) - 1), last, len(ends) - 1)
+    return has & ends[line]
+
+
+def _without_file(trace: Trace, batches: Sequence[WaveBatch] | None) -> tuple[int, int]:
+    """Waves that lived whole on a traced SIMD but left no file, and workgroups that are so split."""
+    if not len(trace.occupancy) or not len(trace.waves):
+        return 0, 0
+    lives, index = residencies(trace.occupancy), trace.waves
+    whole = traced_lives(trace, lives) & ~lives.is_open_start & ~lives.is_open_end
+    files = Lives(*(getattr(index, name).astype(np.int64) for name in LIFE))
+    expected = Lives(*(getattr(lives, name)[whole].astype(np.int64) for name in LIFE))
+    lost = expected.missing_in(files)
+    if not lost:
+        return 0, 0
+    waves = [wave for batch in batches or () for wave in batch.waves if wave.workgroup >= 0]
+    own = np.array([wave.id.se << 40 | wave.workgroup for wave in waves], dtype=np.int64)
+    return lost, _split(own, lives.se[whole].astype(np.int64) << 40 | lives.workgroup[whole])
+
+
+def _split(files: np.ndarray, expected: np.ndarray) -> int:
+    """How many workgroups left fewer files than waves, of those that left any."""
+    names, have = np.unique(files, return_counts=True)
+    others, need = np.unique(expected, return_counts=True)
+    at = np.searchsorted(others, names)
+    known = (at < len(others)) & (others[np.minimum(at, len(others) - 1)] == names)
+    return int(np.count_nonzero(have[known] < need[at[known]]))

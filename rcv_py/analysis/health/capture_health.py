@@ -1,0 +1,125 @@
+"""Can the numbers of a capture be trusted, and how would a better one be recorded?
+
+Each module looks for one kind of doubt and returns a `HealthNote` or None.  The notes are about the
+recording; what is slow in the kernel is said elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from rcv_py.analysis.health.buffer import buffer
+from rcv_py.analysis.health.counters import counters
+from rcv_py.analysis.health.filling import tail, underfilled
+from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml
+from rcv_py.analysis.health.mapping import debug_info, mapping, sources
+from rcv_py.analysis.health.note import HealthNote, Measured, ranked
+from rcv_py.analysis.health.placeholder import hardly_ran, placeholder, sampled
+from rcv_py.analysis.health.representative import representative
+from rcv_py.analysis.health.sharing import sharing
+from rcv_py.analysis.health.twins import twin
+from rcv_py.analysis.health.unmatched import lost_files, unmatched
+from rcv_py.analysis.health.working import left_early
+from rcv_py.analysis.health.wrong_code import wrong_code
+from rcv_py.analysis.waves.populations import Populations, populations
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import plural
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+__all__ = [
+    "CHECKED",
+    "HEALTHY",
+    "Extras",
+    "HealthNote",
+    "Measured",
+    "capture_health",
+    "command_line",
+    "headline",
+    "input_settings",
+    "input_yaml",
+    "verdict",
+]
+
+HEALTHY = "healthy"
+NO_MAP = "debug_info"  # the note about instructions without a source line
+# What is looked at, in the words of whoever is told that nothing was found.
+CHECKED = (
+    "whether waves were traced",
+    "whether the instruction texts belong to the trace",
+    "whether the record was cut off",
+    "whether the traced waves work",
+    "files and instructions that do not match",
+    "the map to source lines",
+    "how the traced compute unit compares with the others",
+    "other kernels at the same time",
+    "how full the machine was",
+    "hardware counters",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What is known besides the capture."""
+
+    twin: Trace | None = None  # another capture of the same instructions
+    ways: Populations | None = None  # that waves took through the code; found from the waves if they are read
+
+    @property
+    def working(self) -> frozenset[int] | None:
+        """Rows of the wave index whose waves work, None if that is not known or none does."""
+        return self.ways.working if self.ways is not None and self.ways.has_working else None
+
+
+_Check = Callable[[Trace, Sequence[WaveBatch] | None, Extras], HealthNote | None]
+_CHECKS: tuple[_Check, ...] = (
+    lambda trace, batches, extras: placeholder(trace),
+    lambda trace, batches, extras: wrong_code(trace, batches),
+    lambda trace, batches, extras: buffer(trace, batches),
+    lambda trace, batches, extras: lost_files(trace, batches),
+    lambda trace, batches, extras: unmatched(trace, batches),
+    lambda trace, batches, extras: hardly_ran(trace),
+    lambda trace, batches, extras: None if extras.ways is None else left_early(extras.ways),
+    lambda trace, batches, extras: mapping(trace),
+    lambda trace, batches, extras: representative(trace, extras.working),
+    lambda trace, batches, extras: sharing(trace),
+    lambda trace, batches, extras: debug_info(trace),
+    lambda trace, batches, extras: sources(trace),
+    lambda trace, batches, extras: underfilled(trace),
+    lambda trace, batches, extras: tail(trace),
+    lambda trace, batches, extras: counters(trace),
+    lambda trace, batches, extras: sampled(trace),
+    lambda trace, batches, extras: twin(trace, extras.twin),
+)
+
+
+def capture_health(
+    trace: Trace, batches: Sequence[WaveBatch] | None = None, extras: Extras | None = None
+) -> tuple[HealthNote, ...]:
+    """Return what speaks against trusting a capture, worst first; () if nothing does.
+
+    `batches` are waves that were read; with None, only what the index, code.json and occupancy.json tell is
+    looked at, which takes milliseconds.
+    """
+    more = extras or Extras()
+    if batches and more.ways is None:
+        more = replace(more, ways=populations(trace, batches))
+    return ranked(check(trace, batches, more) for check in _CHECKS)
+
+
+def verdict(notes: Sequence[HealthNote]) -> str:
+    """Return how many notes of each severity there are: `1 error, 2 warnings`."""
+    names = ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note"))
+    numbers = [(sum(note.severity is severity for note in notes), name) for severity, name in names]
+    return ", ".join(plural(number, name) for number, name in numbers if number) or HEALTHY
+
+
+def headline(notes: Sequence[HealthNote]) -> str:
+    """Return the worst serious note's title, or that there is none.
+
+    A capture without a single source line is not called healthy: costs can be told by instruction only.
+    """
+    serious = [note.title for note in notes if note.is_serious]
+    unmapped = [note.title for note in notes if note.name == NO_MAP]
+    return next(iter((*serious, *unmapped)), HEALTHY)

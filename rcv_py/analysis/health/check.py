@@ -1,0 +1,263 @@
+"""What must hold in every capture, looked up in this one: whatever does not becomes a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import Piece, of_waves, pieces
+from rcv_py.analysis.core.line_stats import LineStats, all_lines
+from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.waits.check_waits import wait_lists
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import count, plural
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import KIND_COUNT, WaveState
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+
+RAGGED_END = 28  # cycles that the last instruction may end before or after its wave
+
+_TOTALS = ("hits", "latency", "stall", "idle")
+_CUT = "The record may have been cut off or have lost packets: record again with a larger buffer."
+_TWICE = "The folder may hold files of two recordings: record again into an empty folder."
+
+
+def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ...]:
+    """Return what is wrong in the waves that were read, one problem a rule.
+
+    ```
+    waves      of one slot follow each other; files agree with the index; states last as long as the wave
+    tokens     have a code line and a known kind; lie inside their wave; s_endpgm is the last
+    waits      the lists of the files are those of their instructions, by the rules by which they are made
+    code       totals are the sums over the tokens (looked at only if every wave was read)
+    occupancy  every wave on a traced compute unit has a file, every file a wave
+    ```
+    """
+    batches = tuple(batches)
+    waves = [wave for piece in pieces(batches) for wave in piece.waves]
+    found = [
+        _unread(batches),
+        *_tokens(trace, waves),
+        *_lives(trace, waves),
+        _totals(trace, batches, len(waves)),
+        *_residents(trace, waves),
+        wait_lists(trace, waves),
+    ]
+    return tuple(problem for problem in found if problem is not None)
+
+
+def _problem(where: str, text: str, hint: str = "", severity: Severity = Severity.WARNING) -> Problem:
+    return Problem(severity, where, text, hint)
+
+
+def _unread(batches: Sequence[WaveBatch]) -> Problem | None:
+    missing = {row: text for batch in batches for row, text in batch.missing}
+    if not missing:
+        return None
+    first = missing[min(missing)]
+    more = f" The first: {first}" if len(missing) > 1 else f" {first}"
+    text = f"{plural(len(missing), 'wave')} could not be read.{more}"
+    return _problem("waves", text, "Copy the whole capture folder again.", Severity.ERROR)
+
+
+# -- tokens -----------------------------------------------------------------------------------------
+
+
+def _tokens(trace: Trace, waves: Sequence[Wave]) -> list[Problem | None]:
+    piece = of_waves(waves)
+    return [
+        _unmatched(piece, trace.code),
+        _strange_kinds(piece),
+        _without_end(piece, trace.code),
+        _outside(piece),
+    ]
+
+
+def _unmatched(piece: Piece, code: CodeTable) -> Problem | None:
+    lost = (piece.line < 0) | (piece.line >= len(code))
+    if not lost.any():
+        return None
+    tokens, cycles = int(np.count_nonzero(lost)), int(piece.duration[lost].sum())
+    text = f"{plural(tokens, 'executed instruction')} of {count(len(piece))} match no line of code.json"
+    return _problem(
+        "code.json",
+        f"{text}: {count(cycles)} cycles are charged to no code.",
+        "The code object they ran in was not captured; they are drawn, but counted nowhere.",
+    )
+
+
+def _strange_kinds(piece: Piece) -> Problem | None:
+    strange = np.unique(piece.kind[piece.kind >= KIND_COUNT])
+    if not len(strange):
+        return None
+    numbers = ", ".join(map(str, strange.tolist()))
+    text = f"Instructions have kinds that are not known: {numbers}."
+    return _problem("waves", text, "They are shown as kind NONE.", Severity.INFO)
+
+
+def _without_end(piece: Piece, code: CodeTable) -> Problem | None:
+    ends = np.array([text.startswith("s_endpgm") for text in code.text], dtype=bool)
+    last = piece.line[piece.is_last]
+    known = last[(last >= 0) & (last < len(code))]
+    unfinished = len(piece.waves) - int(np.count_nonzero(ends[known])) - (len(last) - len(known))
+    if not ends.any() or unfinished <= 0:
+        return None
+    which = "does" if unfinished == 1 else "do"
+    text = f"{plural(unfinished, 'wave')} of {count(len(piece.waves))} {which} not end with s_endpgm."
+    return _problem("waves", text, _CUT)
+
+
+def _outside(piece: Piece) -> Problem | None:
+    owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
+    begin = np.array([wave.begin for wave in piece.waves], dtype=np.int64)[owner]
+    end = np.array([wave.end for wave in piece.waves], dtype=np.int64)[owner]
+    start = piece.start
+    outside = (start < begin) | (start + piece.duration > end + RAGGED_END)
+    if not outside.any():
+        return None
+    tokens, waves = int(np.count_nonzero(outside)), len(np.unique(owner[outside]))
+    text = f"{plural(tokens, 'instruction')} of {plural(waves, 'wave')} lie outside the life of their wave."
+    return _problem("waves", text, _TWICE)
+
+
+# -- waves ------------------------------------------------------------------------------------------
+
+
+def _lives(trace: Trace, waves: Sequence[Wave]) -> list[Problem | None]:
+    return [_disagreeing(trace, waves), _crowded(trace), _timelines(waves)]
+
+
+def _disagreeing(trace: Trace, waves: Sequence[Wave]) -> Problem | None:
+    index = trace.waves
+    moved = [
+        wave
+        for wave in waves
+        if (wave.begin, wave.end) != (int(index.begin[wave.row]), int(index.end[wave.row]))
+    ]
+    if not moved:
+        return None
+    text = f"{plural(len(moved), 'wave file')} and filenames.json disagree on when the wave lived"
+    return _problem("filenames.json", f"{text}, first {moved[0].id}.", _TWICE)
+
+
+def _crowded(trace: Trace) -> Problem | None:
+    index = trace.waves
+    order = np.lexsort((index.begin, index.slot, index.simd, index.se))
+    same = np.ones(max(0, len(order) - 1), dtype=bool)
+    for column in (index.se, index.simd, index.slot):
+        same &= column[order][1:] == column[order][:-1]
+    if index.cu.max(initial=-1) >= 0:
+        same &= index.cu[order][1:] == index.cu[order][:-1]
+    crowded = np.flatnonzero(same & (index.begin[order][1:] < index.end[order][:-1]))
+    if not len(crowded):
+        return None
+    first = index.id(int(order[crowded[0] + 1]))
+    text = f"{plural(len(crowded), 'wave')} began in a slot that was still in use, first {first}."
+    return _problem("filenames.json", text, _TWICE)
+
+
+def _timelines(waves: Sequence[Wave]) -> Problem | None:
+    wrong = []
+    for wave in waves:
+        if not len(wave.states):
+            continue
+        last = int(wave.tokens.end.max()) if len(wave.tokens) else wave.end
+        if wave.states.length != max(wave.end, last) - wave.begin:
+            wrong.append(wave)
+    if not wrong:
+        return None
+    text = f"The states of {plural(len(wrong), 'wave')} do not last as long as the wave, first {wrong[0].id}."
+    states = ", ".join(state.name for state in list(WaveState)[1:])
+    return _problem("waves", text, f"Do not trust the strip of {states} there.")
+
+
+# -- sums -------------------------------------------------------------------------------------------
+
+
+def _totals(trace: Trace, batches: Sequence[WaveBatch], read: int) -> Problem | None:
+    code = trace.code
+    if read == 0 or read < len(trace.waves) or not len(code):
+        return None
+    sums = all_lines(batches, len(code))
+    wrong = _different(code, sums)
+    if not wrong:
+        return None
+    column, rows = max(wrong.items(), key=lambda item: len(item[1]))
+    row = int(rows[0])
+    text = (
+        f"code.json and the waves disagree on {' and '.join(wrong)} of {plural(len(rows), 'code line')}: "
+        f"{column} of line {row} is {count(int(getattr(code, column)[row]))} in one "
+        f"and {count(int(getattr(sums, column)[row]))} in the other."
+    )
+    return _problem("code.json", text, _TWICE)
+
+
+def _different(code: CodeTable, sums: LineStats) -> dict[str, np.ndarray]:
+    rows = {name: np.flatnonzero(getattr(code, name) != getattr(sums, name)) for name in _TOTALS}
+    return {name: where for name, where in rows.items() if len(where)}
+
+
+# -- occupancy --------------------------------------------------------------------------------------
+
+
+def _residents(trace: Trace, waves: Sequence[Wave]) -> list[Problem | None]:
+    if not len(trace.occupancy) or not waves:
+        return []
+    lives = residencies(trace.occupancy)
+    # Of a compute unit only some SIMDs may be traced (one of two on gfx10 and later).
+    seen = {(wave.id.se, wave.cu & 0x7F, wave.id.simd) for wave in waves}
+    places = zip(lives.se.tolist(), lives.cu.tolist(), lives.simd.tolist(), strict=True)
+    traced = np.array([place in seen for place in places], dtype=bool)
+    whole = traced & ~lives.is_open_start & ~lives.is_open_end
+    index = trace.waves
+    files = Lives(*(getattr(index, name).astype(np.int64) for name in LIFE))
+    known = Lives(*(getattr(lives, name)[traced].astype(np.int64) for name in LIFE))
+    expected = Lives(*(getattr(lives, name)[whole].astype(np.int64) for name in LIFE))
+    return [_lost(expected.missing_in(files)), _unknown(files.missing_in(known))]
+
+
+LIFE = ("se", "simd", "slot", "begin", "end")
+
+
+@dataclass(frozen=True, eq=False)
+class Lives:
+    """When waves lived in which slots, int64 columns."""
+
+    se: np.ndarray
+    simd: np.ndarray
+    slot: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+
+    def missing_in(self, others: Lives) -> int:
+        """Return for how many of these no other lived in the same slot in the middle of its life.
+
+        Times need not be equal: the oldest layout of occupancy.json counts in steps of eight cycles.
+        """
+        slot, theirs = (one.se << 32 | one.simd << 16 | one.slot for one in (self, others))
+        order = np.lexsort((others.begin, theirs))
+        found = 0
+        for name in np.unique(slot).tolist():
+            own, rows = np.flatnonzero(slot == name), order[theirs[order] == name]
+            middle = (self.begin[own] + self.end[own]) // 2
+            before = np.searchsorted(others.begin[rows], middle, side="right")
+            reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, others.end[rows]))
+            found += int(np.count_nonzero(reach[before] >= middle))
+        return len(self.se) - found
+
+
+def _lost(waves: int) -> Problem | None:
+    if not waves:
+        return None
+    text = f"{plural(waves, 'wave')} ran on a traced compute unit but left no wave file."
+    return _problem("occupancy.json", text, _CUT)
+
+
+def _unknown(waves: int) -> Problem | None:
+    if not waves:
+        return None
+    text = f"occupancy.json does not know {plural(waves, 'wave')} that left a file."
+    return _problem("occupancy.json", text, "The Global view does not show them.")

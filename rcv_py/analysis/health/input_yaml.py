@@ -1,0 +1,132 @@
+"""A ready input file for rocprofv3 that records the same kernel again, better.
+
+The file is written line by line: it has one job with plain values, and comments that say why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from rcv_py.analysis.health.note import HealthNote, Setting
+from rcv_py.analysis.health.places import CU_BITS, engine_mask
+from rcv_py.base.text import short_kernel
+from rcv_py.model.trace import Trace
+
+FILE = "input.yaml"
+BUFFER = "0x10000000"  # 256 MB, the default of present versions of rocprofv3; older ones had 96 MB
+_FORMS = "[json, csv]"
+
+# In the order in which they are written; whether each is about the trace as such.
+KEYS = (
+    "kernel_include_regex",
+    "kernel_iteration_range",
+    "output_directory",
+    "output_file",
+    "output_format",
+    "kernel_trace",
+    "advanced_thread_trace",
+    "att_target_cu",
+    "att_shader_engine_mask",
+    "att_simd_select",
+    "att_buffer_size",
+    "att_activity",
+    "att_serialize_all",
+)
+
+
+def input_settings(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Setting]:
+    """Return what the file sets: how this capture was recorded, and over it what notes ask for."""
+    found = _as_recorded(trace)
+    asked: dict[str, Setting] = {}
+    for note in notes:
+        for name, value in note.settings.items():
+            asked.setdefault(name, value)
+    if trace.gfxip > 9:
+        asked.pop("att_activity", None)
+    found |= asked
+    return {name: found[name] for name in KEYS if name in found}
+
+
+def input_yaml(trace: Trace, notes: Sequence[HealthNote]) -> str:
+    """Return the text of an input file for `rocprofv3 -i`."""
+    reasons = {
+        name: note.title for note in reversed(notes) for name in note.settings if note.settings[name] != ""
+    }
+    what = kernel_pattern(trace) or "the kernels"
+    head = [
+        f"# Records {_comment(what)} again; written for {_comment(trace.name)}.",
+        f"# {command_line()}",
+        "# Traced is the first launch of a kernel.  For a later one, past the warm-up, add:",
+        '#   kernel_iteration_range: "[2]"',
+        *(
+            f"# {_comment(note.title)}: {_comment(note.remedy)}"
+            for note in notes
+            if note.is_serious and not note.settings
+        ),
+        "jobs:",
+    ]
+    lines = []
+    for name, value in input_settings(trace, notes).items():
+        mark = "  - " if not lines else "    "
+        if name in reasons:
+            lines.append(f"    # {_comment(reasons[name])}")
+        lines.append(f"{mark}{name}: {_value(value)}")
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def command_line(program: str = "./your_program") -> str:
+    """Return the command that uses the file."""
+    return f"rocprofv3 -i {FILE} -- {program}"
+
+
+def kernel_pattern(trace: Trace) -> str:
+    """Return a regular expression that finds the kernel by its name, mangled or not; "" if it is unknown."""
+    whole = trace.kernel_name.replace("(anonymous namespace)", "_")
+    name = short_kernel(whole) if whole else ""
+    words = re.findall(r"[A-Za-z_]\w*", name.split("::")[-1])
+    return max(words, key=len) if words else ""
+
+
+def _as_recorded(trace: Trace) -> dict[str, Setting]:
+    index = trace.waves
+    units = index.cu[index.cu >= 0].astype(np.int64) & CU_BITS
+    engines = trace.occupancy.se if len(trace.occupancy) else index.se
+    settings: dict[str, Setting] = {
+        "output_directory": "rcv_capture",
+        "output_file": "out",
+        "output_format": _FORMS,
+        "kernel_trace": True,  # durations and registers, in a table beside the capture
+        "advanced_thread_trace": True,
+        "att_target_cu": int(np.bincount(units).argmax()) if len(units) else 1,
+        "att_shader_engine_mask": engine_mask(engines),
+        "att_simd_select": _simds(trace),
+        "att_buffer_size": BUFFER,
+    }
+    if trace.counters and trace.gfxip <= 9:
+        settings["att_activity"] = 8
+    pattern = kernel_pattern(trace)
+    return {"kernel_include_regex": pattern, **settings} if pattern else settings
+
+
+def _simds(trace: Trace) -> str:
+    """A mask of all four on gfx9; later the number of the one that was traced."""
+    if trace.gfxip <= 9:
+        return "0xf"
+    return hex(int(trace.waves.simd[0]) & 3) if len(trace.waves) else "0x0"
+
+
+def _value(value: Setting) -> str:
+    """Texts are always quoted: YAML reads many a plain word as something else."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) or value == _FORMS:
+        return str(value)
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _comment(text: str) -> str:
+    """The text on one line: a name from a capture must not end the comment."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -1,0 +1,190 @@
+"""Does cost spread over source lines, or has the compiler put most of it on one?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.health.health import Mapping
+from rcv_py.analysis.health.health import mapping as by_instructions
+from rcv_py.analysis.health.note import HealthNote, Measured
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import count, percent
+from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
+
+# Of the instructions that ran, on one line: a hot line has few instructions that cost much, a line that
+# was collapsed into has many, whatever they cost.
+COLLAPSED = 0.5
+MANY_LINES = 50  # instructions below which a short kernel may well be one line
+INCOMPLETE = 0.9  # of the instructions that ran have a source line; compilers always lose a few
+
+_HEADS = (
+    (re.compile(r"@\w"), "a decorator"),
+    (re.compile(r"(async\s+)?def\s"), "the head of a function"),
+    (re.compile(r".*__global__"), "the head of a kernel"),
+)
+# Names are possessive: a source line may be megabytes long.
+_ONE_LINE = re.compile(r"(async\s+)?def\s+(\w++).*:\s*\S+")
+_DEF = re.compile(r"(async\s+)?def\s+(\w++).*:\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Granularity:
+    """How executions and stall spread over source lines.
+
+    A line weighs the sum of executions plus stall cycles of its instructions, as in the script that kernel
+    authors use for this; files count by their last name.
+    """
+
+    rows: int  # instructions
+    mapped: int  # of them with a source line
+    lines: int  # distinct source lines with weight
+    top: float  # share of the weight on the heaviest line, 0 to 1
+    second: float  # on the next one
+    effective: float  # e to the entropy of the shares: as if so many lines were used evenly
+
+
+def granularity(trace: Trace) -> Granularity:
+    """Return how costs spread over the innermost source lines; all 0 if nothing ran or is mapped."""
+    code = trace.code
+    rows = np.flatnonzero((code.leaf >= 0) & ~code.is_label)
+    weight = (code.hits + code.stall)[rows].astype(np.float64)
+    whole = int(np.count_nonzero(~code.is_label))
+    if not weight.any():
+        return Granularity(whole, len(rows), 0, 0.0, 0.0, 0.0)
+    names = [source.path.rsplit("/", 1)[-1] for source in trace.sources]
+    first = np.array([names.index(name) for name in names], dtype=np.int64)
+    leaf = code.leaf[rows]
+    _, group = np.unique(first[code.chain_file[leaf]] << 32 | code.chain_line[leaf], return_inverse=True)
+    share = np.sort(np.bincount(group.reshape(-1), weight) / weight.sum())[::-1]
+    share = share[share > 0]
+    second = float(share[1]) if len(share) > 1 else 0.0
+    effective = float(np.exp(-(share * np.log(share)).sum()))
+    return Granularity(whole, len(rows), len(share), float(share[0]), second, effective)
+
+
+def mapping(trace: Trace) -> HealthNote | None:
+    """Say so if one source line has got most of the instructions."""
+    spread = by_instructions(trace.code)
+    if spread.code_lines < MANY_LINES or spread.top_share < COLLAPSED:
+        return None
+    source = trace.sources[spread.top_file]
+    what = what_line(source.lines or (), spread.top_line)
+    place = f"{source.path.rsplit('/', 1)[-1]}:{spread.top_line}"
+    sites = _call_sites(trace.code, spread)
+    return HealthNote(
+        "mapping",
+        Severity.WARNING,
+        f"{percent(spread.top_share, 1)} of the instructions are on one source line, {place}"
+        + (f", {what}" if what else ""),
+        _evidence(trace, spread, what, sites),
+        "Costs by source line are blurred: many instructions carry a line that is not their own, because the "
+        "compiler lost theirs.",
+        _remedy(sites, source.path),
+    )
+
+
+def _call_sites(code: CodeTable, spread: Mapping) -> int:
+    """Distinct chains of calls among the instructions whose innermost place is the top one."""
+    leaf = np.maximum(code.leaf, 0)
+    here = (code.leaf >= 0) & (code.chain_file[leaf] == spread.top_file)
+    here &= (code.chain_line[leaf] == spread.top_line) & ~code.is_label
+    return len({tuple(code.chain(row)) for row in np.flatnonzero(here).tolist()})
+
+
+def _evidence(trace: Trace, spread: Mapping, what: str, sites: int) -> tuple[Measured, ...]:
+    found = granularity(trace)
+    return (
+        Measured("instructions on it", spread.top_share, percent(spread.top_share, 1)),
+        Measured("their cost", spread.top_cost, f"{percent(spread.top_cost, 1)} of the latency"),
+        Measured("what it is", what, what or "not a decorator, a head or a one-line helper"),
+        Measured("source lines", spread.source_lines, count(spread.source_lines)),
+        Measured(
+            "effective lines", round(found.effective, 2), f"{found.effective:.2f} by executions and stall"
+        ),
+        Measured("effective lines by instructions", round(spread.effective, 2), f"{spread.effective:.2f}"),
+        Measured("call sites of that line", sites, count(sites)),
+    )
+
+
+def _remedy(sites: int, path: str) -> str:
+    if sites > 1:
+        return (
+            "Read costs at the call sites: the chain of inlined calls is recorded, so the outer lines tell "
+            "them apart."
+        )
+    if path.endswith(".py"):
+        return (
+            "Let the compiler that turns Python into code keep the location of every operation; until then "
+            "rank instructions and basic blocks instead of lines."
+        )
+    return "Build with line information and less inlining; until then rank instructions instead of lines."
+
+
+def what_line(lines: Sequence[str], line: int) -> str:
+    """Return what a line is if it can hardly have instructions of its own; "" if it can, or is unknown."""
+    if not 0 < line <= len(lines):
+        return ""
+    text = lines[line - 1].strip()
+    helper = _ONE_LINE.match(text)
+    if helper:
+        return f"the only line of {helper[2]}"
+    for head, name in _HEADS:
+        if head.match(text):
+            return name
+    before = _DEF.match(lines[line - 2].strip()) if line > 1 else None
+    return f"the only line of {before[2]}" if before and text.startswith("return") else ""
+
+
+def debug_info(trace: Trace) -> HealthNote | None:
+    """Say so if instructions that ran have no source line."""
+    code = trace.code
+    rows = ~code.is_label
+    if code.hits.any():
+        rows = rows & (code.hits > 0)
+    whole, mapped = int(np.count_nonzero(rows)), int(np.count_nonzero(rows & (code.leaf >= 0)))
+    if not whole or mapped >= INCOMPLETE * whole:
+        return None
+    return HealthNote(
+        "debug_info",
+        Severity.INFO if not mapped else Severity.WARNING,
+        "No instruction has a source line" if not mapped else "Some instructions have no source line",
+        (
+            Measured(
+                "instructions with a line",
+                mapped,
+                f"{count(mapped)} of {count(whole)} ({percent(mapped, whole)})",
+            ),
+        ),
+        "Costs cannot be told by source line: the views Source and Explorer are empty, the flamegraph names "
+        "instructions only."
+        if not mapped
+        else "Costs by source line are too low.",
+        "Build with debug information: -g for hipcc; FLYDSL_DEBUG_ENABLE_DEBUG_INFO=1 for FlyDSL; "
+        "no TRITON_DISABLE_LINE_INFO for Triton, and an empty cache of compiled kernels for both.",
+    )
+
+
+def sources(trace: Trace) -> HealthNote | None:
+    """Say so if source files that the code names were not copied."""
+    lost = [source for source in trace.sources if source.lines is None]
+    if not lost:
+        return None
+    return HealthNote(
+        "sources",
+        Severity.INFO,
+        "Source files were not copied into the capture",
+        (
+            Measured(
+                "files",
+                len(lost),
+                f"{count(len(lost))} of {count(len(trace.sources))}, such as {lost[0].path}",
+            ),
+        ),
+        "Their lines have costs, but no text.",
+        "Record on a machine that has the files at these paths, or put them there and decode again.",
+    )

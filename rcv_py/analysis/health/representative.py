@@ -1,0 +1,172 @@
+"""Is the traced compute unit like the others?  Only its instructions are known; of the others, only lives.
+
+The lives of waves on the traced SIMDs are compared with all other lives of the same kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.median import median
+from rcv_py.analysis.core.occupancy import Residencies, residencies
+from rcv_py.analysis.health.note import HealthNote, Measured
+from rcv_py.analysis.health.places import CU_BITS, LARGEST_TARGET, main_kernel, traced_lives
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import count, percent
+from rcv_py.model.trace import Trace
+
+# Two captures of one binary differ by about 6 % per execution; a smaller gap cannot be told from that.
+GAP = 0.05
+FEWEST = 2  # lives on either side
+WIDE = 2.0  # the longest tenth lasts so many times the shortest one: one wave does not stand for all
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """How the lives of traced waves compare with the others, in cycles."""
+
+    traced: int  # lives on the traced SIMDs
+    others: int
+    mean: float
+    mean_others: float
+    median: float
+    median_others: float
+    shortest: int  # of all
+    longest: int
+    p10: float  # of all
+    p90: float
+    error: float  # standard error of the difference of means, as if waves were independent
+    typical: int  # row of the traced wave whose life is nearest to the median of all, -1 without
+
+    @property
+    def gap(self) -> float:
+        """By how much of the others' mean the traced mean is longer; negative if shorter."""
+        return self.mean / self.mean_others - 1 if self.mean_others else 0.0
+
+    @property
+    def sigmas(self) -> float:
+        """The difference in standard errors; 0 if there is no spread to measure it by."""
+        return abs(self.mean - self.mean_others) / self.error if self.error else 0.0
+
+    @property
+    def spread(self) -> float:
+        """How many times the 10th percentile of all lives the 90th is."""
+        return self.p90 / self.p10 if self.p10 else 0.0
+
+
+def representation(trace: Trace, working: Collection[int] | None = None) -> Representation | None:
+    """Return the comparison; None if either side has fewer than two whole lives.
+
+    The wave that stands for all is one of those in `working`, rows of the wave index (None: of all).
+    """
+    lives = residencies(trace.occupancy)
+    if not len(lives) or not len(trace.waves):
+        return None
+    whole = _whole(trace, lives)
+    here = traced_lives(trace, lives)
+    life = (lives.end - lives.begin).astype(np.float64)
+    own, others = life[whole & here], life[whole & ~here]
+    if len(own) < FEWEST or len(others) < FEWEST:
+        return None
+    both = life[whole]
+    variance = own.var(ddof=1) / len(own) + others.var(ddof=1) / len(others)
+    low, middle, high = np.quantile(both, (0.1, 0.5, 0.9))
+    spans = trace.waves.end - trace.waves.begin
+    rows = np.arange(len(spans)) if working is None else np.array(sorted(working), dtype=np.int64)
+    return Representation(
+        len(own),
+        len(others),
+        float(own.mean()),
+        float(others.mean()),
+        float(median(own)),
+        float(median(others)),
+        int(both.min()),
+        int(both.max()),
+        float(low),
+        float(high),
+        float(np.sqrt(variance)),
+        int(rows[np.argmin(np.abs(spans[rows] - middle))]) if len(rows) else -1,
+    )
+
+
+def representative(trace: Trace, working: Collection[int] | None = None) -> HealthNote | None:
+    """Say so if waves of the traced compute unit live longer or shorter than the others."""
+    found = representation(trace, working)
+    if found is None or abs(found.gap) <= GAP:
+        return None
+    word = "longer" if found.gap > 0 else "shorter"
+    best = _better_target(trace, found)
+    wave = trace.waves.id(found.typical)
+    remedy = f"Compare several launches, and read one wave of median life, such as {wave}."
+    if best is not None:
+        cu, gap = best
+        remedy = (
+            f"Trace compute unit {cu}, whose waves were {100 * gap:+.1f} % off the others in this launch "
+            f"(the next may place them otherwise), or read one wave of median life, such as {wave}."
+        )
+    return HealthNote(
+        "representative",
+        Severity.WARNING,
+        f"The traced waves live {percent(abs(found.gap), 1)} {word} than the others on average",
+        _evidence(trace, found),
+        _consequence(found),
+        remedy,
+        {} if best is None else {"att_target_cu": best[0]},
+    )
+
+
+def _better_target(trace: Trace, found: Representation) -> tuple[int, float] | None:
+    """The unit number with at least as many waves whose mean life is nearest to that of all others."""
+    lives = residencies(trace.occupancy)
+    whole = _whole(trace, lives)
+    number, life = lives.cu[whole].astype(np.int64) & CU_BITS, (lives.end - lives.begin)[whole]
+    waves, area = np.bincount(number), np.bincount(number, life)
+    others = np.maximum(len(life) - waves, 1)
+    gap = (area / np.maximum(waves, 1)) / np.maximum((area.sum() - area) / others, 1) - 1
+    allowed = np.flatnonzero((waves >= found.traced) & (np.arange(len(waves)) <= LARGEST_TARGET))
+    if not len(allowed):
+        return None
+    best = int(allowed[np.argmin(np.abs(gap[allowed]))])
+    return (best, float(gap[best])) if abs(gap[best]) <= GAP else None
+
+
+def _whole(trace: Trace, lives: Residencies) -> np.ndarray:
+    return ~lives.is_open_start & ~lives.is_open_end & (lives.kernel == main_kernel(trace, lives))
+
+
+def _consequence(found: Representation) -> str:
+    text = "Costs of the traced waves need not be those of the whole grid"
+    if found.spread >= WIDE:
+        return (
+            f"{text}: the work differs between waves, for a tenth of them live beyond "
+            f"{count(round(found.p90))} and a tenth below {count(round(found.p10))} cycles."
+        )
+    return f"{text}, although all waves live about equally long."
+
+
+def _evidence(trace: Trace, found: Representation) -> tuple[Measured, ...]:
+    seen = found.traced + found.others
+    chance = "within what chance explains" if found.sigmas < 2 else "beyond what chance explains"
+    return (
+        Measured(
+            "traced",
+            found.traced,
+            f"{count(found.traced)} of {count(seen)} waves ({percent(found.traced, seen)})",
+        ),
+        Measured("their mean life", found.mean, f"{found.mean:,.0f} cycles"),
+        Measured("mean of the others", found.mean_others, f"{found.mean_others:,.0f} cycles"),
+        Measured("difference", found.gap, f"{100 * found.gap:+.1f} %"),
+        Measured(
+            "in standard errors",
+            round(found.sigmas, 2),
+            f"{found.sigmas:.1f}, {chance} if waves were independent",
+        ),
+        Measured("shortest", found.shortest, f"{count(found.shortest)} cycles"),
+        Measured("longest", found.longest, f"{count(found.longest)} cycles"),
+        Measured(
+            "wave of median life", str(trace.waves.id(found.typical)), str(trace.waves.id(found.typical))
+        ),
+    )

@@ -1,0 +1,190 @@
+"""How many bytes a memory instruction moves a lane, and what the executed ones asked for in all.
+
+Told by the mnemonic: `_dwordx4` and `_b128` are 16 bytes, `_ushort` is 2.  Which lanes were active is not in
+the trace, so bytes are those of a full wave: an upper bound.  Nor is it known what a cache served: bytes are
+what the compute unit asked for, not what moved from DRAM.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import pieces
+from rcv_py.analysis.core.union import union
+from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
+from rcv_py.analysis.program.register_use import register_use
+from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+UNKNOWN = -1  # bytes of an instruction that no rule knows
+WIDEST = 16  # bytes a lane of the widest vector access
+_SCALAR = re.compile(r"s_(?:buffer_|scratch_)?(?:load|store|atomic)")
+
+_DWORDS = {"": 4, "x2": 8, "x3": 12, "x4": 16, "x8": 32, "x16": 64}
+_BYTES = {"byte": 1, "short": 2, "8": 1, "16": 2}
+_ANY = r"(?:ds|s|buffer|global|flat|scratch)_\w*?(?:load|store|read|write)"
+
+
+def _bits(text: str) -> int:
+    return int(text) // 8
+
+
+def _twice(text: str) -> int:
+    return 2 * _bits(text)
+
+
+# The first rule that matches decides; its group gives the bytes a lane (of scalar instructions, a wave).
+_RULES: tuple[tuple[re.Pattern[str], Callable[[str], int]], ...] = tuple(
+    (re.compile(pattern), size)
+    for pattern, size in (
+        # No data, or a size that stands in a descriptor and not in the instruction.
+        (r"(?:buffer|global|flat|scratch)_(?:wb|inv|gl[012]|wbinv|wbl2|prefetch)()", lambda _: 0),
+        (r"(?:s_dcache|s_atc|s_prefetch|s_gl1|s_get_|ds_gws|ds_nop)()", lambda _: 0),
+        (r"(?:tensor_|cluster_|image_bvh|ds_bvh)()", lambda _: 0),
+        (r"s_mem(?:real)?time()", lambda _: 8),
+        (r"ds_(?:b?permute|swizzle|append|consume|ordered_count)()", lambda _: 4),
+        (r"(?:ds_\w*?)(?:2|2st64|2addr|2addr_stride64)_(?:rtn_)?b(\d+)", _twice),
+        (r"\w+?_(?:load|store)_(?:lds_)?format_d16_(?:hi_)?([xyzw]+)", lambda text: 2 * len(text)),
+        (r"\w+?_(?:load|store)_d16_(?:hi_)?format_([xyzw]+)", lambda text: 2 * len(text)),
+        (r"\w+?_(?:load|store)_(?:lds_)?format_([xyzw]+)", lambda text: 4 * len(text)),
+        (r"\w+?_(?:load|store)_(?:lds_)?dword(x\d+|)", _DWORDS.__getitem__),
+        (r"\w+?_(?:load|store)_(?:lds_)?[us]?(byte|short)", _BYTES.__getitem__),
+        (rf"{_ANY}\w*?_[iu](8|16)", _BYTES.__getitem__),
+        (rf"{_ANY}\w*?_b(\d+)", _bits),
+        (r"\w+?_atomic_(?:pk_)\w+()", lambda _: 4),
+        (r"(?>\w+?_atomic_)\w+?(?:_x2|_[ubifp]64)()", lambda _: 8),
+        (r"\w+?_atomic_()", lambda _: 4),
+        (r"ds_pk_\w+()", lambda _: 4),
+        (r"ds_\w+?_[ubif](32|64)", _bits),
+        (r"ds_\w+?_b(128|96|64|32|16|8)", _bits),
+    )
+)  # fmt: skip
+_IMAGE = re.compile(r"image_(?:load|store|sample|gather|msaa|atomic)")
+_MASK = re.compile(r"\bdmask:(0x[0-9a-f]{1,2}|\d{1,2})\b")
+_D16 = re.compile(r"\bd16\b")
+
+
+@lru_cache(maxsize=1 << 14)
+def access_width(text: str) -> int:
+    """Return the bytes that one instruction moves a lane; of scalar memory, a wave.
+
+    0 if it moves no data or its size stands in a descriptor, UNKNOWN if no rule knows it.
+    """
+    plain = text.strip().lower()
+    name = plain.partition(" ")[0]
+    if _IMAGE.match(name):
+        return _image_width(name, plain)
+    for rule, size in _RULES:
+        found = rule.match(name)
+        if found:
+            return size(found[1])
+    return UNKNOWN
+
+
+def _image_width(name: str, text: str) -> int:
+    """Components by the mask, four bytes each: gathers always return four."""
+    mask = _MASK.search(text)
+    parts = 4 if "gather4" in name else int(mask[1], 0).bit_count() if mask else 1
+    return parts * (2 if _D16.search(text) else 4)
+
+
+_VECTOR_MEMORY = (
+    InstructionClass.VMEM_LOAD,
+    InstructionClass.VMEM_STORE,
+    InstructionClass.LDS_DMA,
+    InstructionClass.ATOMIC,
+    InstructionClass.SCRATCH,
+)
+_LOCAL_MEMORY = (InstructionClass.LDS,)
+
+
+def is_scalar(text: str) -> bool:
+    """Whether an instruction accesses scalar memory, whose bytes are those of a wave."""
+    return _SCALAR.match(text.strip()) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class AccessWidths:
+    """Bytes a lane of each code row, and how much of it ran."""
+
+    width: np.ndarray  # int64 [code rows], bytes a lane; 0: no memory access or no data; UNKNOWN
+    is_vector: np.ndarray  # bool [code rows], buffer, global, flat, scratch, image
+    is_local: np.ndarray  # bool [code rows], LDS reads and writes
+    executions: np.ndarray  # int64 [code rows], of the waves that were read
+    lanes: int  # of a wave
+    unit_cycles: int  # cycles in which a compute unit held a traced wave, summed over units
+
+    def requested(self, rows: np.ndarray) -> int:
+        """Bytes that the executions of some code rows asked for, all lanes active: at most."""
+        width = np.maximum(0, self.width[rows])
+        return int((width * self.executions[rows]).sum()) * self.lanes
+
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes that vector memory instructions asked for, at most."""
+        return self.requested(np.flatnonzero(self.is_vector))
+
+    @property
+    def vector_rate(self) -> float | None:
+        """Those bytes a compute unit and cycle; None if no unit held a wave."""
+        return self.vector_bytes / self.unit_cycles if self.unit_cycles else None
+
+    def by_width(self, rows: np.ndarray) -> list[tuple[int, int]]:
+        """(bytes a lane, executions) of some code rows, most executions first."""
+        rows = rows[(self.width[rows] > 0) & (self.executions[rows] > 0)]
+        widths, of = np.unique(self.width[rows], return_inverse=True)
+        times = np.bincount(of.reshape(-1), self.executions[rows], len(widths)).astype(np.int64)
+        order = np.lexsort((-widths, -times))
+        return [(int(widths[at]), int(times[at])) for at in order]
+
+
+def widths_of(code: CodeTable) -> np.ndarray:
+    """Return `access_width` of each code row, 0 for what accesses no memory; int64."""
+    classes = instruction_classes(code)
+    memory = np.isin(
+        classes, (*_VECTOR_MEMORY, *_LOCAL_MEMORY, InstructionClass.SMEM, InstructionClass.CROSS_LANE)
+    )
+    found = np.zeros(len(code), dtype=np.int64)
+    for row in np.flatnonzero(memory).tolist():
+        found[row] = 0 if code.text[row].startswith("v_") else access_width(code.text[row])
+    return found
+
+
+def access_widths(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> AccessWidths:
+    """Return widths and executions of the waves whose index row is in `rows` (None: all), each wave once."""
+    code = trace.code
+    classes = instruction_classes(code)
+    is_ds = np.array([text.lstrip().startswith("ds_") for text in code.text], dtype=bool)
+    executions = np.zeros(len(code), dtype=np.int64)
+    lives: list[tuple[int, int, int]] = []
+    for piece in pieces(batches, rows):
+        known = (piece.line >= 0) & (piece.line < len(code))
+        executions += np.bincount(piece.line[known], minlength=len(code))
+        lives += [(wave.id.se * 4096 + max(0, wave.cu), wave.begin, wave.end) for wave in piece.waves]
+    lanes = 64 if trace.gfxip <= 9 or not register_use(code).is_wave32 else 32
+    return AccessWidths(
+        widths_of(code),
+        np.isin(classes, _VECTOR_MEMORY) & ~is_ds,
+        np.isin(classes, _LOCAL_MEMORY) | (is_ds & (classes == InstructionClass.ATOMIC)),
+        executions,
+        lanes,
+        _unit_cycles(lives),
+    )
+
+
+def _unit_cycles(lives: list[tuple[int, int, int]]) -> int:
+    """Sum over compute units of the cycles in which at least one of their waves lived."""
+    if not lives:
+        return 0
+    unit, begin, end = np.array(sorted(lives), dtype=np.int64).T
+    reach = int(end.max() - begin.min()) + 1
+    shift = np.unique(unit, return_inverse=True)[1].reshape(-1) * reach - begin.min()
+    return int(union(begin + shift, np.maximum(begin, end) + shift).before[-1])

@@ -1,0 +1,95 @@
+"""Barriers: how far apart the waves of a workgroup arrive, and which one is last.
+
+```
+wave 0  ──b░░░░░░░░──    arrives first, and stalls until the last is there
+wave 1  ───────b░░░──
+wave 2  ──────────b──    the last: the skew is the distance of these two arrivals
+```
+Which waves are a workgroup is told by `analysis/waves/workgroups.py`.  The n-th barriers that the waves of a
+group ran are one instance, whichever `s_barrier` each of them stood at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import pieces
+from rcv_py.analysis.waves.barrier_meetings import last_ends, meetings
+from rcv_py.analysis.waves.workgroups import Told, crossings, grouped, joined_crossings
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+
+NEAR = 64  # cycles within which waves leave the same barrier; beyond it a group in the files is none
+
+
+@dataclass(frozen=True, eq=False)
+class BarrierSkew:
+    """One row an instance with at least two waves, by group and time."""
+
+    line: np.ndarray  # int32, code row of the barrier at which the last of them arrived
+    waves: np.ndarray  # int32, how many of the group were recorded
+    arrived: np.ndarray  # int64, cycles, aligned: the first arrival
+    skew: np.ndarray  # int64, cycles from the first to the last arrival; a wave that ends counts as arrived
+    spread: np.ndarray  # int64, cycles from the first to the last release
+    last: np.ndarray  # int32, row of the wave index of the last to arrive
+    stall: np.ndarray  # int64, cycles of stall of all counted waves
+    group: np.ndarray  # int32, number of the workgroup among those of the waves that were read
+    dropped: int  # instances whose waves were released too far apart to be of one group
+    told: Told  # how the groups are known, the weakest of them
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether a group is told by the starts of its waves alone."""
+        return self.told == Told.STARTS
+
+    @property
+    def median(self) -> int | None:
+        """The skew at n // 2 of the sorted n, cycles; None without instances."""
+        return int(np.sort(self.skew)[len(self) // 2]) if len(self) else None
+
+
+def barrier_skew(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> BarrierSkew:
+    """Return the barriers of the waves whose index row is in `rows` (None: all), each wave once.
+
+    Waves that are not in `rows` still arrive: they may be first or last, but their stall does not count.
+    Instances without a wave in `rows` are left out.
+    """
+    waves: list[Wave] = []
+    parts, code_rows, ends = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for piece in pieces(batches):
+        part = crossings(piece, trace.code, len(waves))
+        parts.append(part)
+        code_rows.append(piece.line[part.signal].astype(np.int64))
+        ends.append(last_ends(piece))
+        waves += piece.waves
+    at = joined_crossings(parts)
+    group, told = grouped(waves, at)
+    met = meetings(at, group, np.concatenate(ends))
+    row = np.array([wave.row for wave in waves], dtype=np.int64)
+    counts = np.ones(len(at), bool) if rows is None else np.isin(row, list(rows))[at.wave]
+    n = len(met)
+    is_asked = np.bincount(met.of[counts], minlength=n) > 0
+    stall = np.bincount(met.of[counts], weights=(at.released - at.waited)[counts], minlength=n)
+    several, near = is_asked & (met.waves > 1), met.spread <= NEAR
+    keep = np.flatnonzero(several & near)
+    last = np.where(met.left >= 0, met.left, np.append(at.wave, -1)[met.last])
+    return BarrierSkew(
+        np.concatenate(code_rows)[met.last][keep].astype(np.int32),
+        met.waves[keep].astype(np.int32),
+        met.first_arrived[keep],
+        (met.last_arrived - met.first_arrived)[keep],
+        met.spread[keep],
+        row[last[keep]].astype(np.int32),
+        stall[keep].astype(np.int64),
+        np.append(group[at.wave], -1)[met.last][keep].astype(np.int32),
+        int(np.count_nonzero(several & ~near)),
+        Told(int(told[at.wave].max(initial=0))),
+    )

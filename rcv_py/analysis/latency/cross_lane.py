@@ -1,0 +1,102 @@
+"""Chains of cross-lane operations through LDS: each waits for the one before, so their latencies add up.
+
+```
+ds_bpermute ─ s_waitcnt lgkmcnt(0) ─ v_add ─ ds_bpermute ─ s_waitcnt lgkmcnt(0) ─ v_add
+╰────────────── one link ──────────────────╯╰────────────── the next ──────────────────╯
+```
+Reductions are often written like this.  A link begins with the first cross-lane operation behind a wait and
+ends with the next link, or with the end of its wait.  Links are a chain if vector arithmetic lies between
+the wait of one and the operation of the next, and no branch.  What the arithmetic computes is not looked at,
+so that a chain may be avoidable (lanes of a row can be exchanged by DPP without LDS), but need not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.waits.waitcnt.links import WaitLinks
+from rcv_py.analysis.waits.waitcnt.replay import replay
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+OPERATIONS = ("ds_bpermute", "ds_permute", "ds_swizzle")
+NEAR = 64  # tokens between a wait and the next operation, at most
+LEAST = 2  # links of a chain
+
+
+@dataclass(frozen=True, eq=False)
+class CrossLaneChains:
+    """One row a chain of the program, most cycles first: the same first and last line, as many links."""
+
+    first: np.ndarray  # int32, code row of its first operation
+    last: np.ndarray  # int32, code row of its last wait
+    links: np.ndarray  # int32
+    times: np.ndarray  # int64, executions
+    cycles: np.ndarray  # int64, of all executions
+    stall: np.ndarray  # int64, stall of the waits
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def cycles_per_link(self) -> np.ndarray:
+        """Mean cycles of one link, float64."""
+        return self.cycles / np.maximum(1, self.links * self.times)
+
+
+def cross_lane(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> CrossLaneChains:
+    """Return the chains in the waves whose index row is in `rows` (None: all), each wave once."""
+    code = trace.code
+    is_cross = np.array([text.startswith(OPERATIONS) for text in code.text], dtype=bool)
+    parts = [np.zeros((0, 5), dtype=np.int64)]
+    if is_cross.any():
+        for piece in pieces(batches, rows):
+            links = replay(piece, code, trace.gfxip, trace.target)
+            parts.append(_chains(piece, links, np.append(is_cross, False)))
+    table = np.concatenate(parts)
+    key, place, times = np.unique(table[:, :3], axis=0, return_inverse=True, return_counts=True)
+    sums = [np.bincount(place.reshape(-1), table[:, i], len(key)).astype(np.int64) for i in (3, 4)]
+    order = np.lexsort((key[:, 0], -sums[0]))
+    ints = (key[order, i].astype(np.int32) for i in range(3))
+    return CrossLaneChains(*ints, times[order].astype(np.int64), *(column[order] for column in sums))
+
+
+def _chains(piece: Piece, links: WaitLinks, is_cross: np.ndarray) -> np.ndarray:
+    """Return (first line, last line, links, cycles, stall) of each executed chain."""
+    nothing = np.zeros((0, 5), dtype=np.int64)
+    line = np.where((piece.line >= 0) & (piece.line < len(is_cross) - 1), piece.line, len(is_cross) - 1)
+    crossing = is_cross[line]
+    row = np.flatnonzero((links.newest >= 0) & (links.left == 0))
+    row = row[crossing[links.newest[row]]]
+    if not len(row):
+        return nothing
+    wait = np.unique(links.token[row])
+    ops = np.flatnonzero(crossing)
+    owner = np.searchsorted(piece.first, wait, side="right") - 1
+    behind = np.append(0, wait[:-1] + 1)
+    behind = np.maximum(behind, piece.first[owner])
+    first = ops[np.minimum(np.searchsorted(ops, behind), len(ops) - 1)]  # the first one behind the last wait
+    ends = piece.start + piece.stall
+    vector = np.append(0, np.cumsum(np.isin(piece.kind, (TokenKind.VALU, TokenKind.MATRIX))))
+    leaves = np.append(0, np.cumsum(np.isin(piece.kind, (TokenKind.JUMP, TokenKind.NEXT))))
+    follows = np.zeros(len(wait), dtype=bool)
+    follows[1:] = (
+        (owner[1:] == owner[:-1])
+        & (first[1:] - wait[:-1] <= NEAR)
+        & (vector[first[1:]] > vector[wait[:-1]])
+        & (leaves[wait[1:]] == leaves[wait[:-1]])
+    )
+    begins = np.flatnonzero(~follows)
+    count = np.diff(np.append(begins, len(wait)))
+    last = begins + count - 1
+    cycles = ends[wait[last]] - ends[first[begins]]
+    stall = np.add.reduceat(piece.stall[wait].astype(np.int64), begins)
+    found = np.stack([piece.line[first[begins]], piece.line[wait[last]], count, cycles, stall], axis=1)
+    return found[count >= LEAST].astype(np.int64)

@@ -1,0 +1,192 @@
+"""Memory latency of code lines, from counters of operations in flight that were sampled with the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.line_stats import total
+from rcv_py.analysis.latency import memory_reference
+from rcv_py.analysis.latency.level_split import QueueSamples, returns, split_levels
+from rcv_py.analysis.latency.memory_ops import (
+    LEVEL_COUNTERS,
+    LevelCounter,
+    MemoryOps,
+    has_levels,
+    is_store,
+    levels,
+    memory_ops,
+    position,
+)
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+ASSUMPTION = (
+    "Estimate: loads and stores are separate queues, told apart by the latencies that explain the counted "
+    "levels best; inside a queue of the compute unit the oldest operation comes back first; no sample means "
+    "nothing in flight."
+)
+HOW = (
+    "Record them with rocprofv3: --att --att-perfcounters "
+    '"SQ_INST_LEVEL_VMEM SQ_INST_LEVEL_LDS" --att-perfcounter-ctrl 1.'
+)
+SAMPLED = (
+    "This capture has PC samples instead of a thread trace, so nothing tells when an operation was issued."
+)
+NO_LEVELS = (
+    "Memory latency needs counters of operations in flight (SQ_INST_LEVEL_VMEM, SQ_INST_LEVEL_LDS), and this "
+    f"capture has none. {HOW}"
+)
+NO_COUNTERS = (
+    "Memory latency needs counters of operations in flight, and the hardware streams counters into a trace "
+    "on gfx9 only."
+)
+NO_WAVES = "Counters of operations in flight were recorded, but no wave with memory instructions is loaded."
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryLatency:
+    """One row a counter and code line; the longest mean of a counter first."""
+
+    unit: tuple[str, ...]  # what the counter counts, e.g. "LDS"
+    line: np.ndarray  # int32, row of the code table
+    mean: np.ndarray  # float64, cycles from issue to return
+    std: np.ndarray  # float64, cycles, 0 for a single sample
+    error: np.ndarray  # float64, cycles: uncertainty of the mean
+    samples: np.ndarray  # int64, executions whose return is known
+    censored: np.ndarray  # int64, executions that were in flight at the last sample
+    issue: np.ndarray  # float64, cycles an execution was issuing, on average
+    stall: np.ndarray  # float64, cycles an execution stalled, on average
+    interval: int  # cycles between samples; 0 without samples
+    assumption: str
+    reason: str = ""  # why there is no row, and what to do
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+
+def memory_latency(
+    trace: Trace, batches: Iterable[WaveBatch], rule: ReferenceRule = ReferenceRule.OURS
+) -> MemoryLatency:
+    """Return the latency of memory instructions that a level counter counts.
+
+    Our rule: `level_split`.  The reference's: `memory_reference`.  Its mean issue and stall are sums over all
+    executions by the number of samples, ours are by the number of executions.
+    """
+    is_reference = rule is ReferenceRule.REFERENCE
+    assumption = memory_reference.ASSUMPTION if is_reference else ASSUMPTION
+    if not has_levels(trace):
+        return _nothing(assumption, _why_no_levels(trace))
+    batches = tuple(batches)
+    counted = len({wave.row for batch in batches for wave in batch.waves})
+    if counted < len(trace.waves):
+        assumption += f" Only {counted:,} of {len(trace.waves):,} waves are read: far too low until all are."
+    ops = memory_ops(batches, len(trace.code))
+    tables = []
+    for counter in LEVEL_COUNTERS:
+        at = position(trace.counter_names, counter)
+        if at < 0:
+            continue
+        values = (_reference if is_reference else _estimate)(trace, ops, at, counter)
+        tables.append(_table(counter, ops.of(counter), values, is_reference))
+    if not sum(len(table) for table in tables):
+        return _nothing(assumption, NO_WAVES)
+    return _joined(tables, assumption)
+
+
+def _why_no_levels(trace: Trace) -> str:
+    if not trace.has_thread_trace:
+        return SAMPLED
+    return NO_LEVELS if trace.gfxip <= 9 else NO_COUNTERS
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """Line and latency of operations; NaN while in flight."""
+
+    line: np.ndarray  # int64
+    latency: np.ndarray  # float64, cycles
+    interval: int  # cycles between samples
+
+
+def _reference(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> _Values:
+    parts = [memory_reference.reference_values(ops, samples, at, counter) for samples in trace.counters]
+    line, latency = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    return _Values(line, latency, memory_reference.INTERVAL)
+
+
+def _estimate(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> _Values:
+    mine = ops.of(counter)
+    order = np.argsort(mine.issue, kind="stable")
+    mine = mine.rows(order)
+    queue = is_store(trace.code, mine.line).astype(np.int64) * counter.has_stores
+    units, rows = [], []
+    for samples in trace.counters:
+        for cu in np.unique(mine.cu[mine.se == samples.se]).tolist():
+            found = levels(samples, at, cu)
+            here = (mine.se == samples.se) & (mine.cu == cu)
+            own = [np.flatnonzero(here & (queue == number)) for number in np.unique(queue).tolist()]
+            if len(found.time):
+                units.append(QueueSamples(found, tuple(mine.issue[part] for part in own)))
+                rows.append(own)
+    latency = np.full(len(mine), np.nan)
+    for unit, parts, split in zip(units, rows, split_levels(units), strict=True):
+        for part, level in zip(parts, split, strict=True):
+            done = returns(unit.levels.time, level, mine.issue[part], unit.levels.interval)
+            latency[part] = done - mine.issue[part]
+    covered = np.concatenate([np.zeros(0, dtype=np.int64), *(part for own in rows for part in own)])
+    interval = max((unit.levels.interval for unit in units), default=0)
+    return _Values(mine.line[covered], latency[covered], interval)
+
+
+def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference: bool) -> MemoryLatency:
+    """Statistics of the latencies by line; lines of which no return is known are left out."""
+    line, latency, interval = values.line, values.latency, values.interval
+    size = int(max(ops.line.max(initial=-1), line.max(initial=-1))) + 1
+    known = ~np.isnan(latency)
+    count = np.bincount(line[known], minlength=size)
+    executed = np.bincount(ops.line, minlength=size)
+    censored = np.bincount(line[~known], minlength=size)
+    if is_reference:
+        censored = executed - count
+    mean = _mean(np.bincount(line[known], latency[known], size), count)
+    square = np.bincount(line[known], (latency[known] - mean[line[known]]) ** 2, size)
+    std = np.sqrt(np.where(count > 1, square / np.maximum(count - 1, 1), 0.0))
+    error = _error(std, count, interval, is_reference)
+    by = count if is_reference else executed
+    issue, stall = (_mean(total(ops.line, column, size), by) for column in (ops.busy, ops.stall))
+    rows = np.flatnonzero(count)
+    rows = rows[np.argsort(-mean[rows], kind="stable")]
+    numbers = (column[rows] for column in (mean, std, error, count, censored, issue, stall))
+    return MemoryLatency((counter.unit,) * len(rows), rows.astype(np.int32), *numbers, interval, "")
+
+
+def _error(std: np.ndarray, count: np.ndarray, interval: int, is_reference: bool) -> np.ndarray:
+    """Uncertainty of a mean: the spread, and that a return is known to lie between two samples only."""
+    if is_reference:
+        return np.sqrt(std**2 + interval**2 / 3) / np.sqrt(
+            np.where(count == 1, 0.01, np.maximum(count - 1.5, 0.01))
+        )
+    return np.sqrt(std**2 + interval**2 / 12) / np.sqrt(np.maximum(count, 1))
+
+
+def _mean(sums: np.ndarray, count: np.ndarray) -> np.ndarray:
+    return np.divide(sums, count, out=np.zeros(len(count), dtype=np.float64), where=count > 0)
+
+
+def _joined(tables: list[MemoryLatency], assumption: str) -> MemoryLatency:
+    names = ("line", "mean", "std", "error", "samples", "censored", "issue", "stall")
+    columns = (np.concatenate([getattr(table, name) for table in tables]) for name in names)
+    unit = tuple(unit for table in tables for unit in table.unit)
+    interval = max(table.interval for table in tables)
+    return MemoryLatency(unit, *columns, interval, assumption)
+
+
+def _nothing(assumption: str, reason: str) -> MemoryLatency:
+    whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
+    return MemoryLatency(
+        (), whole.astype(np.int32), real, real, real, whole, whole, real, real, 0, assumption, reason
+    )

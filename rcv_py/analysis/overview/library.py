@@ -1,0 +1,220 @@
+"""A capture as one row of a library: what ran, what it cost, where, and whether to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.compare.launch import launch_of
+from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.cost.place_text import NO_PLACE, instruction_place
+from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
+from rcv_py.analysis.device.occupancy_limits import occupancy_limits
+from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.health.capture_health import HEALTHY, capture_health, headline, verdict
+from rcv_py.analysis.health.twins import LineCosts, fingerprint, line_costs, twin_noise
+from rcv_py.base.text import short_kernel
+from rcv_py.model.code import CodeTable
+from rcv_py.model.resources import RunFacts
+from rcv_py.model.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LibraryRow:
+    """One capture; numbers are 0 and texts "" where it does not tell.  `error`: why it cannot be opened."""
+
+    path: Path
+    name: str
+    kernel: str = ""  # short
+    waves: int = 0  # traced
+    instructions: int = 0  # of the program, labels left out
+    executed: int = 0  # of them ran
+    mapped: int = 0  # of them have a source line
+    hits: int = 0  # executions
+    latency: int = 0  # cycles of all traced waves
+    stall: int = 0  # cycles of it
+    top: str = ""  # the instruction with most stall, or most samples
+    top_line: int = -1  # its code line
+    top_share: float = 0.0  # of all stall, 0 to 1
+    top_source: str = ""  # file:line, "" if it has none
+    mean_waves: float = 0.0  # resident on all compute units seen, weighted with time
+    peak_waves: int = 0
+    health: str = HEALTHY  # headline
+    verdict: str = HEALTHY  # how many notes of each severity
+    serious: int = 0  # errors and warnings
+    twin: str = ""  # name of the first capture in the library with the same instructions
+    noise: float = -1.0  # difference per execution from that twin, 0.05 is 5 %; -1 if unknown
+    error: str = ""
+    duration: int = -1  # cycles of the launch, -1 if no file tells when waves began and ended
+    duration_ns: float = -1.0  # the same in time; without it that of the table of launches; -1 if unknown
+    bound: str = ""  # class such as memory-bound, if findings were asked for
+    finding: str = ""  # the first one, if findings were asked for
+    fit: int = -1  # waves of a SIMD that fit, -1 if not known
+    most_fit: int = -1  # that the device has room for
+    limiter: str = ""  # what keeps more from fitting, "" if nothing does
+    has_occupancy: bool = False
+    has_costs: bool = False  # the capture tells executions and cycles
+    isa: str = ""  # fingerprint of the instructions
+    costs: LineCosts | None = None  # to compare twins by
+
+
+def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings | None = None) -> LibraryRow:
+    """Return the row of an open capture, without reading its waves.
+
+    `facts` are what the tables of the run tell; `findings` are of its waves, None if they were not looked at.
+    """
+    code = trace.code
+    rows = ~code.is_label
+    notes = capture_health(trace)
+    top, share = _top(code)
+    curve = steps(trace.occupancy).get(-1)
+    numbers = None if curve is None or not len(trace.occupancy) else occupancy_numbers(curve)
+    return LibraryRow(
+        trace.path,
+        trace.name,
+        short_kernel(trace.kernel_name) if trace.kernel_name else "",
+        len(trace.waves),
+        int(np.count_nonzero(rows)),
+        int(np.count_nonzero(code.hits[rows])),
+        code.mapped_rows,
+        int(code.hits.sum()),
+        int(code.latency.sum()),
+        int(code.stall.sum()),
+        " ".join(code.text[top].split()) if top >= 0 else "",
+        top,
+        share,
+        _source(trace, top),
+        0.0 if numbers is None else numbers.mean,
+        0 if numbers is None else numbers.peak,
+        headline(notes),
+        verdict(notes),
+        sum(note.is_serious for note in notes),
+        isa=fingerprint(code),
+        costs=line_costs(code),
+        has_occupancy=numbers is not None,
+        has_costs=bool(code.hits.any()),
+        **_launch(trace, facts),
+        **_limits(trace, facts),
+        **_judged(findings),
+    )
+
+
+def _launch(trace: Trace, facts: RunFacts | None) -> dict[str, Any]:
+    launch = launch_of(trace)
+    cycles = -1 if launch is None else launch.duration
+    ns = trace.clock.ns(cycles) if cycles >= 0 else None
+    told = facts.kernel.ns if facts is not None and facts.kernel is not None else -1
+    return {"duration": cycles, "duration_ns": float(told if ns is None else ns)}
+
+
+def _limits(trace: Trace, facts: RunFacts | None) -> dict[str, Any]:
+    if not len(trace.code):
+        return {}
+    found = occupancy_limits(trace, facts)
+    limiter = "" if found.binding is None else found.binding.name
+    return {"fit": found.waves, "most_fit": found.cap, "limiter": limiter}
+
+
+def _judged(findings: Findings | None) -> dict[str, Any]:
+    if findings is None:
+        return {}
+    # The class is a field of its own where findings have one.
+    bound = getattr(findings, "bound_class", None)
+    return {"bound": "" if bound is None else bound.name, "finding": findings.headline}
+
+
+def _top(code: CodeTable) -> tuple[int, float]:
+    """The code line with most stall, -1 if nothing stalled, and its share of all stall."""
+    stall = code.stall if code.stall.any() or code.samples_stalled is None else code.samples_stalled
+    whole = int(stall.sum())
+    if not whole:
+        return -1, 0.0
+    top = int(np.argmax(stall))
+    return top, int(stall[top]) / whole
+
+
+def _source(trace: Trace, line: int) -> str:
+    place = instruction_place(trace, line)
+    return "" if place == NO_PLACE else place
+
+
+def with_twins(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:
+    """Name the captures that hold the same instructions, and tell by how much they differ per execution.
+
+    The first of each group is what the others are compared with; a placeholder is nobody's twin.
+    """
+    first: dict[str, LibraryRow] = {}
+    for row in rows:
+        if row.isa and row.hits:
+            first.setdefault(row.isa, row)
+    return tuple(_with_twin(row, first.get(row.isa)) for row in rows)
+
+
+def _with_twin(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
+    if other is None or other is row or not row.hits or row.costs is None or other.costs is None:
+        return row
+    noise = twin_noise(other.costs, row.costs)
+    return replace(row, twin=other.name, noise=-1.0 if noise is None else noise.per_hit)
+
+
+def _if_open(row: LibraryRow, value: int) -> int | None:
+    """The value, None of a capture that cannot be opened."""
+    return None if row.error else value
+
+
+# What programs get: a name and a value of plain types.
+FIELDS: tuple[tuple[str, Callable[[LibraryRow], Any]], ...] = (
+    ("capture", lambda row: row.name),
+    ("path", lambda row: str(row.path)),
+    ("kernel", lambda row: row.kernel),
+    ("duration", lambda row: row.duration if row.duration >= 0 else None),
+    ("duration_ns", lambda row: round(row.duration_ns, 1) if row.duration_ns >= 0 else None),
+    ("bound", lambda row: row.bound),
+    ("finding", lambda row: row.finding),
+    ("waves_per_simd", lambda row: row.fit if row.fit >= 0 else None),
+    ("most_waves_per_simd", lambda row: row.most_fit if row.most_fit >= 0 else None),
+    ("limiter", lambda row: row.limiter),
+    ("waves", lambda row: _if_open(row, row.waves)),
+    ("instructions", lambda row: row.instructions or None),
+    ("executed", lambda row: row.executed if row.has_costs else None),
+    ("mapped", lambda row: row.mapped if row.instructions else None),
+    ("hits", lambda row: row.hits if row.has_costs else None),
+    ("latency", lambda row: row.latency if row.has_costs else None),
+    ("stall", lambda row: row.stall if row.has_costs else None),
+    ("stall_share", lambda row: round(row.stall / row.latency, 6) if row.latency else None),
+    ("top_line", lambda row: row.top_line if row.top_line >= 0 else None),
+    ("top_instruction", lambda row: row.top),
+    ("top_stall_share", lambda row: round(row.top_share, 6) if row.top_line >= 0 else None),
+    ("top_source", lambda row: row.top_source),
+    ("mean_waves", lambda row: round(row.mean_waves, 4) if row.has_occupancy else None),
+    ("peak_waves", lambda row: row.peak_waves if row.has_occupancy else None),
+    ("health", lambda row: row.health if not row.error else ""),
+    ("verdict", lambda row: row.verdict if not row.error else ""),
+    ("serious_notes", lambda row: _if_open(row, row.serious)),
+    ("twin", lambda row: row.twin),
+    ("twin_noise", lambda row: round(row.noise, 6) if row.noise >= 0 else None),
+    ("error", lambda row: row.error),
+)
+
+# How to rank rows: what is compared, and whether the largest comes first.
+ORDERS = {
+    # Where no clock tells the length of a cycle, half a nanosecond is taken.
+    "duration": (lambda row: row.duration_ns if row.duration_ns >= 0 else row.duration / 2, True),
+    "latency": (lambda row: row.latency, True),
+    "waves": (lambda row: row.waves, True),
+    "stall": (lambda row: row.stall / row.latency if row.latency else 0.0, True),
+    "health": (lambda row: (bool(row.error), row.serious), True),
+    "occupancy": (lambda row: row.mean_waves, True),
+    "kernel": (lambda row: row.kernel.lower(), False),
+    "capture": (lambda row: str(row.path), False),
+}
+
+
+def ranked_rows(rows: Sequence[LibraryRow], order: str) -> tuple[LibraryRow, ...]:
+    """Return the rows by one of `ORDERS`; equal ones stay as they were."""
+    key, is_falling = ORDERS[order]
+    return tuple(sorted(rows, key=key, reverse=is_falling))

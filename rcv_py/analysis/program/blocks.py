@@ -1,0 +1,175 @@
+"""Basic blocks: runs of code lines that are entered at the top and left at the bottom.
+
+```
+ row                      block
+  0  ; my_kernel          0 my_kernel   the entry: a kernel begins
+  1  s_load_dword …       0
+  2  ds_read …            1 block 1     somebody jumps here
+  6  s_cbranch_scc1 -5    1             a branch ends its block
+  7  s_endpgm             2 block 2
+```
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import CostColumns
+from rcv_py.analysis.program.branches import Branches
+from rcv_py.analysis.program.flow import Flow, flow
+from rcv_py.model.code import CodeTable
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """One row a block, in program order; every code line belongs to exactly one."""
+
+    first: np.ndarray  # int32, first code row
+    stop: np.ndarray  # int32, code row behind the last one
+    name: tuple[str, ...]  # that of its label, else `block` and its number
+    label: np.ndarray  # int32, code row of the label it begins with, -1 if there is none
+    head: np.ndarray  # int32, its first instruction; its first row if it has none
+    kernel: np.ndarray  # int32, row of `CodeTable.kernels`, -1 if it belongs to none
+    is_entry: np.ndarray  # bool, a kernel begins here
+    edge_from: np.ndarray  # int32 [edges], block
+    edge_to: np.ndarray  # int32 [edges], block that may run next
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @cached_property
+    def of_row(self) -> np.ndarray:
+        """The block of each code row, int32."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), self.stop - self.first)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCosts:
+    """One row a block: sums over its instructions."""
+
+    lines: np.ndarray  # int64, instructions, labels not counted
+    hits: np.ndarray  # int64, executions of its first instruction
+    latency: np.ndarray  # int64
+    stall: np.ndarray  # int64
+    idle: np.ndarray  # int64
+    executed: np.ndarray  # bool, any of its lines ran or has a cost
+
+    @cached_property
+    def cost(self) -> np.ndarray:
+        """Latency plus idle, int64."""
+        return self.latency + self.idle
+
+
+def blocks(code: CodeTable, found: Branches | None = None) -> Blocks:
+    """Return the blocks of all kernels.
+
+    A block begins at a kernel, at a label, behind a branch or an end of the program, and wherever a jump
+    goes to: by the operand of a direct branch, else by the jumps that were seen (`found`).  A jump that was
+    seen to go elsewhere than its operand says (tokens are missing in the record) counts for nothing.
+    """
+    n = len(code)
+    how = flow(code)
+    source, target = _jumps(how, found)
+    begins = _begins(code, how, target)
+    first = np.flatnonzero(begins).astype(np.int32)
+    stop = np.append(first[1:], n).astype(np.int32)[: len(first)]
+    of_row = np.repeat(np.arange(len(first)), stop - first)
+    starts = np.isin(first, [kernel.first for kernel in code.kernels])
+    last = stop[:-1] - 1
+    onward = how.falls[last] & ~starts[1:] & (code.codeobj[last] == code.codeobj[first[1:]])
+    edges = _edges((of_row[source], of_row[target]), onward)
+    label = np.where(code.is_label[first], first, -1).astype(np.int32)
+    names = _names(code, first, label)
+    return Blocks(first, stop, names, label, _heads(code, first, stop), code.kernel[first], starts, *edges)
+
+
+def by_label(table: Blocks) -> Blocks:
+    """Return the blocks joined into sections: from each label or kernel to the next one; without edges."""
+    starts = np.flatnonzero((table.label >= 0) | table.is_entry | (np.arange(len(table)) == 0))
+    first = table.first[starts]
+    stop = np.append(first[1:], table.stop[-1:]).astype(np.int32)[: len(first)]
+    nothing = np.zeros(0, dtype=np.int32)
+    return Blocks(
+        first,
+        stop,
+        tuple(table.name[at] for at in starts.tolist()),
+        table.label[starts],
+        table.head[starts],
+        table.kernel[starts],
+        table.is_entry[starts],
+        nothing,
+        nothing,
+    )
+
+
+def block_costs(table: Blocks, code: CodeTable, costs: CodeTable | CostColumns) -> BlockCosts:
+    """Return the sums of hits, latency, stall and idle over each block; labels cost nothing."""
+    if not len(table):
+        nothing = np.zeros(0, dtype=np.int64)
+        return BlockCosts(*(nothing for _ in range(5)), nothing.astype(bool))
+    real = ~code.is_label
+
+    def sums(column: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(np.where(real, column, 0).astype(np.int64), table.first)
+
+    total = sums(costs.hits)
+    cycles = [sums(column) for column in (costs.latency, costs.stall, costs.idle)]
+    ran = (total > 0) | (cycles[0] > 0) | (cycles[2] > 0)
+    hits = np.where(real, costs.hits, 0).astype(np.int64)[table.head]
+    return BlockCosts(sums(real), hits, *cycles, ran)
+
+
+def _jumps(how: Flow, found: Branches | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return (source, target) code rows of all jumps that are known."""
+    source = np.flatnonzero(how.target >= 0)
+    target = how.target[source]
+    if found is None:
+        return source, target
+    indirect = how.target[found.source] < 0
+    return (
+        np.concatenate([source, found.source[indirect]]),
+        np.concatenate([target, found.target[indirect]]),
+    )
+
+
+def _begins(code: CodeTable, how: Flow, target: np.ndarray) -> np.ndarray:
+    """Return whether each row begins a block; a run of labels belongs to the block behind it."""
+    n = len(code)
+    begins = np.zeros(n, dtype=bool)
+    begins[:1] = True
+    begins[[kernel.first for kernel in code.kernels if kernel.first < n]] = True
+    begins[1:] |= code.codeobj[1:] != code.codeobj[:-1]
+    begins[1:] |= how.is_branch[:-1] | ~how.falls[:-1]
+    begins[1:] |= code.is_label[1:] & ~code.is_label[:-1]
+    # A jump to the instruction behind labels enters at the first of the labels.
+    not_label = np.where(code.is_label, -1, np.arange(n))
+    run_first = np.maximum.accumulate(np.append(-1, not_label))[:n] + 1
+    begins[run_first[target]] = True
+    return begins
+
+
+def _edges(jump: tuple[np.ndarray, np.ndarray], onward: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct (from, to) blocks, sorted; `onward` says which run on into the next one."""
+    fall = np.flatnonzero(onward)
+    source, target = (blocks.astype(np.int64) for blocks in jump)
+    pairs = np.unique(np.concatenate([fall << 32 | (fall + 1), source << 32 | target]))
+    return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
+
+
+def _heads(code: CodeTable, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
+    """Return the first instruction of each block."""
+    n = len(code)
+    nearest = np.minimum.accumulate(np.where(code.is_label, n, np.arange(n))[::-1])[::-1]
+    head = nearest[first] if len(first) else first
+    return np.where(head < stop, head, first).astype(np.int32)
+
+
+def _names(code: CodeTable, first: np.ndarray, label: np.ndarray) -> tuple[str, ...]:
+    kernels = {kernel.first: kernel.demangled for kernel in code.kernels}
+    return tuple(
+        kernels.get(row) or (code.text[row].lstrip("; ").rstrip(": ") if at >= 0 else f"block {number}")
+        for number, (row, at) in enumerate(zip(first.tolist(), label.tolist(), strict=True))
+    )

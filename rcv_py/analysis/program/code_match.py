@@ -1,0 +1,142 @@
+"""Do the instruction texts belong to the trace?
+
+The record tells of every execution which unit it went to, and so does the mnemonic of its instruction.
+
+Both agree on every execution of a genuine capture.  If `code.json` is that of another build, of another code
+object, or shifted by a row, executions of loads fall on arithmetic and the like: then every text, source
+place and cause is that of another instruction, and nothing may be concluded from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import pieces
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import count, percent
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import KIND_COUNT, TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+# Genuine captures have no mismatch at all; texts shifted by a single row had 24 % and more.  One in two
+# hundred
+# leaves room for an instruction that a later device sends elsewhere.
+MOST_MISMATCHES = 0.005
+LEAST_MISMATCHES = 4  # executions: fewer prove nothing
+EXAMPLES = 3
+
+# Kinds that mean the same unit: branches taken or not, matrix instructions that the record calls VALU, and
+# vector
+# memory whatever the address space.  Messages, s_endpgm and barriers are told differently by generation and
+# are
+# not judged.
+_SAME = {
+    TokenKind.NEXT: TokenKind.JUMP,
+    TokenKind.MATRIX: TokenKind.VALU,
+    TokenKind.FLAT: TokenKind.VMEM,
+    TokenKind.BVH: TokenKind.VMEM,
+}
+_JUDGED = frozenset(
+    (
+        TokenKind.SMEM,
+        TokenKind.SALU,
+        TokenKind.VMEM,
+        TokenKind.LDS,
+        TokenKind.VALU,
+        TokenKind.JUMP,
+        TokenKind.IMMED,
+    )
+)
+_UNIT = {
+    TokenKind.SMEM: "SMEM",
+    TokenKind.SALU: "SALU",
+    TokenKind.VMEM: "VMEM",
+    TokenKind.LDS: "LDS",
+    TokenKind.VALU: "VALU",
+    TokenKind.JUMP: "a branch",
+    TokenKind.IMMED: "the sequencer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CodeMatch:
+    """How many executions went to another unit than their instruction's text names."""
+
+    judged: int  # executions whose kind and whose mnemonic are known
+    mismatched: int
+    examples: tuple[tuple[int, TokenKind, int], ...] = ()  # (code row, unit that was recorded, executions)
+
+    @property
+    def share(self) -> float:
+        """Mismatching part of the judged executions, 0 if none was judged."""
+        return self.mismatched / self.judged if self.judged else 0.0
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the texts are those of other code."""
+        return self.mismatched >= LEAST_MISMATCHES and self.share > MOST_MISMATCHES
+
+    @property
+    def sentence(self) -> str:
+        """What was found; "" if the texts fit."""
+        if not self.is_wrong:
+            return ""
+        return (
+            f"The instruction texts do not belong to this trace: {count(self.mismatched)} of "
+            f"{count(self.judged)} executions ({percent(self.mismatched, self.judged)}) went to another unit "
+            "than the text of their instruction names."
+        )
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the list of problems says of it; nothing if the texts fit."""
+        if not self.is_wrong:
+            return ()
+        return (Problem(Severity.ERROR, "code.json", self.sentence, f"{CONSEQUENCE} {REMEDY}"),)
+
+    def examples_text(self, code: CodeTable) -> str:
+        """The instructions with most mismatches and where they went, as a sentence; "" if the texts fit."""
+        told = [f"#{row} {code.text[row].strip()} went to {_UNIT[kind]}" for row, kind, _ in self.examples]
+        return f"For example {'; '.join(told)}." if told and self.is_wrong else ""
+
+
+TITLE = "The instruction texts are those of another code object"
+CONSEQUENCE = (
+    "Instruction texts, source places, waits and causes are those of other instructions, so nothing is "
+    "concluded from them; cycles and executions by themselves are right."
+)
+REMEDY = (
+    "Take code.json from the same recording as the wave files, decode the recording again with the code "
+    "objects that were loaded when it was made, or record again without rebuilding in between."
+)
+UNKNOWN = CodeMatch(0, 0)
+
+
+def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
+    """Return how well the executions of some waves fit the instruction texts, each wave once."""
+    rows = len(trace.code)
+    same = np.array([_SAME.get(TokenKind(kind), kind) for kind in range(KIND_COUNT)], dtype=np.uint8)
+    is_judged = np.isin(np.arange(KIND_COUNT), list(_JUDGED))
+    by_text = same[np.minimum(trace.code.kind, KIND_COUNT - 1)]
+    table = np.zeros((rows, KIND_COUNT), dtype=np.int64)
+    for piece in pieces(batches):
+        known = (piece.line >= 0) & (piece.line < rows)
+        key = (
+            piece.line[known].astype(np.int64) * KIND_COUNT
+            + same[np.minimum(piece.kind[known], KIND_COUNT - 1)]
+        )
+        table += np.bincount(key, minlength=rows * KIND_COUNT).reshape(rows, KIND_COUNT)
+    table[:, ~is_judged] = 0
+    table[~is_judged[by_text]] = 0
+    wrong = table.copy()
+    wrong[np.arange(rows), by_text] = 0
+    worst = np.argsort(-wrong, axis=None, kind="stable")[:EXAMPLES].tolist() if rows else []
+    places = [divmod(at, KIND_COUNT) for at in worst]
+    examples = tuple(
+        (row, TokenKind(kind), int(wrong[row, kind])) for row, kind in places if wrong[row, kind]
+    )
+    return CodeMatch(int(table.sum()), int(wrong.sum()), examples)

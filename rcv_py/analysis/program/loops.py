@@ -1,0 +1,175 @@
+"""Loops of a program: jumps back to a block through which every way to the jump leads.
+
+```
+ block   depth
+   0       0
+   1  ┐    1     header of the outer loop
+   2  ┐    2     header of the inner one
+   3  ┘    2     jumps back to 2
+   4  ┘    1     jumps back to 1
+```
+The header of a loop dominates the block that jumps back (Aho, Sethi, Ullman: natural loops); a jump to a
+lower address that does not, as compilers use them for code moved out of line, makes no loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.program.blocks import Blocks
+from rcv_py.analysis.program.branches import Branches
+from rcv_py.analysis.program.dominators import immediate_dominators, intervals
+
+
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """One row a loop, sorted by its header; `depth_of_block` has one row a block."""
+
+    header: np.ndarray  # int32, block it begins with
+    first: np.ndarray  # int32, lowest code row of its blocks
+    stop: np.ndarray  # int32, code row behind the highest one
+    depth: np.ndarray  # int32, from 1; a loop inside another one is deeper
+    back: np.ndarray  # int64, times it was continued: ways taken back to the header
+    rounds: np.ndarray  # int64, executions of the header
+    depth_of_block: np.ndarray  # int32 [blocks], in how many loops a block is
+    back_from: np.ndarray  # int32 [back edges], block
+    back_to: np.ndarray  # int32 [back edges], block: a header
+
+    def __len__(self) -> int:
+        return len(self.header)
+
+    @property
+    def entries(self) -> np.ndarray:
+        """How often each loop was entered from outside, int64."""
+        return np.maximum(0, self.rounds - self.back)
+
+
+def loops(table: Blocks, found: Branches | None = None) -> Loops:
+    """Return the natural loops of all kernels; `found` counts their rounds (else they are 0).
+
+    Nearly linear in blocks and edges, however deep loops are nested.
+    """
+    after, before = _neighbours(table)
+    enter, leave = intervals(immediate_dominators(after, before, _roots(table, after, before)))
+    a, b = table.edge_from, table.edge_to
+    is_back = (enter[b] <= enter[a]) & (leave[a] <= leave[b])  # the target dominates the source
+    tail, head = a[is_back], b[is_back]
+    headers = np.unique(head)
+    low, high, depth = _nested(headers[np.argsort(-enter[headers])].tolist(), _by_head(tail, head), before)
+    return Loops(
+        headers,
+        table.first[low[headers]],
+        table.stop[high[headers]],
+        depth[headers],
+        _continued(table, tail, head, headers, found),
+        _executed(table, headers, found),
+        depth,
+        tail,
+        head,
+    )
+
+
+def _neighbours(table: Blocks) -> tuple[list[list[int]], list[list[int]]]:
+    after: list[list[int]] = [[] for _ in range(len(table))]
+    before: list[list[int]] = [[] for _ in range(len(table))]
+    for a, b in zip(table.edge_from.tolist(), table.edge_to.tolist(), strict=True):
+        after[a].append(b)
+        before[b].append(a)
+    return after, before
+
+
+def _roots(table: Blocks, after: list[list[int]], before: list[list[int]]) -> list[int]:
+    """Return where a run may begin.
+
+    Blocks that nothing known leads to count as places to begin, so that the rest says something all the same.
+    """
+    wanted = [block for block in range(len(table)) if table.is_entry[block] or not before[block]]
+    seen: set[int] = set()
+    more = []
+    for root in [*wanted, *range(len(table))]:
+        if root not in seen:
+            more.append(root)
+            _reach(root, after, seen)
+    return list(dict.fromkeys([*wanted, *more]))
+
+
+def _reach(root: int, after: list[list[int]], seen: set[int]) -> None:
+    seen.add(root)
+    todo = [root]
+    while todo:
+        fresh = [way for way in after[todo.pop()] if way not in seen]
+        seen.update(fresh)
+        todo += fresh
+
+
+def _by_head(tail: np.ndarray, head: np.ndarray) -> dict[int, list[int]]:
+    tails: dict[int, list[int]] = {}
+    for a, b in zip(tail.tolist(), head.tolist(), strict=True):
+        tails.setdefault(b, []).append(a)
+    return tails
+
+
+def _nested(
+    headers: list[int], tails: dict[int, list[int]], before: list[list[int]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the lowest and the highest block of the loop of each header, and in how many loops a block is.
+
+    All have one row a block.  `headers` come from the innermost outwards: what is inside a loop that is known
+    is one block from then on, its header, as no other of its blocks is entered from outside of it.
+    """
+    count = len(before)
+    outer, whole = [-1] * count, list(range(count))  # the header of the loop around a block; where it went
+    low, high = list(range(count)), list(range(count))
+    for header in headers:
+        todo = [_find(whole, tail) for tail in tails[header]]
+        while todo:
+            block = todo.pop()
+            if block == header or whole[block] == header:
+                continue
+            whole[block] = outer[block] = header
+            low[header], high[header] = min(low[header], low[block]), max(high[header], high[block])
+            todo += [_find(whole, other) for other in before[block]]
+    depth = np.zeros(count, dtype=np.int32)
+    for header in reversed(headers):
+        depth[header] = 1 + (depth[outer[header]] if outer[header] >= 0 else 0)
+    is_header = np.zeros(count, dtype=bool)
+    is_header[headers] = True
+    around = np.array(outer, dtype=np.int64)
+    inner = (around >= 0) & ~is_header
+    depth[inner] = depth[around[inner]]
+    return np.array(low, dtype=np.int32), np.array(high, dtype=np.int32), depth
+
+
+def _find(whole: list[int], block: int) -> int:
+    """The header that a block has become part of; shortens the way there for the next time."""
+    top = block
+    while whole[top] != top:
+        top = whole[top]
+    while whole[block] != top:
+        whole[block], block = top, whole[block]
+    return top
+
+
+def _continued(
+    table: Blocks, tail: np.ndarray, head: np.ndarray, headers: np.ndarray, found: Branches | None
+) -> np.ndarray:
+    """Return how often the ways back to each header were taken, int64."""
+    back = np.zeros(len(headers), dtype=np.int64)
+    if found is None or not len(found.ran):
+        return back
+    edge = tail.astype(np.int64) << 32 | head
+    jump = table.of_row[found.source].astype(np.int64) << 32 | table.of_row[found.target]
+    is_back = np.isin(jump, edge)
+    np.add.at(back, np.searchsorted(headers, jump[is_back] & 0xFFFFFFFF), found.taken[is_back])
+    falls = head[tail == head - 1]  # the block above falls into its header
+    last = table.stop[falls - 1] - 1
+    back[np.searchsorted(headers, falls)] += found.ran[last] - found.jumped[last]
+    return back
+
+
+def _executed(table: Blocks, headers: np.ndarray, found: Branches | None) -> np.ndarray:
+    if found is None or not len(found.ran):
+        return np.zeros(len(headers), dtype=np.int64)
+    return found.ran[table.head[headers]].astype(np.int64)

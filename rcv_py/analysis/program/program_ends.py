@@ -1,0 +1,29 @@
+"""Time under s_endpgm: the trace counts it as execution, but a wave only waits there for its last operations.
+
+It issues once, within `ISSUE` cycles; what the token lasts beyond that keeps its slot, not its SIMD.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import Piece
+from rcv_py.model.code import CodeTable
+
+ISSUE = 4  # cycles a scalar instruction takes to issue
+
+
+def ends_of(code: CodeTable) -> np.ndarray:
+    """Whether each code row ends a program; bool [code rows]."""
+    return np.fromiter((text.startswith("s_endpgm") for text in code.text), dtype=bool, count=len(code.text))
+
+
+def under_end(piece: Piece, ends: np.ndarray) -> np.ndarray:
+    """Return the cycles of each token beyond the issue of an end of a program, int64 [tokens]; else 0."""
+    rest = np.zeros(len(piece), dtype=np.int64)
+    if ends.any():
+        known = (piece.line >= 0) & (piece.line < len(ends))
+        at = np.flatnonzero(known)
+        at = at[ends[piece.line[at]]]
+        rest[at] = np.maximum(0, piece.busy[at].astype(np.int64) - ISSUE)
+    return rest

@@ -1,0 +1,103 @@
+"""Everything worth knowing of one executed instruction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.iterations import hit_of
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import WaveState
+from rcv_py.model.tokens import Waits
+from rcv_py.model.waves import Wave
+
+
+@dataclass(frozen=True, slots=True)
+class TokenDetails:
+    """One token: when, how long, after what, waiting for what."""
+
+    line: int  # code row, -1 if none matched
+    hit: int  # how often the wave ran the line before
+    hits: int  # how often the wave runs the line
+    start: int  # cycles, aligned
+    stall: int
+    busy: int
+    idle: int  # cycles between the latest end so far in the wave (its begin for the first) and the start
+    states: tuple[int, ...]  # cycles in each WaveState while the token lasted
+
+
+@dataclass(frozen=True, slots=True)
+class LineTotals:
+    """One code line over all traced waves, and what the shares are taken of."""
+
+    hits: int
+    latency: int
+    stall: int
+    idle: int
+    whole: int  # latency + idle of all lines
+
+
+def token_details(wave: Wave, row: int) -> TokenDetails:
+    """Return the details of the token at `row`."""
+    tokens = wave.tokens
+    span = tokens.span(row)
+    hit, hits = hit_of(tokens, row)
+    reached = int(tokens.end[:row].max()) if row else wave.begin
+    end = tokens.base + int(tokens.offset[row]) + int(tokens.stall[row]) + int(tokens.busy[row])
+    return TokenDetails(
+        int(tokens.line[row]),
+        hit,
+        hits,
+        span.begin,
+        int(tokens.stall[row]),
+        int(tokens.busy[row]),
+        max(0, span.begin - reached),
+        state_cycles(wave, span.begin, end),
+    )
+
+
+def state_cycles(wave: Wave, begin: int, end: int) -> tuple[int, ...]:
+    """Return the cycles that a wave spent in each WaveState between two times."""
+    start = wave.states.start
+    inside = np.minimum(start + wave.states.duration, end) - np.maximum(start, begin)
+    cycles = np.bincount(wave.states.state, np.maximum(inside, 0), minlength=len(WaveState))
+    return tuple(int(value) for value in cycles[: len(WaveState)])
+
+
+def line_totals(code: CodeTable, line: int) -> LineTotals:
+    """Return what one code line costs over all traced waves."""
+    return LineTotals(
+        int(code.hits[line]),
+        int(code.latency[line]),
+        int(code.stall[line]),
+        int(code.idle[line]),
+        int(code.latency.sum() + code.idle.sum()),
+    )
+
+
+def producers(waits: Waits | None, line: int, hit: int | None, hits: int) -> tuple[int, ...]:
+    """Return the code rows that a wait waited for in its n-th of `hits` executions, or in any of them.
+
+    The list has an entry only for executions that released something, and two for one that waited on two
+    counters; so one execution can be told apart only where there are as many entries as executions.
+    """
+    if waits is None:
+        return ()
+    rows = np.flatnonzero(waits.line == line)
+    if hit is not None and len(rows) == hits:
+        rows = rows[hit : hit + 1]
+    lines = [waits.producers(int(row)) for row in rows[:4096].tolist()]
+    return _distinct(np.concatenate(lines) if lines else np.empty(0, dtype=np.int32), line)
+
+
+def waiters(waits: Waits | None, line: int) -> tuple[int, ...]:
+    """Return the code rows of the waits that ever waited for a line."""
+    if waits is None:
+        return ()
+    places = np.flatnonzero(waits.depends_on == line)
+    return _distinct(waits.line[np.searchsorted(waits.first, places, side="right") - 1], line)
+
+
+def _distinct(lines: np.ndarray, but: int) -> tuple[int, ...]:
+    return tuple(line for line in np.unique(lines).tolist() if line >= 0 and line != but)

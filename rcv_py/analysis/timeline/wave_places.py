@@ -1,0 +1,49 @@
+"""Where waves were, and which waves belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from rcv_py.analysis.core.occupancy import Residencies
+from rcv_py.model.trace import Trace
+
+
+def place_name(trace: Trace, se: int, sa: int, cu: int) -> str:
+    """Return `SE2 CU1`, `SE2 SA1 WGP0`."""
+    array = f" SA{sa}" if sa > 0 else ""
+    unit = "CU" if trace.gfxip <= 9 else "WGP"
+    return f"SE{se}{array}" + (f" {unit}{cu}" if cu >= 0 else "")
+
+
+def waves_of_unit(trace: Trace, row: int | None) -> np.ndarray:
+    """Index rows of the waves on the compute unit of one of them; all of them for None."""
+    index = trace.waves
+    if row is None:
+        return np.arange(len(index))
+    same = (index.se == index.se[row]) & (index.cu == index.cu[row]) & (index.sa == index.sa[row])
+    return np.flatnonzero(same)
+
+
+def waves_of_kernels(trace: Trace, rows: np.ndarray, hidden: Collection[str]) -> np.ndarray:
+    """Index rows without the waves of hidden kernels, told by their symbols."""
+    if not hidden:
+        return rows
+    ids = [number for number, name in trace.occupancy.names.items() if name in hidden]
+    return rows[~np.isin(trace.waves.kernel[rows], ids)]
+
+
+def traced_waves(trace: Trace, lives: Residencies) -> np.ndarray:
+    """Return the index row of each life, int64; -1 for those whose instructions were not traced."""
+    index = trace.waves
+    columns = (index.se, index.simd, index.slot, index.begin, index.end)
+    row_of = {key: row for row, key in enumerate(zip(*(column.tolist() for column in columns), strict=True))}
+    places = (lives.se, lives.simd, lives.slot, lives.begin, lives.end)
+    found = [row_of.get(key, -1) for key in zip(*(column.tolist() for column in places), strict=True)]
+    wave = np.array(found, np.int64)
+    if not len(index):
+        return wave
+    known = (wave >= 0) & (index.cu[wave] >= 0)
+    wave[known & (index.cu[wave] != lives.cu)] = -1
+    return wave

@@ -1,0 +1,341 @@
+"""Replays the counters of all waves of a batch: which executed wait waited for which instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import Piece, of_waves
+from rcv_py.analysis.waits.waitcnt import gfx9, gfx10, gfx11, gfx12, gfx1250, reference
+from rcv_py.analysis.waits.waitcnt.effects import (
+    KIND_OF,
+    KINDS,
+    NOTHING,
+    NUMBER_OF,
+    UNORDERED,
+    Effect,
+    Generation,
+)
+from rcv_py.analysis.waits.waitcnt.links import Part, WaitLinks, gathered, without_repeats
+from rcv_py.analysis.waits.waitcnt.machine import (
+    Asked,
+    Operations,
+    Released,
+    release,
+    release_by_flag,
+    take_all,
+)
+from rcv_py.model.code import CodeTable
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.tokens import Waits
+from rcv_py.model.waves import Wave, WaveBatch
+
+_OF_MAJOR = {9: gfx9.RULES, 10: gfx10.RULES, 11: gfx11.RULES, 12: gfx12.RULES}
+_IS_UNORDERED = np.array([name in UNORDERED for name in KINDS])
+
+
+def replay(
+    batch: WaveBatch | Piece,
+    code: CodeTable,
+    gfxip: int,
+    target: str = "",
+    rule: ReferenceRule = ReferenceRule.OURS,
+) -> WaitLinks:
+    """Return who waited for whom in all waves of a batch.
+
+    `gfxip` is the major version of the graphics IP, `target` its full name if it is known: gfx1250 has
+    counters that others of its generation lack.  A program with instructions of gfx1250 counts as one.
+    """
+    ran = _Ran(batch, code, rules(code, gfxip, target, rule))
+    if rule is ReferenceRule.REFERENCE:
+        return _by_reference(ran, reference.flat_lists(gfxip))
+    found = []
+    for counter in ran.rules.order:
+        asked = ran.asked(counter)
+        if not len(asked.row):
+            continue
+        ops = ran.operations(counter)
+        found.append(_Found(counter, asked, release(ops, asked), ops.row))
+    return _without_returned(_links(ran, found, {}, keeps_idle=False))
+
+
+def waits_of(
+    wave: Wave,
+    code: CodeTable,
+    gfxip: int,
+    target: str = "",
+    rule: ReferenceRule = ReferenceRule.OURS,
+) -> Waits:
+    """Return what each executed wait of one wave waited for, as code rows.
+
+    It is replayed; what the wave's file lists is by rules that are wrong in places, and is returned only if
+    the replay knows none of the instructions, or if the reference's rule is asked for.
+    """
+    if rule is ReferenceRule.REFERENCE and wave.waits is not None and len(wave.waits):
+        return wave.waits
+    piece = of_waves([wave])
+    found = waits(replay(piece, code, gfxip, target, rule), piece.line)
+    return wave.waits if not len(found) and wave.waits is not None else found
+
+
+def waits(links: WaitLinks, line: np.ndarray) -> Waits:
+    """Return links as code rows, a code row that was released several times at once named once."""
+    owner, producer = links.row_of, line[links.producers].astype(np.int64)
+    _, kept = np.unique(owner << 32 | producer, return_index=True)
+    kept.sort()
+    counts = np.bincount(owner[kept], minlength=len(links))
+    return Waits(
+        line[links.token].astype(np.int32),
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        producer[kept].astype(np.int32),
+    )
+
+
+def rules(
+    code: CodeTable, gfxip: int, target: str = "", rule: ReferenceRule = ReferenceRule.OURS
+) -> Generation:
+    """Return the rules that fit a program."""
+    if rule is ReferenceRule.REFERENCE:
+        return reference.rules_of(gfxip)
+    if gfxip >= 12 and ("1250" in target or gfx1250.is_spoken(code.text)):
+        return gfx1250.RULES
+    return _OF_MAJOR[min(max(gfxip, 9), 12)]
+
+
+@lru_cache(maxsize=1 << 15)
+def _effect(text: str, effect: Callable[[str], Effect]) -> Effect:
+    return effect(text)
+
+
+class _Ran:
+    """The tokens of a batch that do something to counters, and what they do."""
+
+    def __init__(self, batch: WaveBatch | Piece, code: CodeTable, rules: Generation) -> None:
+        self.rules, self.first = rules, batch.first
+        line = batch.line
+        known = np.unique(np.clip(line, -1, len(code))) if len(line) else line
+        known = known[(known >= 0) & (known < len(code))].tolist()
+        all_of = {row: _effect(code.text[row], rules.effect) for row in known}
+        self.effects = {row: effect for row, effect in all_of.items() if effect is not NOTHING}
+        matters = np.zeros(len(code) + 1, dtype=bool)  # the last one is for lines that are not in the table
+        matters[list(self.effects)] = True
+        self.token = np.flatnonzero(matters[np.where((line >= 0) & (line < len(code)), line, len(code))])
+        self.line = line[self.token].astype(np.int64)
+        self.rows = len(code)
+
+    def column(self, value_of: Callable[[Effect], int], default: int) -> np.ndarray:
+        """Return a number of the effect of each token, int64."""
+        table = np.full(self.rows, default, dtype=np.int64)
+        for row, effect in self.effects.items():
+            table[row] = value_of(effect)
+        return table[self.line]
+
+    @cached_property
+    def _counters(self) -> dict[str, tuple[list[int], list[int], list[int]]]:
+        """Of each counter: code rows that raise it, how often, and as what kind."""
+        found: dict[str, tuple[list[int], list[int], list[int]]] = {}
+        for row, effect in self.effects.items():
+            for counter in {name for name, _ in effect.raises}:
+                kinds = [kind for name, kind in effect.raises if name == counter]
+                rows, times, kind = found.setdefault(counter, ([], [], []))
+                rows.append(row)
+                times.append(len(kinds))
+                kind.append(KIND_OF[kinds[0]])
+        return found
+
+    def operations(self, counter: str) -> Operations:
+        """Return what was issued to a counter."""
+        rows, times, kinds = self._counters.get(counter, ([], [], []))
+        of_row = np.zeros((2, self.rows), dtype=np.int64)
+        of_row[0, rows], of_row[1, rows] = times, kinds
+        count = of_row[0, self.line]
+        place = (
+            np.repeat(np.arange(len(count)), count) if len(times) and max(times) > 1 else count.nonzero()[0]
+        )
+        kind = of_row[1, self.line[place]].astype(np.uint8)
+        return Operations(self.token[place], kind, _IS_UNORDERED[kind])
+
+    def asked(self, counter: str) -> Asked:
+        """Return the waits on a counter."""
+        left = {
+            row: number
+            for row, effect in self.effects.items()
+            for name, number in effect.waits
+            if name == counter
+        }
+        table = np.full(self.rows, -1, dtype=np.int64)
+        table[list(left)] = list(left.values())
+        value = table[self.line]
+        chosen = np.flatnonzero(value >= 0)
+        return Asked(self.token[chosen], value[chosen], self.first[self.owner(self.token[chosen])])
+
+    def owner(self, token: np.ndarray) -> np.ndarray:
+        """Return the place of the wave of each token."""
+        return np.searchsorted(self.first, token, side="right") - 1
+
+    def that(self, is_wanted: Callable[[Effect], bool]) -> np.ndarray:
+        """Return the tokens whose effect is wanted, int64."""
+        return self.token[self.column(lambda effect: int(is_wanted(effect)), 0) > 0]
+
+
+def _without_returned(links: WaitLinks) -> WaitLinks:
+    """Take out of waits for address translation what another counter had released by then.
+
+    Who has its data had its address translated; only programs of gfx1250 have such waits.
+    """
+    is_late = links.counter == NUMBER_OF["x"]
+    if not is_late.any():
+        return links
+    owner = links.row_of
+    is_own = ~is_late[owner]
+    returned = np.full(int(links.producers.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(returned, links.producers[is_own], links.token[owner[is_own]])
+    keep = is_own | (returned[links.producers] > links.token[owner])
+    counts = np.bincount(owner[keep], minlength=len(links))
+    rows = np.flatnonzero(counts)
+    producers = links.producers[keep]
+    first = np.concatenate([[0], np.cumsum(counts[rows])])
+    return WaitLinks(
+        links.wave[rows],
+        links.token[rows],
+        links.counter[rows],
+        links.left[rows],
+        first,
+        producers,
+        np.maximum.reduceat(producers, first[:-1]) if len(rows) else links.newest[rows],
+        links.is_ordered[rows],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What the waits on one counter released."""
+
+    counter: str
+    asked: Asked
+    released: Released
+    ops: np.ndarray  # int64, tokens
+
+
+def _links(
+    ran: _Ran, found: list[_Found], flat: dict[str, list[tuple[int, Part]]], *, keeps_idle: bool
+) -> WaitLinks:
+    """Merge the counters: rows by token, then by the order in which a wait looks at counters."""
+    if not found:
+        none, whole = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        return WaitLinks(
+            none.astype(np.int32),
+            none,
+            none.astype(np.uint8),
+            none.astype(np.int32),
+            whole,
+            none,
+            none,
+            none.astype(bool),
+        )
+    firsts, parts = [], []
+    for one in found:
+        own = (one.ops, one.released.begin, one.released.stop)
+        extra = sorted([(0, own), *flat.get(one.counter, [])], key=lambda item: item[0])
+        first, producers = without_repeats(*gathered([part for _, part in extra], len(one.asked.row)))
+        firsts.append(first)
+        parts.append(producers)
+    token = np.concatenate([one.asked.row for one in found])
+    rank = np.repeat(np.arange(len(found)), [len(one.asked.row) for one in found])
+    counts = np.concatenate([np.diff(first) for first in firsts])
+    keep = counts > 0
+    if keeps_idle:
+        keep |= np.isin(token, ran.that(lambda effect: effect.is_idle))
+    order = np.flatnonzero(keep)
+    order = order[np.argsort(token[order] * len(found) + rank[order], kind="stable")]
+    begin = np.concatenate([[0], np.cumsum(counts)])[:-1]
+    first, producers = gathered([(np.concatenate(parts), begin[order], (begin + counts)[order])], len(order))
+    number = np.array([NUMBER_OF[one.counter] for one in found], dtype=np.uint8)
+    newest = np.full(len(order), -1, dtype=np.int64)
+    some = np.diff(first) > 0
+    newest[some] = np.maximum.reduceat(producers, first[:-1][some]) if some.any() else -1
+    return WaitLinks(
+        ran.owner(token[order]).astype(np.int32),
+        token[order],
+        number[rank[order]],
+        np.concatenate([one.asked.left for one in found])[order].astype(np.int32),
+        first,
+        producers,
+        newest,
+        np.concatenate([one.released.is_ordered for one in found])[order],
+    )
+
+
+# -- the reference's rule ---------------------------------------------------------------------------
+
+
+def _by_reference(ran: _Ran, lists: dict[str, tuple[str, ...]]) -> WaitLinks:
+    found = []
+    for counter in ran.rules.order:
+        asked, ops = ran.asked(counter), ran.operations(counter).row
+        if len(asked.row):
+            flags = ran.that(lambda effect, counter=counter: counter in effect.unorders)
+            found.append(_Found(counter, asked, release_by_flag(ops, flags, asked), ops))
+    idle = ran.that(lambda effect: effect.is_idle)
+    links = _links(ran, found, _flat_parts(ran, found, lists, idle), keeps_idle=True)
+    return _one_row_each(links, idle)
+
+
+def _flat_parts(
+    ran: _Ran, found: list[_Found], lists: dict[str, tuple[str, ...]], idle: np.ndarray
+) -> dict[str, list[tuple[int, Part]]]:
+    """Return what waits take from the lists of FLAT operations, with -1 (before the counter's own) or 1."""
+    parts: dict[str, list[tuple[int, Part]]] = {}
+    some = {one.counter: one.released.stop > one.released.begin for one in found}
+    for name in ("load", "store"):
+        ops = ran.that(lambda effect, name=name: effect.flat == name)
+        takers = [one for one in found if name in lists.get(one.counter, ())]
+        chosen = []
+        for one in takers:
+            takes = one.released.is_known & ~np.isin(one.asked.row, idle)
+            chosen.append(takes & some[one.counter] if lists[one.counter].index(name) else takes)
+        for one, part in zip(takers, _taken(ops, takers, chosen), strict=True):
+            is_second = bool(lists[one.counter].index(name))
+            parts.setdefault(one.counter, []).append((1 if is_second else -1, part))
+            some[one.counter] = some[one.counter] | (part[2] > part[1])
+    return parts
+
+
+def _taken(ops: np.ndarray, takers: list[_Found], chosen: list[np.ndarray]) -> list[Part]:
+    """Return which FLAT operations each of the chosen waits takes: those that no earlier one took."""
+    if not takers:
+        return []
+    row = np.concatenate([one.asked.row for one in takers])
+    wave = np.concatenate([one.asked.wave_first for one in takers])
+    rank = np.repeat(np.arange(len(takers)), [len(one.asked.row) for one in takers])
+    order = np.flatnonzero(np.concatenate(chosen))
+    order = order[np.argsort(row[order] * len(takers) + rank[order], kind="stable")]
+    taken = take_all(ops, Asked(row[order], np.zeros(len(order), dtype=np.int64), wave[order]))
+    begin, stop = np.zeros(len(row), dtype=np.int64), np.zeros(len(row), dtype=np.int64)
+    begin[order], stop[order] = taken.begin, taken.stop
+    borders = np.cumsum([len(one.asked.row) for one in takers])[:-1]
+    return [(ops, *both) for both in zip(np.split(begin, borders), np.split(stop, borders), strict=True)]
+
+
+def _one_row_each(links: WaitLinks, idle: np.ndarray) -> WaitLinks:
+    """Join all counters of a wait for everything into one row, which may be empty."""
+    if not len(idle):
+        return links
+    is_first = np.ones(len(links), dtype=bool)
+    is_first[1:] = (links.token[1:] != links.token[:-1]) | ~np.isin(links.token[1:], idle)
+    kept = np.flatnonzero(is_first)
+    first = np.concatenate([links.first[:-1][kept], links.first[-1:]])
+    newest = np.maximum.reduceat(links.newest, kept) if len(kept) else links.newest
+    return WaitLinks(
+        links.wave[kept],
+        links.token[kept],
+        links.counter[kept],
+        links.left[kept],
+        first,
+        links.producers,
+        newest,
+        links.is_ordered[kept],
+    )

@@ -1,0 +1,452 @@
+"""Populations: waves that took the same way through the code, and which of them did the work of the kernel.
+
+```
+ block            a  a  b  a  c
+ 0  entry         x  x  x  x  x
+ 1  ┐ loop        x  x  .  x  .
+ 2  ┘             x  x  .  .  .     cut: the buffer ended, the rest of its way is not known
+ 3  stores        x  x  .  .  .
+ 4  s_endpgm      x  x  x  .  .
+```
+A way is the set of basic blocks that a wave executed; how often a loop ran is left aside.  `a` works, `b`
+left early; the fourth wave did not reach the end of the program, so it belongs to the way that its own is the
+beginning of.  `c` executed nothing but an end: it is empty.
+
+A way that reached the end of the program left early if it did none of the work that others of its kernel did
+(it stores nothing to memory or LDS, runs no atomic and no matrix instruction, goes round no loop) and either
+touches no vector memory at all or executes less than half of the instructions that the others reach.  When no
+wave of a kernel did any work, the program takes the place of the others: then all traced waves left early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.median import median
+from rcv_py.analysis.program.blocks import Blocks, blocks
+from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
+from rcv_py.analysis.program.program_ends import ends_of
+from rcv_py.base.text import plural
+from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+ALL = "all"
+WORKING = "working"
+EARLY = "early exit"
+EMPTY = "empty"
+MAIN = "main way"
+LEFT_PART = 0.5  # a way that left early executes less than this part of the instructions that others reach
+TINY_PART = 0.25  # the same where nothing of the program stores, loops or multiplies matrices
+SUPERSETS = 16  # whole ways, those with most waves, that a cut wave may be the beginning of
+
+_C = InstructionClass
+_STORES = (_C.VMEM_STORE, _C.ATOMIC, _C.LDS_DMA, _C.LDS)
+_MEMORY = (*_STORES, _C.VMEM_LOAD)
+_NOTHING = (_C.NOP,)  # besides ends of the program: what an empty wave may have executed
+
+
+@dataclass(frozen=True, eq=False)
+class Populations:
+    """One row a population: those that work first, then by cycles; `label` has one row a traced wave."""
+
+    id: tuple[str, ...]  # short, for `--waves`: `working`, `early-exit`, `through-62`
+    name: tuple[str, ...]  # for people: `early exit`, `through instruction 62`
+    kernel: tuple[str, ...]  # symbol of the kernel, "" if unknown
+    waves: np.ndarray  # int64, waves
+    cut: np.ndarray  # int64, of them: those whose record does not reach the end of the program
+    instructions: np.ndarray  # float64, executions a wave, median
+    reached: np.ndarray  # int64, distinct instructions in its blocks
+    cycles: np.ndarray  # int64, sum of the lives of its waves
+    is_working: np.ndarray  # bool
+    blocks: tuple[np.ndarray, ...]  # int32, the basic blocks of the way, ascending
+    label: np.ndarray  # int32 [rows of the wave index], row of this table; -1: the wave was not read
+    ran: int  # distinct instructions that some wave executed
+    of: int  # instructions of the kernels that the waves executed
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    @property
+    def share(self) -> np.ndarray:
+        """Part of the cycles of all waves that were read, float64, 0 to 1."""
+        return self.cycles / max(1, int(self.cycles.sum()))
+
+    @property
+    def read(self) -> int:
+        """How many waves were read."""
+        return int(self.waves.sum())
+
+    @cached_property
+    def working(self) -> frozenset[int]:
+        """Rows of the wave index whose waves worked; none if all traced waves left early."""
+        return self.rows(np.flatnonzero(self.is_working))
+
+    @property
+    def has_working(self) -> bool:
+        """Whether any wave that was read worked."""
+        return bool(self.is_working.any())
+
+    def rows(self, which: np.ndarray | list[int]) -> frozenset[int]:
+        """Rows of the wave index of some populations."""
+        return frozenset(np.flatnonzero(np.isin(self.label, np.asarray(which))).tolist())
+
+
+POPULATION_HEAD = (
+    "id", "name", "kernel", "is_working", "waves", "cut", "instructions", "reached", "cycles", "share",
+)  # fmt: skip
+
+
+def population_rows(found: Populations) -> list[dict[str, str | int | float | bool]]:
+    """Return one row a population, by the names of `POPULATION_HEAD`; shares are rounded to six places."""
+    columns = (
+        found.id,
+        found.name,
+        found.kernel,
+        found.is_working.tolist(),
+        found.waves.tolist(),
+        found.cut.tolist(),
+        found.instructions.tolist(),
+        found.reached.tolist(),
+        found.cycles.tolist(),
+        found.share.round(6).tolist(),
+    )
+    return [dict(zip(POPULATION_HEAD, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def ran_text(found: Populations) -> str:
+    """Return `17 of 4,948 instructions ran`."""
+    return f"{found.ran:,} of {plural(found.of, 'instruction')} ran"
+
+
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """What ways are judged by; one row a block."""
+
+    table: Blocks
+    size: np.ndarray  # int64, instructions
+    stores: np.ndarray  # bool
+    matrix: np.ndarray  # bool
+    memory: np.ndarray  # bool, touches vector memory or LDS
+    is_idle: np.ndarray  # bool [code rows], an end of the program or a nop
+    is_end: np.ndarray  # bool [code rows]
+
+    def reached(self, way: np.ndarray) -> int:
+        """Distinct instructions in the blocks of a way."""
+        return int(self.size[way].sum())
+
+    def loops(self, way: np.ndarray) -> np.ndarray:
+        """Blocks that loops begin with, of which a way went through both ends; int32, ascending."""
+        here = np.zeros(len(self.table), dtype=bool)
+        here[way] = True
+        tail, head = self.table.edge_from, self.table.edge_to
+        return np.unique(head[(head <= tail) & here[head] & here[tail]])
+
+    def works(self, way: np.ndarray) -> bool:
+        """Whether a way stores, multiplies matrices or goes round a loop."""
+        return bool(self.stores[way].any() or self.matrix[way].any() or len(self.loops(way)))
+
+    def left(self, way: np.ndarray, whole: np.ndarray) -> bool:
+        """Whether a way left early, when the others (or the program) reach the blocks `whole`."""
+        if len(way) == len(whole) or self.works(way):
+            return False
+        part = self.reached(way) / max(1, self.reached(whole))
+        if not self.works(whole):
+            return part < TINY_PART
+        return part < LEFT_PART or bool(self.memory[whole].any() and not self.memory[way].any())
+
+    def around(self, way: np.ndarray) -> np.ndarray:
+        """All blocks of the kernels that a way is in, ascending."""
+        return np.flatnonzero(np.isin(self.table.kernel, np.unique(self.table.kernel[way])))
+
+
+@dataclass(eq=False)
+class _Way:
+    """Waves with the same set of blocks."""
+
+    kernel: str
+    blocks: np.ndarray  # int32, ascending
+    waves: list[int]  # indices into the columns of `_Waves`
+    is_whole: bool  # one of them reached the end of the program
+    is_empty: bool
+    kind: str = WORKING
+
+
+@dataclass(frozen=True, eq=False)
+class _Waves:
+    """One row a wave that was read."""
+
+    row: np.ndarray  # int64, row of the wave index
+    tokens: np.ndarray  # int64
+    life: np.ndarray  # int64, cycles
+    at_end: np.ndarray  # bool, its last instruction ends the program
+    is_empty: np.ndarray  # bool
+
+
+def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
+    """Return the waves that were read, grouped by the way they took through the code; each wave once.
+
+    Kernels are told apart.  A wave that the buffer cut belongs to the way that its own is the beginning of.
+    """
+    program = _program(trace.code)
+    waves, sets, ran = _read(program, pieces(batches))
+    ways = _joined(_ways(trace, waves, sets))
+    by_kernel: dict[str, list[_Way]] = {}
+    for way in ways:
+        by_kernel.setdefault(way.kernel, []).append(way)
+    for group in by_kernel.values():
+        _judge(program, group)
+    ways.sort(key=lambda way: (way.kind != WORKING, -int(waves.tokens[way.waves].sum()), way.blocks.tolist()))
+    everything = _union([way.blocks for way in ways])
+    label = np.full(len(trace.waves), -1, dtype=np.int32)
+    for at, way in enumerate(ways):
+        label[waves.row[way.waves]] = at
+    names = _Names(program).of(ways)
+
+    def column(values: Iterable[float], dtype: type = np.int64) -> np.ndarray:
+        return np.array(list(values), dtype=dtype)
+
+    return Populations(
+        id=tuple(id for id, _ in names),
+        name=tuple(name for _, name in names),
+        kernel=tuple(way.kernel for way in ways),
+        waves=column(len(way.waves) for way in ways),
+        cut=column(int(np.count_nonzero(~waves.at_end[way.waves])) for way in ways),
+        instructions=column((median(waves.tokens[way.waves]) for way in ways), np.float64),
+        reached=column(program.reached(way.blocks) for way in ways),
+        cycles=column(int(waves.life[way.waves].sum()) for way in ways),
+        is_working=column((way.kind == WORKING for way in ways), bool),
+        blocks=tuple(way.blocks for way in ways),
+        label=label,
+        ran=int(np.count_nonzero(ran & ~trace.code.is_label)),
+        of=program.reached(program.around(everything))
+        if len(everything)
+        else int((~trace.code.is_label).sum()),
+    )
+
+
+# -- ways -----------------------------------------------------------------------------------------------
+
+
+def _program(code: CodeTable) -> _Program:
+    table = blocks(code)
+    kind, ends = instruction_classes(code), ends_of(code)
+
+    def any_of(rows: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(rows.astype(np.int64), table.first) > 0 if len(table) else rows[:0]
+
+    size = (
+        np.add.reduceat((~code.is_label).astype(np.int64), table.first)
+        if len(table)
+        else np.zeros(0, np.int64)
+    )
+    return _Program(
+        table,
+        size,
+        any_of(np.isin(kind, _STORES)),
+        any_of(kind == _C.MATRIX),
+        any_of(np.isin(kind, _MEMORY)),
+        ends | np.isin(kind, _NOTHING),
+        ends,
+    )
+
+
+def _read(program: _Program, read: Iterator[Piece]) -> tuple[_Waves, list[np.ndarray], np.ndarray]:
+    """Return the waves, the blocks that each executed (int32, ascending), and which code rows ran (bool)."""
+    sets: list[np.ndarray] = []
+    ran = np.zeros(len(program.is_end), dtype=bool)
+    parts = [np.zeros((0, 5), dtype=np.int64)]
+    for piece in read:
+        parts.append(_facts(program, piece))
+        sets.extend(_sets(program, piece))
+        ran[piece.line[(piece.line >= 0) & (piece.line < len(ran))]] = True
+    row, tokens, life, at_end, is_empty = np.concatenate(parts).T
+    return _Waves(row, tokens, life, at_end.astype(bool), is_empty.astype(bool)), sets, ran
+
+
+def _facts(program: _Program, piece: Piece) -> np.ndarray:
+    """Return (index row, executions, life, ended, empty) of each wave, int64 [waves, 5]."""
+    known = (piece.line >= 0) & (piece.line < len(program.is_end))
+    line = np.where(known, piece.line, 0)
+    does = ~(known & program.is_idle[line]) if len(program.is_idle) else np.ones(len(piece), dtype=bool)
+    done = np.concatenate([[0], np.cumsum(does)])
+    tokens = np.diff(piece.first)
+    last = np.maximum(piece.first[1:] - 1, 0)
+    at_end = np.zeros(len(tokens), dtype=bool)
+    full = np.flatnonzero(tokens)
+    if len(program.is_end):
+        at_end[full] = (known & program.is_end[line])[last[full]]
+    life = [wave.end - wave.begin for wave in piece.waves]
+    row = [wave.row for wave in piece.waves]
+    is_empty = done[piece.first[1:]] == done[piece.first[:-1]]
+    return np.stack(
+        [np.array(row, dtype=np.int64), tokens, np.array(life, dtype=np.int64), at_end, is_empty], axis=1
+    )
+
+
+def _sets(program: _Program, piece: Piece) -> list[np.ndarray]:
+    """Return the blocks that each wave executed, ascending."""
+    count = len(program.table)
+    at = np.flatnonzero((piece.line >= 0) & (piece.line < len(program.is_end)))
+    owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))[at]
+    key = owner * max(1, count) + program.table.of_row[piece.line[at]] if count else owner[:0]
+    changed = np.append(True, key[1:] != key[:-1])[: len(key)]  # runs of one block are one entry
+    found = np.unique(key[changed])
+    borders = np.searchsorted(found, np.arange(len(piece.waves) + 1) * max(1, count))
+    return [
+        (found[first:stop] - at * count).astype(np.int32)
+        for at, (first, stop) in enumerate(zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True))
+    ]
+
+
+def _ways(trace: Trace, waves: _Waves, sets: list[np.ndarray]) -> list[_Way]:
+    """Return one way a kernel and set of blocks; waves of an unknown kernel join what has their blocks."""
+    names = trace.occupancy.names
+    found: dict[tuple[str, bool, bytes], _Way] = {}
+    unknown: list[int] = []
+    of_set: dict[bytes, str] = {}
+    of_entry: dict[int, str] = {}
+    ids = trace.waves.kernel[waves.row].tolist() if len(waves.row) else []
+    for at, kernel in enumerate(ids):
+        if kernel < 0:
+            unknown.append(at)
+            continue
+        name = names.get(kernel) or f"kernel {kernel}"
+        of_set.setdefault(sets[at].tobytes(), name)
+        if len(sets[at]):
+            of_entry.setdefault(int(sets[at][0]), name)
+        _add(found, waves, sets, at, name)
+    for at in unknown:
+        entry = of_entry.get(int(sets[at][0]), "") if len(sets[at]) else ""
+        _add(found, waves, sets, at, of_set.get(sets[at].tobytes(), entry))
+    return list(found.values())
+
+
+def _add(
+    found: dict[tuple[str, bool, bytes], _Way], waves: _Waves, sets: list[np.ndarray], at: int, kernel: str
+) -> None:
+    is_empty = bool(waves.is_empty[at])
+    key = (kernel, is_empty, b"" if is_empty else sets[at].tobytes())
+    way = found.setdefault(key, _Way(kernel, sets[at], [], False, is_empty))
+    way.waves.append(at)
+    way.is_whole |= bool(waves.at_end[at])
+
+
+def _joined(ways: list[_Way]) -> list[_Way]:
+    """Return the ways, those that the buffer cut joined with one that they are the beginning of.
+
+    Among several that of most waves is taken, whole ways before cut ones.
+    """
+    solid = sorted(
+        (way for way in ways if way.is_whole and not way.is_empty), key=lambda way: -len(way.waves)
+    )
+    kept = [way for way in ways if way.is_whole or way.is_empty]
+    cut = [way for way in ways if not way.is_whole and not way.is_empty]
+    longest: list[_Way] = []
+    for way in sorted(cut, key=lambda way: (-len(way.blocks), -len(way.waves))):
+        mine = [other for other in (*solid[:SUPERSETS], *longest[:SUPERSETS]) if other.kernel == way.kernel]
+        home = next((other for other in mine if np.isin(way.blocks, other.blocks).all()), None)
+        if home is None:
+            longest.append(way)
+        else:
+            home.waves.extend(way.waves)
+    return kept + longest
+
+
+# -- which of them work ---------------------------------------------------------------------------------
+
+
+def _judge(program: _Program, ways: list[_Way]) -> None:
+    """Decide for the ways of one kernel whether each works, left early or is empty."""
+    for way in ways:
+        way.kind = EMPTY if way.is_empty else WORKING
+    full = [way for way in ways if not way.is_empty]
+    whole = _union([way.blocks for way in full])
+    if not len(whole):
+        return
+    all_left = all(way.is_whole for way in full) and program.left(whole, program.around(whole))
+    for way in full:
+        if all_left or (way.is_whole and program.left(way.blocks, whole)):
+            way.kind = EARLY
+
+
+def _union(ways: list[np.ndarray]) -> np.ndarray:
+    return np.unique(np.concatenate(ways)) if ways else np.zeros(0, dtype=np.int32)
+
+
+# -- names ----------------------------------------------------------------------------------------------
+
+
+class _Names:
+    """What ways are called: after what tells them from the first of their kind."""
+
+    def __init__(self, program: _Program) -> None:
+        self.program = program
+
+    def of(self, ways: list[_Way]) -> list[tuple[str, str]]:
+        """Return (id, name) of each way, all different; of several kernels both begin with the kernel."""
+        first: dict[tuple[str, str], _Way] = {}
+        count: dict[tuple[str, str], int] = {}
+        for way in ways:
+            key = (way.kernel, way.kind)
+            first.setdefault(key, way)
+            count[key] = count.get(key, 0) + 1
+        kernels = sorted({way.kernel for way in ways})
+        number = {kernel: f"kernel{at}-" for at, kernel in enumerate(kernels, 1)}
+        found: list[tuple[str, str]] = []
+        taken: set[str] = set()
+        for way in ways:
+            key = (way.kernel, way.kind)
+            name = self._name(way, first[key], is_alone=count[key] == 1)
+            prefix, kernel = number[way.kernel], f"{way.kernel or 'unknown kernel'}: "
+            if len(kernels) == 1:
+                prefix = kernel = ""
+            id, name = _unused(prefix, name, taken)
+            found.append((id, kernel + name))
+        return found
+
+    def _name(self, way: _Way, first: _Way, *, is_alone: bool) -> str:
+        if way is first:
+            return way.kind if is_alone or way.kind != WORKING else MAIN
+        difference = self._difference(way.blocks, first.blocks)
+        return difference if way.kind == WORKING else f"{way.kind} {difference}".strip()
+
+    def _difference(self, way: np.ndarray, first: np.ndarray) -> str:
+        """Say what a way does that the first one does not, or the other way round; loops before blocks."""
+        mine, theirs = self.program.loops(way), self.program.loops(first)
+        without = np.setdiff1d(theirs, mine)
+        if len(without):
+            return f"without the loop at instruction {self._head(without[0])}"
+        with_it = np.setdiff1d(mine, theirs)
+        if len(with_it):
+            return f"with the loop at instruction {self._head(with_it[0])}"
+        for word, other in (("through", np.setdiff1d(way, first)), ("without", np.setdiff1d(first, way))):
+            if len(other):
+                return f"{word} instruction {self._head(other[np.argmax(self.program.size[other])])}"
+        return "by another name"
+
+    def _head(self, block: int) -> int:
+        return int(self.program.table.head[block])
+
+
+def _unused(prefix: str, name: str, taken: set[str]) -> tuple[str, str]:
+    """Return an id and the name, with a number behind them if another way has them already."""
+    number, fresh = 1, name
+    while prefix + _word(fresh) in taken:
+        number += 1
+        fresh = f"{name} ({number})"
+    taken.add(prefix + _word(fresh))
+    return prefix + _word(fresh), fresh
+
+
+def _word(name: str) -> str:
+    """Return a name as a word of a command line: `through instruction 62` is `through-62`."""
+    for phrase in (" the ", " at instruction ", " instruction "):
+        name = name.replace(phrase, " ")
+    kept = "".join(char if char.isalnum() else "-" for char in name.lower())
+    return "-".join(filter(None, kept.split("-")))

@@ -1,0 +1,383 @@
+"""Workgroups: which waves meet at barriers.
+
+```
+wave 0  ──b░░░░│─────b░░│──    released together, every time: one workgroup
+wave 4  ──────b│──b░░░░░│──    in another slot, at another s_barrier: the same workgroup all the same
+wave 1  ───b░░░░░░│────b│──    released at other times: another workgroup of the same compute unit
+```
+A number in the capture says it.  Most captures have none, and there the barriers do: the hardware counts
+arrivals, so the n-th barriers of all waves of a workgroup open at once, whichever `s_barrier` each of them
+stands at.  Waves without barriers are put together if they started in one burst, which is a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+
+RELEASE = 8  # cycles: the waves of a workgroup leave a barrier no further apart
+BURST = 12  # cycles: the waves of a workgroup start no further apart, one after the other on the next SIMD,
+TURN = 4  # and so much further for each SIMD that is not traced
+SIMDS = 4
+FEW = 2  # barriers: so many may open together by chance in two workgroups
+CLOSE = 64  # cycles: a wave that fits two workgroups by its barriers started no further from its own
+# Operands of s_barrier_signal and s_barrier_wait (gfx12) that mean the workgroup, not a cluster or a name.
+_WHOLE_GROUP = ("", "-1", "0xffff", "65535")
+
+
+class Told(IntEnum):
+    """How a workgroup is known."""
+
+    CAPTURE = 0  # its number is in the files
+    BARRIERS = 1  # its waves were released together
+    STARTS = 2  # its waves started together: a guess
+
+
+TOLD_TEXT = {
+    Told.CAPTURE: "the capture numbers them",
+    Told.BARRIERS: "barriers always opened for all of their waves at once",
+    Told.STARTS: "a guess by the starts of their waves",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Workgroups:
+    """The workgroups of a capture, numbered by shader engine, compute unit and first start."""
+
+    number: np.ndarray  # int32 [waves of the trace], workgroup of each row of the wave index; -1: not read
+    waves: np.ndarray  # int32 [workgroups], how many of its waves were read
+    told: np.ndarray  # uint8 [workgroups], Told: the weakest of what its waves are put together by
+
+    def __len__(self) -> int:
+        return len(self.waves)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether any of them is only known by the starts of its waves."""
+        return bool(np.any(self.told == Told.STARTS))
+
+
+@dataclass(frozen=True, eq=False)
+class Crossings:
+    """Barriers that waves went through, one row each, wave by wave and in order."""
+
+    token: np.ndarray  # int64, place of the token that waits
+    signal: (
+        np.ndarray
+    )  # int64, place of the token that tells the others; the same unless the barrier is split
+    wave: np.ndarray  # int64, place of the wave
+    nth: np.ndarray  # int64, from 0
+    arrived: np.ndarray  # int64, cycles: start of `signal`
+    waited: np.ndarray  # int64, cycles: when it began to wait
+    released: np.ndarray  # int64, cycles: end of `token`
+    is_held: np.ndarray  # bool: `released` is when the barrier opened; False: it may have been open before
+
+    def __len__(self) -> int:
+        return len(self.token)
+
+
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """Where and when waves started, one row a wave."""
+
+    place: np.ndarray  # int64, number of its compute unit
+    begin: np.ndarray  # int64, cycles
+    pause: np.ndarray  # int64, cycles: a longer one lies between two bursts
+
+    def is_apart(self, order: np.ndarray) -> np.ndarray:
+        """Whether a pause or another unit lies in front of each of these waves, sorted by time; bool."""
+        place, begin = self.place[order], self.begin[order]
+        apart = (np.diff(place) != 0) | (np.diff(begin) > self.pause[order][1:])
+        return np.append(True, apart)[: len(order)]
+
+
+def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
+    """Return the workgroups of all waves in `batches`, each wave once."""
+    waves: list[Wave] = []
+    parts: list[Crossings] = []
+    for piece in pieces(batches):
+        parts.append(crossings(piece, trace.code, len(waves)))
+        waves += piece.waves
+    number, told = grouped(waves, joined_crossings(parts))
+    count = int(number.max(initial=-1)) + 1
+    weakest = np.zeros(count, dtype=np.uint8)
+    np.maximum.at(weakest, number, told)
+    of_row = np.full(len(trace.waves), -1, dtype=np.int32)
+    of_row[[wave.row for wave in waves]] = number
+    return Workgroups(of_row, np.bincount(number, minlength=count).astype(np.int32), weakest)
+
+
+def crossings(piece: Piece, code: CodeTable, first_wave: int = 0) -> Crossings:
+    """Return the barriers of some waves, the first of which has the number `first_wave`.
+
+    Only barriers of the whole workgroup: those of clusters and those with names hold other waves.  Some
+    captures of gfx9 have two tokens a barrier, a message and a wait, one behind the other: they are one.
+    """
+    waits, signals = barrier_rows(code)
+    known = np.append(np.where(waits, 1, np.where(signals, 2, 0)), 0)
+    line = piece.line.astype(np.int64)
+    role = known[np.where((line >= 0) & (line < len(code)), line, len(code))]
+    at = np.flatnonzero(role)
+    if not len(at):
+        return joined_crossings([])
+    owner = np.searchsorted(piece.first, at, side="right") - 1
+    before = np.maximum(np.arange(len(at)) - 1, 0)
+    is_same = (owner[before] == owner) & (np.arange(len(at)) > 0)
+    is_wait = role[at] == 1
+    is_next = is_same & (at - at[before] == 1) & (line[at] == line[at[before]])
+    is_second = is_wait & is_next & (piece.kind[at] != piece.kind[at[before]])
+    is_first = is_wait & ~is_second
+    has_signal = (role[at[before]] == 2) & is_same & is_first
+    first, token = at[is_first], at[is_wait & ~np.append(is_second[1:], False)]
+    signal = np.where(has_signal, at[before], at)[is_first]
+    start = piece.start
+    released = start[token] + piece.duration[token]
+    wave = owner[is_first]
+    count = np.bincount(wave, minlength=len(piece.waves))
+    nth = np.arange(len(token)) - np.repeat(np.cumsum(count) - count, count)
+    is_held = (signal == first) | (released - start[first] > RELEASE)
+    return Crossings(token, signal, wave + first_wave, nth, start[signal], start[first], released, is_held)
+
+
+def barrier_rows(code: CodeTable) -> tuple[np.ndarray, np.ndarray]:
+    """Return the code rows that wait at a barrier of the workgroup, and those that only signal, bool."""
+    words = [text.split(maxsplit=1) for text in code.text]
+    named = [(word[0], word[1].strip() if len(word) > 1 else "") if word else ("", "") for word in words]
+    waits = [
+        name == "s_barrier" or (name == "s_barrier_wait" and what in _WHOLE_GROUP) for name, what in named
+    ]
+    signals = [name.startswith("s_barrier_signal") and what in _WHOLE_GROUP for name, what in named]
+    return np.array(waits, dtype=bool), np.array(signals, dtype=bool)
+
+
+def joined_crossings(parts: list[Crossings]) -> Crossings:
+    """Return several tables as one; tokens keep the places of their own piece."""
+    names = Crossings.__dataclass_fields__
+    types = {name: bool if name == "is_held" else np.int64 for name in names}
+    return Crossings(
+        *(
+            np.concatenate([np.zeros(0, types[name]), *(getattr(part, name) for part in parts)])
+            for name in names
+        )
+    )
+
+
+def grouped(waves: list[Wave], at: Crossings) -> tuple[np.ndarray, np.ndarray]:
+    """Return the workgroup of each wave, int64, counted from 0, and how that is known (Told), uint8."""
+    n = len(waves)
+    facts = np.array(
+        [(one.id.se, one.cu, one.begin, one.end, one.workgroup, one.id.simd) for one in waves], dtype=np.int64
+    ).reshape(n, 6)
+    place = _dense(facts[:, 0], facts[:, 1])
+    begin, end, said = facts[:, 2], facts[:, 3], facts[:, 4]
+    seen = np.unique(np.column_stack([place, facts[:, 5]]), axis=0)[:, 0]
+    pause = BURST + TURN * np.maximum(SIMDS - np.bincount(seen), 0)
+    starts = Starts(place, begin, pause[place])
+    group = np.full(n, -1, dtype=np.int64)
+    told = np.full(n, Told.STARTS, dtype=np.uint8)
+    numbered = np.flatnonzero(said >= 0)
+    group[numbered] = _by_number(_dense(place[numbered], said[numbered]), begin[numbered], end[numbered])
+    told[numbered] = Told.CAPTURE
+    use = (said < 0)[at.wave]
+    meets = np.unique(at.wave[use])
+    by_barrier = _by_barriers(at, use, starts)
+    group[meets] = by_barrier[meets] + group.max(initial=-1) + 1
+    told[meets] = Told.BARRIERS
+    rest = np.flatnonzero(told == Told.STARTS)
+    if len(rest):
+        _by_starts(group, np.flatnonzero(said < 0), starts)
+    return _in_order(group, place, begin), told
+
+
+def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Waves with the same number; the hardware uses a number again once all waves that had it are gone."""
+    order = np.lexsort((begin, key))
+    # Ranks instead of times: so small that those of different keys can be kept apart by shifting them.
+    rank = _dense(np.concatenate([begin, np.maximum(begin, end)]))
+    start, stop = rank[: len(key)][order], rank[len(key) :][order]
+    shift = key[order] * (len(rank) + 1)
+    reach = np.maximum.accumulate(stop + shift)
+    is_new = np.append(True, start[1:] + shift[1:] >= reach[:-1])[: len(order)]
+    group = np.empty(len(key), dtype=np.int64)
+    group[order] = np.cumsum(is_new) - 1
+    return group
+
+
+def _by_barriers(at: Crossings, use: np.ndarray, starts: Starts) -> np.ndarray:
+    """Return a number for each wave, equal for waves that were released together at every barrier both had.
+
+    All waves of a place begin with one number.  Turn by turn the waves of a number are told apart by their
+    releases; waves that had fewer barriers (they left early, or the recording ended) keep the number they
+    had, and are given to one of those that came out of it.
+    """
+    key = starts.place.copy()
+    rows = np.flatnonzero(use)
+    if not len(rows):
+        return key
+    parent: dict[int, int] = {}
+    rows = rows[np.argsort(at.nth[rows], kind="stable")]
+    turns = np.searchsorted(at.nth[rows], np.arange(int(at.nth[rows].max(initial=-1)) + 2))
+    fresh = int(key.max(initial=-1)) + 1
+    for low, high in zip(turns[:-1].tolist(), turns[1:].tolist(), strict=True):
+        turn = rows[low:high]
+        cluster = _clusters(key[at.wave[turn]], at, turn)
+        fresh = _told_apart(key, at.wave[turn], cluster, parent, fresh)
+    met = np.unique(at.wave[rows])
+    _settle(key, met, parent, starts.begin)
+    _split_by_start(key, met, at, rows, starts)
+    return key
+
+
+def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
+    """Return for each barrier of a turn which opening it was, numbered over all keys; -1: it does not say."""
+    released, is_held = at.released[turn], at.is_held[turn]
+    cluster = np.full(len(turn), -1, dtype=np.int64)
+    held = np.flatnonzero(is_held)
+    order = held[np.lexsort((released[held], key[held]))]
+    is_new = np.append(True, (np.diff(key[order]) != 0) | (np.diff(released[order]) > RELEASE))[: len(order)]
+    cluster[order] = np.cumsum(is_new) - 1
+    free = np.flatnonzero(~is_held)
+    if not len(free) or not len(order):
+        return cluster
+    # A wave that need not wait came after the opening and had signalled before it.
+    rank = _dense(np.concatenate([released[order], released[free] + RELEASE]))
+    opened = rank[: len(order)] + key[order] * len(rank)
+    found = np.searchsorted(opened, rank[len(order) :] + key[free] * len(rank), side="right") - 1
+    near = order[np.maximum(found, 0)]
+    fits = (found >= 0) & (key[near] == key[free]) & (released[near] >= at.arrived[turn][free] - RELEASE)
+    is_alone = ~np.isin(key[free], key[order])
+    other = int(cluster.max()) + 1 + _dense(key[free])
+    cluster[free] = np.where(fits, cluster[near], np.where(is_alone, -1, other))
+    return cluster
+
+
+def _told_apart(
+    key: np.ndarray, wave: np.ndarray, cluster: np.ndarray, parent: dict[int, int], fresh: int
+) -> int:
+    """Give new numbers to the waves of those keys that have several clusters; return the next free one."""
+    known = np.flatnonzero(cluster >= 0)
+    of, one = key[wave[known]], cluster[known]
+    pair, at = np.unique(np.column_stack([of, one]), axis=0, return_inverse=True)
+    several = np.isin(pair[:, 0], pair[1:, 0][np.diff(pair[:, 0]) == 0])
+    new = np.where(several, fresh + np.cumsum(several) - 1, pair[:, 0])
+    parent.update(zip(new[several].tolist(), pair[several, 0].tolist(), strict=True))
+    key[wave[known]] = new[at.reshape(-1)]
+    return fresh + int(several.sum())
+
+
+def _settle(key: np.ndarray, met: np.ndarray, parent: dict[int, int], begin: np.ndarray) -> None:
+    """Give waves that fit several workgroups, having had few barriers, to the one that started with them."""
+    inner = set(parent.values())
+    is_open = np.isin(key[met], list(inner))
+    if not is_open.any():
+        return
+    below: dict[int, list[int]] = {}
+    for wave in met[~is_open].tolist():
+        number = parent.get(int(key[wave]))
+        while number is not None:
+            below.setdefault(number, []).append(wave)
+            number = parent.get(number)
+    for wave in met[is_open].tolist():
+        others = np.array(below.get(int(key[wave]), []), dtype=np.int64)
+        away = np.abs(begin[others] - begin[wave])
+        if len(others) and int(away.min()) <= CLOSE:
+            key[wave] = key[others[int(np.argmin(away))]]
+
+
+def _split_by_start(
+    key: np.ndarray, met: np.ndarray, at: Crossings, rows: np.ndarray, starts: Starts
+) -> None:
+    """Tell workgroups apart whose barriers opened together by chance, where their starts show it.
+
+    Either releases of one number lie further apart than those of a workgroup, in a chain of neighbours; or
+    there were only one or two barriers, and the parts that started apart are each as large as most
+    workgroups are.
+    """
+    order = met[np.lexsort((starts.begin[met], key[met]))]
+    of = key[order]
+    is_first = np.append(True, np.diff(of) != 0)[: len(order)]
+    is_burst = is_first | starts.is_apart(order)
+    burst = np.cumsum(is_burst) - 1
+    number = np.cumsum(is_first) - 1
+    size, parts = np.bincount(number), np.bincount(number, weights=is_burst).astype(np.int64)
+    usual = _most_common(size)
+    part_size = np.bincount(burst)
+    odd = np.bincount(number[is_burst], weights=part_size != usual)
+    turns = np.zeros(len(size), dtype=np.int64)
+    of_wave = np.zeros(len(key), dtype=np.int64)
+    of_wave[order] = number
+    np.maximum.at(turns, of_wave[at.wave[rows]], at.nth[rows] + 1)
+    is_chance = (turns <= FEW) & (odd == 0)
+    again = (parts > 1) & (is_chance | _is_chain(of_wave, at, rows, len(size)))
+    moved = again[number]
+    key[order[moved]] = int(key.max(initial=0)) + 1 + burst[moved]
+
+
+def _is_chain(number: np.ndarray, at: Crossings, rows: np.ndarray, count: int) -> np.ndarray:
+    """Return whether any opening of a number has releases further apart than those of a workgroup, bool."""
+    held = rows[at.is_held[rows]]
+    if not len(held):
+        return np.zeros(count, dtype=bool)
+    turn = at.nth[held] * count + number[at.wave[held]]
+    order = np.lexsort((at.released[held], turn))
+    turn, released = turn[order], at.released[held][order]
+    first = np.flatnonzero(np.append(True, np.diff(turn) != 0)[: len(turn)])
+    last = np.append(first[1:], len(turn)) - 1
+    is_wide = released[last] - released[first] > RELEASE
+    return np.isin(np.arange(count), turn[first][is_wide] % max(count, 1))
+
+
+def _by_starts(group: np.ndarray, free: np.ndarray, starts: Starts) -> None:
+    """Give waves without barriers to the workgroup that started with them, or make one of them.
+
+    Where workgroups start without a pause a burst is several times as long as most are, and is cut evenly.
+    """
+    order = free[np.lexsort((starts.begin[free], starts.place[free]))]
+    is_new = starts.is_apart(order)
+    burst = np.cumsum(is_new) - 1
+    size = np.bincount(burst)
+    usual = _most_common(size)
+    turn = np.arange(len(order)) - np.flatnonzero(is_new)[burst]
+    step = np.where(size[burst] % usual == 0, usual, size[burst])
+    chunk = _dense(burst, turn // step)
+    here = group[order]
+    mine = np.where(here >= 0, np.arange(len(order)), -1)
+    before = np.maximum.accumulate(mine)
+    later = np.minimum.accumulate(np.where(here >= 0, np.arange(len(order)), len(order))[::-1])[::-1]
+    after = np.where(later < len(order), later, -1)
+    for near in (before, after):
+        fits = (here < 0) & (near >= 0) & (chunk[near] == chunk)
+        here = np.where(fits, group[order[near]], here)
+    group[order] = np.where(here >= 0, here, int(group.max(initial=-1)) + 1 + chunk)
+
+
+def _most_common(sizes: np.ndarray) -> int:
+    """The size that most have, the smallest of those; 1 if there are none."""
+    return int(np.argmax(np.bincount(sizes))) if len(sizes) else 1
+
+
+def _in_order(group: np.ndarray, place: np.ndarray, begin: np.ndarray) -> np.ndarray:
+    """Number groups by place and first start."""
+    if not len(group):
+        return group
+    order = np.lexsort((begin, place))
+    _, first, of = np.unique(group[order], return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    number = np.empty_like(group)
+    number[order] = rank[of.reshape(-1)]
+    return number
+
+
+def _dense(*columns: np.ndarray) -> np.ndarray:
+    """Number the distinct rows of some columns in their order, int64."""
+    _, number = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
+    return number.reshape(-1).astype(np.int64)

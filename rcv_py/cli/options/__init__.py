@@ -1,0 +1,4 @@
+"""The options of every command, and which of them it honours.
+
+Read `common.py` first.
+"""

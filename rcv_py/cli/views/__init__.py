@@ -1,0 +1,1 @@
+"""What commands print that have several views of one result."""

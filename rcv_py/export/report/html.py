@@ -1,0 +1,177 @@
+"""A report as one HTML page: no network, no files beside it; a few lines of script sort its tables.
+
+Everything that comes from a capture is escaped, in text and in attributes.
+"""
+
+from __future__ import annotations
+
+import os
+from html import escape
+from typing import assert_never
+from urllib.parse import quote
+
+from rcv_py.export.report.model import (
+    Bars,
+    Bins,
+    Cell,
+    Curve,
+    Heading,
+    Heads,
+    Listing,
+    Note,
+    Part,
+    Plot,
+    Prose,
+    Report,
+    Section,
+    Stacked,
+    Table,
+)
+from rcv_py.export.report.style import MOST_COLUMNS, SCRIPT, style
+from rcv_py.export.report.svg import svg
+
+LONG = 60  # characters: longer sentences are wrapped in their cell
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"  # nothing from outside
+
+
+def html(report: Report) -> str:
+    """Return the page."""
+    page = _Page(report)
+    links = "".join(
+        f'<li><a href="#{escape(one.id)}">{escape(one.title)}</a></li>' for one in report.sections
+    )
+    nav = f'<nav aria-label="Sections"><ol>{links}</ol></nav>' if len(report.sections) > 1 else ""
+    sections = "\n".join(page.section(one) for one in report.sections)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="color-scheme" content="light dark">'
+        f'<meta name="generator" content="{escape(report.made_with)}">'
+        f"<title>{escape(report.title)}</title>\n<style>{style()}</style></head>\n"
+        f'<body><div class="page"><header><h1>{escape(report.title)}</h1>'
+        f"<p>{escape(report.subtitle)}</p></header>"
+        f"\n{nav}\n<main>\n{sections}\n"
+        f'<p class="foot">{escape(report.made_with)}</p></main></div>\n'
+        f"<script>{SCRIPT}</script></body></html>\n"
+    )
+
+
+class _Page:
+    """Writes parts; remembers which anchors exist and which have been written."""
+
+    def __init__(self, report: Report) -> None:
+        self._anchors = report.anchors()
+        self._written = {section.id for section in report.sections}
+
+    def section(self, section: Section) -> str:
+        intro = f'<p class="intro">{escape(section.intro)}</p>' if section.intro else ""
+        parts = "\n".join(self._part(part) for part in section.parts)
+        return f'<section id="{escape(section.id)}"><h2>{escape(section.title)}</h2>{intro}{parts}</section>'
+
+    def _part(self, part: Part) -> str:
+        match part:
+            case Table():
+                return self._table(part)
+            case Note():
+                return f'<p class="note {escape(part.weight)}">{escape(part.text)}</p>'
+            case Prose():
+                return _prose(part)
+            case Listing():
+                lines = f"<pre>{escape(chr(10).join(part.lines))}</pre>"
+                return _folded(part.caption, lines) if part.caption else lines
+            case Heads():
+                return f"<h3{self._id(part.anchor)}>{escape(part.text)}</h3>"
+            case Stacked() | Curve() | Bins() | Bars():
+                title = escape(part.title)
+                return f"<figure><figcaption>{title}</figcaption>{svg(self._known(part))}</figure>"
+            case _:
+                assert_never(part)
+
+    def _known(self, plot: Plot) -> Plot:
+        """Take links to places that no section has out of a plot."""
+        if not isinstance(plot, Bars):
+            return plot
+        bars = tuple(
+            type(bar)(bar.name, bar.parts, bar.link if bar.link in self._anchors else "") for bar in plot.bars
+        )
+        return Bars(plot.title, bars, plot.unit)
+
+    def _table(self, table: Table) -> str:
+        kinds = _kinds(table)
+        named = [f"{kind}{at}" for at, kind in enumerate(kinds, 1) if kind and at <= MOST_COLUMNS]
+        group = f' class="{" ".join(named)}"' if named else ""
+        heads = "".join(_head(heading) for heading in table.headings)
+        rows = "\n".join(self._row(kinds, row) for row in table.rows)
+        body = (
+            f'<div class="scroll"><table{group}><thead><tr>{heads}</tr></thead>'
+            f"<tbody>{rows}</tbody></table></div>"
+        )
+        if table.is_folded:
+            return _folded(table.caption or "Show", body)
+        return (f'<p class="caption">{escape(table.caption)}</p>' if table.caption else "") + body
+
+    def _row(self, kinds: list[str], row: tuple[Cell, ...]) -> str:
+        cells = enumerate(zip(kinds, row, strict=True))
+        return f"<tr>{''.join(self._cell(at, kind, cell) for at, (kind, cell) in cells)}</tr>"
+
+    def _cell(self, at: int, column: str, cell: Cell) -> str:
+        kind = column or ("c" if cell.is_code else "w" if len(cell.text) > LONG else "")
+        if kind == column and at < MOST_COLUMNS:
+            kind = ""  # the class of the table says it
+        shown = escape(cell.text)
+        if cell.file:
+            shown = f'<a href="./{quote(os.fsencode(cell.file))}">{shown}</a>'
+        elif cell.link and cell.link in self._anchors:
+            shown = f'<a href="#{escape(cell.link)}">{shown}</a>'
+        if cell.share is not None:
+            shown = f'<span class="bar" style="width:{60 * cell.share:.1f}px"></span>{shown}'
+        if cell.is_strong:
+            shown = f"<b>{shown}</b>"
+        value = "" if cell.value is None or _tells(cell) else f' data-v="{cell.value:.12g}"'
+        tip = f' title="{escape(cell.tip)}"' if cell.tip and cell.tip != cell.text else ""
+        group = f' class="{kind}"' if kind else ""
+        return f"<td{group}{self._id(cell.anchor)}{value}{tip}>{shown}</td>"
+
+    def _id(self, anchor: str) -> str:
+        if not anchor or anchor in self._written:
+            return ""
+        self._written.add(anchor)
+        return f' id="{escape(anchor)}"'
+
+
+def _prose(part: Prose) -> str:
+    kind = "lead" if part.is_lead else "quiet" if part.is_quiet else ""
+    group = f' class="{kind}"' if kind else ""
+    label = f"<strong>{escape(part.label)}:</strong> " if part.label else ""
+    return f"<p{group}>{label}{escape(part.text)}</p>"
+
+
+def _folded(caption: str, body: str) -> str:
+    return f"<details><summary>{escape(caption)}</summary>{body}</details>"
+
+
+def _kinds(table: Table) -> list[str]:
+    """What all cells of each column are: `n` numbers, `c` code, or nothing that can be said of all."""
+    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.headings)
+    kinds = []
+    for heading, cells in zip(table.headings, columns, strict=True):
+        is_code = any(cell.is_code for cell in cells) and all(cell.is_code or not cell.text for cell in cells)
+        kinds.append("n" if heading.is_number else "c" if is_code else "")
+    return kinds
+
+
+def _tells(cell: Cell) -> bool:
+    """Whether the text of a cell is enough to sort it by."""
+    text = cell.text.replace(",", "").removesuffix("%").strip()
+    try:
+        float(text)
+    except ValueError:
+        return not text
+    return True
+
+
+def _head(heading: Heading) -> str:
+    kind = " data-n" if heading.is_number else ""
+    tip = f' title="{escape(heading.tip)}"' if heading.tip else ""
+    return f"<th{kind}{tip}>{escape(heading.title)}</th>"

@@ -1,0 +1,163 @@
+"""A report as Markdown, for repositories: all of the page, folded where that is; plots become tables.
+
+Text of a capture can neither end a cell nor start markup: it is escaped, code stands between backticks.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import assert_never
+from urllib.parse import quote
+
+from rcv_py.base.markdown import md_code, md_in_tags, md_text, md_verbatim
+from rcv_py.base.text import percent
+from rcv_py.export.report.model import (
+    Bars,
+    Bins,
+    Cell,
+    Curve,
+    Heading,
+    Heads,
+    Listing,
+    Note,
+    Part,
+    Plot,
+    Prose,
+    Report,
+    Section,
+    Stacked,
+    Table,
+)
+
+_POINTS = 12  # of a curve
+_WEIGHTS = {"info": "NOTE", "warning": "WARNING", "error": "CAUTION"}  # what GitHub colours
+
+
+def markdown(report: Report) -> str:
+    """Return the text; every table has a line of headings and as many cells in every row."""
+    anchors = _Anchors(report.anchors())
+    lines = [f"# {md_text(report.title)}", "", md_text(report.subtitle), ""]
+    lines += [f"- [{md_text(one.title)}](#{one.id})" for one in report.sections]
+    for section in report.sections:
+        lines += _section(section, anchors)
+    return "\n".join([*lines, "", "---", "", md_text(report.made_with), ""])
+
+
+class _Anchors:
+    """Places that the text has, and which of them have been written."""
+
+    def __init__(self, known: set[str]) -> None:
+        self.known, self._written = known, set[str]()
+
+    def tag(self, anchor: str) -> str:
+        if anchor not in self.known or anchor in self._written:
+            return ""
+        self._written.add(anchor)
+        return f'<a id="{anchor}"></a>'
+
+
+def _section(section: Section, anchors: _Anchors) -> list[str]:
+    lines = ["", anchors.tag(section.id), "", f"## {md_text(section.title)}", ""]
+    lines += [md_text(section.intro), ""] if section.intro else []
+    for part in section.parts:
+        lines += [*_part(part, anchors), ""]
+    return lines
+
+
+def _part(part: Part, anchors: _Anchors) -> list[str]:
+    match part:
+        case Table():
+            return _table(part, anchors)
+        case Note():
+            return [f"> [!{_WEIGHTS.get(part.weight, 'NOTE')}]", f"> {md_text(part.text)}"]
+        case Prose():
+            return [_prose(part)]
+        case Listing():
+            lines = _fenced(part.lines, part.language)
+            return _folded(part.caption, lines) if part.caption else lines
+        case Heads():
+            place = [anchors.tag(part.anchor), ""] if part.anchor else []
+            return [*place, f"### {md_text(part.text)}"]
+        case Stacked() | Curve() | Bins() | Bars():
+            return [f"**{md_text(part.title)}**", "", *_rows(*_numbers(part))]
+        case _:
+            assert_never(part)
+
+
+def _prose(part: Prose) -> str:
+    text = md_text(part.text)
+    if part.is_lead:
+        return f"**{text}**"
+    if part.is_quiet and not part.label:
+        return f"*{text}*"
+    return f"**{md_text(part.label)}:** {text}" if part.label else text
+
+
+def _fenced(lines: tuple[str, ...], language: str) -> list[str]:
+    fence = "```"
+    while any(fence in line for line in lines):
+        fence += "`"
+    return [f"{fence}{language}", *map(md_verbatim, lines), fence]
+
+
+def _folded(caption: str, lines: list[str]) -> list[str]:
+    """A part that is opened by a click; blank lines around it, or what is inside would not be Markdown."""
+    return ["<details>", f"<summary>{md_in_tags(caption)}</summary>", "", *lines, "", "</details>"]
+
+
+def _table(table: Table, anchors: _Anchors) -> list[str]:
+    lines = _rows(table.headings, [[_cell(cell, anchors) for cell in row] for row in table.rows])
+    if table.is_folded:
+        return _folded(table.caption or "Show", lines)
+    return [*([md_text(table.caption), ""] if table.caption else []), *lines]
+
+
+def _cell(cell: Cell, anchors: _Anchors) -> str:
+    text = md_code(cell.text) if cell.is_code else md_text(cell.text)
+    place = anchors.tag(cell.anchor) if cell.anchor else ""
+    if cell.file:
+        return f"{place}[{text}](./{quote(os.fsencode(cell.file))})"
+    return place + (f"[{text}](#{cell.link})" if text and cell.link in anchors.known else text)
+
+
+def _rows(headings: tuple[Heading, ...], rows: list[list[str]]) -> list[str]:
+    lines = [_bars([md_text(heading.title) for heading in headings])]
+    lines.append(_bars(["---:" if heading.is_number else "---" for heading in headings]))
+    return [*lines, *(_bars(row) for row in rows)]
+
+
+def _bars(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _numbers(plot: Plot) -> tuple[tuple[Heading, ...], list[list[str]]]:
+    match plot:
+        case Stacked():
+            whole = sum(part.value for part in plot.parts)
+            rows = [
+                [md_text(part.name), f"{part.value:,.0f}", percent(part.value, whole)] for part in plot.parts
+            ]
+            return (Heading("part"), Heading(plot.unit, True), Heading("share", True)), rows
+        case Bars():
+            names = list(dict.fromkeys(part.name for bar in plot.bars for part in bar.parts))
+            heads = (Heading(""), *(Heading(name, True) for name in names))
+            return heads, [
+                [md_code(bar.name), *(f"{_of(bar.parts, name):,.0f}" for name in names)] for bar in plot.bars
+            ]
+        case Bins():
+            spans = zip(plot.edges, plot.edges[1:], plot.counts, strict=False)
+            rows = [[f"{low:,} to {high:,}", f"{n:,}"] for low, high, n in spans if n]
+            return (Heading(plot.unit), Heading("count", True)), rows
+        case Curve():
+            return (Heading("cycle", True), Heading(plot.unit, True)), _sampled(plot)
+
+
+def _of(parts: tuple[object, ...], name: str) -> float:
+    return sum(part.value for part in parts if part.name == name)  # type: ignore[attr-defined]
+
+
+def _sampled(curve: Curve) -> list[list[str]]:
+    """A few points of a curve, evenly spread over its steps, the first and the last among them."""
+    n = len(curve.times)
+    rows = sorted({at * (n - 1) // max(1, _POINTS - 1) for at in range(_POINTS)}) if n else []
+    return [[f"{curve.times[row]:,}", f"{curve.values[row]:,.0f}"] for row in rows if row < n]

@@ -1,0 +1,179 @@
+"""Small plots as inline SVG, legible on dark and on light paper: colours are CSS variables of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from rcv_py.base.colors import ROLES, TOKEN_KINDS, WAVE_STATES, Pair
+from rcv_py.base.text import percent, short_count
+from rcv_py.export.report.model import Bars, Bins, Curve, Plot, Share, Stacked
+
+WIDTH = 860
+BAR_PX, ROW_PX, NAME_PX, VALUE_PX = 22, 22, 290, 80
+CURVE_PX = 150
+_LEFT, _BOTTOM, _TOP = 48, 22, 8
+MOST_POINTS = 1200  # of a curve: more than there are pixels tell nothing
+MOST_LETTERS = 39  # of the name of a bar
+
+COLORS: dict[str, Pair] = {
+    **{
+        name: ROLES[name]
+        for name in ("accent", "stall", "issue", "idle", "hidden", "warning", "muted", "line")
+    },
+    **{f"kind-{name}": pair for name, pair in TOKEN_KINDS.items()},
+    **{f"state-{name}": pair for name, pair in WAVE_STATES.items()},
+}
+
+
+def color(role: str) -> str:
+    """Return a colour of the page by its role."""
+    return f"var(--{role})" if role in COLORS else "var(--accent)"
+
+
+def svg(plot: Plot) -> str:
+    """Return a plot as an element of a page."""
+    match plot:
+        case Stacked():
+            return _stacked(plot)
+        case Curve():
+            return _curve(plot)
+        case Bins():
+            return _bins(plot)
+        case Bars():
+            return _bars(plot)
+
+
+def _frame(title: str, height: float, body: Sequence[str]) -> str:
+    name = escape(title)
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{name}">'
+        f"<title>{name}</title>{''.join(body)}</svg>"
+    )
+
+
+def _rect(box: tuple[float, float, float, float], role: str, tip: str) -> str:
+    """A box (x, y, width, height) with a text that the mouse shows."""
+    x, y, width, height = box
+    return (
+        f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" fill="{color(role)}">'
+        f"<title>{escape(tip)}</title></rect>"
+    )
+
+
+def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
+    more = f' class="{kind}"' if kind else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{escape(text)}</text>'
+
+
+def _stacked(plot: Stacked) -> str:
+    """One bar, and below it the names of its parts with their shares."""
+    whole = sum(part.value for part in plot.parts) or 1
+    body = _parts(plot.parts, WIDTH / whole, (0, 0), plot.unit)
+    names = [(f"{part.name} {percent(part.value, whole)}", part.role) for part in plot.parts]
+    y = _legend(body, names, BAR_PX + 20.0)
+    return _frame(plot.title, y + 8, body)
+
+
+def _legend(body: list[str], names: Sequence[tuple[str, str]], y: float) -> float:
+    """Append names with their colours, in as many lines as they take; return where the last line is."""
+    at = 0.0
+    for name, role in names:
+        width = 22 + 6.6 * len(name) + 16
+        if at + width > WIDTH and at:
+            at, y = 0.0, y + 18
+        body.append(_rect((at, y - 10, 11, 11), role, name))
+        body.append(_text(at + 17, y, name))
+        at += width
+    return y
+
+
+def _parts(parts: Sequence[Share], scale: float, place: tuple[float, float], unit: str) -> list[str]:
+    """Boxes beside each other from a place on, `scale` pixels a unit."""
+    body, (x, y) = [], place
+    whole = sum(part.value for part in parts)
+    for part in parts:
+        own = scale * part.value
+        if own > 0:
+            tip = f"{part.name}: {part.value:,.0f} {unit}, {percent(part.value, whole)}"
+            body.append(_rect((x, y, own, BAR_PX - 4), part.role, tip))
+        x += own
+    return body
+
+
+def _bars(plot: Bars) -> str:
+    longest = max((sum(part.value for part in bar.parts) for bar in plot.bars), default=0) or 1
+    room = WIDTH - NAME_PX - VALUE_PX
+    body = []
+    for row, bar in enumerate(plot.bars):
+        y, whole = row * ROW_PX, sum(part.value for part in bar.parts)
+        short = bar.name if len(bar.name) <= MOST_LETTERS else bar.name[: MOST_LETTERS - 1] + "…"
+        name = _text(0, y + 14, short, "mono")
+        body.append(f'<a href="#{escape(bar.link)}">{name}</a>' if bar.link else name)
+        body += _parts(bar.parts, room / longest, (NAME_PX, y), plot.unit)
+        body.append(_text(NAME_PX + room * whole / longest + 6, y + 14, short_count(whole), "muted"))
+    height = max(1, len(plot.bars)) * ROW_PX
+    names = dict.fromkeys((part.name, part.role) for bar in plot.bars for part in bar.parts)
+    return _frame(plot.title, _legend(body, list(names), height + 16.0) + 8 if names else height, body)
+
+
+def _curve(plot: Curve) -> str:
+    times, values = _thinned(list(plot.times), list(plot.values))
+    if len(times) < 2 or times[-1] <= times[0]:
+        return _frame(plot.title, 24, [_text(0, 16, "Nothing to draw.", "muted")])
+    top, span = max(values) or 1, times[-1] - times[0]
+    width, height = WIDTH - _LEFT - 4, CURVE_PX - _BOTTOM - _TOP
+
+    def x(time: float) -> float:
+        return _LEFT + width * (time - times[0]) / span
+
+    def y(value: float) -> float:
+        return _TOP + height * (1 - value / top)
+
+    path = [f"M{x(times[0]):.1f},{y(0):.1f}V{y(values[0]):.1f}"]
+    path += [f"H{x(time):.1f}V{y(value):.1f}" for time, value in zip(times[1:], values[1:], strict=True)]
+    body = _axes(plot.unit, top, times[0], times[-1])
+    body.append(f'<path d="{"".join(path)}V{y(0):.1f}Z" class="area"/>')
+    return _frame(plot.title, CURVE_PX, body)
+
+
+def _axes(unit: str, top: float, first: float, last: float) -> list[str]:
+    low, high = CURVE_PX - _BOTTOM, _TOP
+    body = [
+        f'<line x1="{_LEFT}" y1="{y}" x2="{WIDTH - 4}" y2="{y}" class="grid"/>'
+        for y in (low, (low + high) / 2, high)
+    ]
+    body += [_text(_LEFT - 6, y + 4, short_count(v), "muted", "end") for y, v in ((low, 0), (high + 4, top))]
+    body.append(_text(_LEFT - 6, (low + high) / 2 + 4, unit, "muted", "end"))
+    body.append(_text(_LEFT, CURVE_PX - 6, f"{first:,}", "muted"))
+    return [*body, _text(WIDTH - 4, CURVE_PX - 6, f"{last:,}", "muted", "end")]
+
+
+def _thinned(times: list[int], values: list[float]) -> tuple[list[int], list[float]]:
+    """Keep of each pixel's steps the highest and the last."""
+    if len(times) <= MOST_POINTS:
+        return times, values
+    span = max(1, times[-1] - times[0])
+    kept: dict[int, tuple[int, int]] = {}
+    for at, (time, value) in enumerate(zip(times, values, strict=True)):
+        pixel = (time - times[0]) * (MOST_POINTS // 2) // span
+        high, _ = kept.get(pixel, (at, at))
+        kept[pixel] = (at if value > values[high] else high, at)
+    rows = sorted({row for pair in kept.values() for row in pair})
+    return [times[row] for row in rows], [values[row] for row in rows]
+
+
+def _bins(plot: Bins) -> str:
+    if not plot.counts:
+        return _frame(plot.title, 24, [_text(0, 16, "Nothing to draw.", "muted")])
+    top, n = max(plot.counts) or 1, len(plot.counts)
+    width, height = (WIDTH - _LEFT - 4) / n, CURVE_PX - _BOTTOM - _TOP
+    body = _axes("count", top, plot.edges[0], plot.edges[-1])
+    for at, count in enumerate(plot.counts):
+        own = height * count / top
+        tip = f"{plot.edges[at]:,} to {plot.edges[at + 1]:,} {plot.unit}: {count:,}"
+        if count:
+            body.append(
+                _rect((_LEFT + at * width, _TOP + height - own, max(1, width - 1), own), "accent", tip)
+            )
+    return _frame(plot.title, CURVE_PX, body)

@@ -1,0 +1,4 @@
+"""Files for Perfetto and speedscope.
+
+Read `perfetto.py` first.
+"""

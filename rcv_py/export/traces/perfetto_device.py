@@ -1,0 +1,180 @@
+"""What happened on the device, for a Perfetto trace: kernels, dispatches, events, markers and curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+import numpy as np
+
+from rcv_py.analysis.core.lanes import lanes
+from rcv_py.analysis.counters.counter_curve import StepValues, raw_curve
+from rcv_py.analysis.counters.counters import counters
+from rcv_py.analysis.device.dispatch_curves import dispatch_curves
+from rcv_py.analysis.device.occupancy_curves import occupancy_curves
+from rcv_py.analysis.events.event_table import EntryKind, EventTable, event_table
+from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.base.text import short_kernel
+from rcv_py.export.traces.perfetto_names import CATEGORIES, Argument, Names, counter_track, track
+from rcv_py.export.traces.perfetto_rows import (
+    Scale,
+    Slices,
+    moment_bytes,
+    nested_bytes,
+    slice_bytes,
+    value_bytes,
+)
+from rcv_py.model.trace import Trace
+
+DEVICE = 1  # uuid and process of the device; places follow
+_FIRST_TRACK = 1 << 18  # uuids of the device's own tracks
+_TITLES = {EntryKind.DISPATCH: "Dispatches", EntryKind.EVENT: "Events"}
+
+
+def category(name: str) -> int:
+    """The number of a category."""
+    return CATEGORIES.index(name) + 1
+
+
+class Device:
+    """Everything that belongs to no single wave; computed when it is asked for."""
+
+    def __init__(self, trace: Trace, spans: MarkerSpans | None) -> None:
+        self.trace, self.spans = trace, spans
+        self._next = _FIRST_TRACK
+
+    @cached_property
+    def entries(self) -> EventTable:
+        """Dispatches and hardware events."""
+        return event_table(self.trace, None)
+
+    @cached_property
+    def kernels(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
+        """Name, begins and ends of the times in which a kernel had any wave."""
+        found = []
+        for curve in dispatch_curves(self.trace.occupancy, self.trace.dispatches):
+            some = (curve.steps.waves > 0).astype(np.int8)
+            change = np.diff(some, prepend=0, append=0)
+            time = np.append(curve.steps.time, curve.steps.time[-1:])
+            begin, end = time[np.flatnonzero(change == 1)], time[np.flatnonzero(change == -1)]
+            found.append((short_kernel(curve.name) or f"kernel {curve.ids[0]}", begin, end))
+        return found
+
+    @cached_property
+    def curves(self) -> list[tuple[str, str, StepValues]]:
+        """Name, unit and values of each curve: resident waves, then the hardware's counters."""
+        found = [
+            (f"resident waves, {curve.name}", "waves", StepValues(curve.steps.time, curve.steps.waves))
+            for by in ("all", "se")
+            for curve in occupancy_curves(self.trace, by)
+        ]
+        for counter in counters(self.trace).raw:
+            for engine in np.unique(counter.samples.se).tolist():
+                curve = raw_curve(counter, [engine])
+                if len(curve.time):
+                    found.append((f"{counter.name}, SE{engine}", counter.unit, curve))
+        return found
+
+    @property
+    def begin(self) -> int:
+        """The first time of anything, cycles."""
+        times = [self.trace.span.begin] if self.trace.has_times else []
+        times += [int(values.time.min()) for _, _, values in self.curves if len(values.time)]
+        times += [int(self.entries.time.min())] if len(self.entries) else []
+        return min(times, default=0)
+
+    def packets(self, texts: Names, scale: Scale, places: Mapping[tuple[int, ...], int]) -> Iterator[bytes]:
+        """Yield everything, each track announced before its events."""
+        for name, begin, end in self.kernels:
+            uuid, announced = self._track(DEVICE, f"kernel {name}")
+            yield announced
+            yield from slice_bytes(_plain(uuid, texts.number(name), "kernel", begin, end), scale)
+        for kind, title in _TITLES.items():
+            yield from self._entries(texts, scale, kind, title)
+        if self.spans is not None and len(self.spans):
+            yield from self._markers(texts, scale, places, self.spans)
+        for name, unit, values in self.curves:
+            uuid = self._number()
+            yield counter_track(uuid, DEVICE, name, unit)
+            yield value_bytes(uuid, values.time, values.value, scale)
+
+    def _entries(self, texts: Names, scale: Scale, kind: EntryKind, title: str) -> Iterator[bytes]:
+        """Dispatches or events: moments on one track, what lasts on as many as overlaps need."""
+        table = self.entries
+        rows = np.flatnonzero(table.kind == kind)
+        lasts = table.duration[rows] > 0
+        for group, chosen in (("", rows[~lasts]), (" that last", rows[lasts])):
+            if not len(chosen):
+                continue
+            begin = table.time[chosen]
+            end = begin + np.maximum(table.duration[chosen], 0)
+            lane = lanes(begin, end) if group else None
+            lane = np.zeros(len(chosen), np.uint8) if lane is None else lane
+            for one in range(int(lane.max()) + 1):
+                uuid, announced = self._track(DEVICE, f"{title}{group}{f' {one + 1}' if one else ''}")
+                yield announced
+                own = np.flatnonzero(lane == one)
+                slices = self._named(texts, uuid, chosen[own], begin[own], end[own])
+                yield from slice_bytes(slices, scale) if group else [moment_bytes(slices, scale)]
+
+    def _named(self, texts: Names, uuid: int, rows: np.ndarray, begin: np.ndarray, end: np.ndarray) -> Slices:
+        table = self.entries
+        number = np.array([texts.number(text) if text else 0 for text in table.texts], dtype=np.int64)
+        nameless = texts.number("event")
+        names = np.where(number[table.name[rows]] > 0, number[table.name[rows]], nameless)
+        arguments = {Argument.CYCLE: begin, Argument.DETAIL: number[table.detail[rows]]}
+        n = len(rows)
+        return Slices(np.full(n, uuid), names, np.full(n, category("event")), begin, end, arguments)
+
+    def _markers(
+        self, texts: Names, scale: Scale, places: Mapping[tuple[int, ...], int], spans: MarkerSpans
+    ) -> Iterator[bytes]:
+        number = np.array(texts.numbers(spans.names) or [0], dtype=np.int64)
+        slots = np.stack([spans.se, spans.sa, spans.cu, spans.simd, spans.slot]).astype(np.int64)
+        unique, group = np.unique(slots, axis=1, return_inverse=True)
+        for at, slot in enumerate(unique.T.tolist()):
+            parent = places.get(tuple(slot[:4]), DEVICE)
+            place = f"slot {slot[4]}" if parent != DEVICE else "SE{} SA{} CU{} SIMD{} slot {}".format(*slot)
+            uuid, announced = self._track(parent, f"markers, {place}")
+            yield announced
+            rows = np.flatnonzero(group.reshape(-1) == at)
+            is_point = spans.end[rows] <= spans.begin[rows]
+            if is_point.any():
+                yield moment_bytes(_scopes(spans, rows[is_point], uuid, number), scale)
+            scopes = rows[~is_point]
+            yield nested_bytes(_scopes(spans, scopes, uuid, number), spans.depth[scopes], scale)
+
+    def _track(self, parent: int, name: str) -> tuple[int, bytes]:
+        uuid = self._number()
+        return uuid, track(uuid, parent, name)
+
+    def _number(self) -> int:
+        self._next += 1
+        return self._next
+
+
+def device_names(device: Device, texts: Names) -> None:
+    """Give numbers to all names that `Device.packets` uses: they are explained before the first event."""
+    texts.numbers(text for text in ("event", *device.entries.texts) if text)
+    texts.numbers(name for name, _, _ in device.kernels)
+    if device.spans is not None:
+        texts.numbers(device.spans.names)
+
+
+def _plain(uuid: int, name: int, group: str, begin: np.ndarray, end: np.ndarray) -> Slices:
+    n = len(begin)
+    return Slices(
+        np.full(n, uuid),
+        np.full(n, name),
+        np.full(n, category(group)),
+        begin,
+        end,
+        {Argument.CYCLE: begin, Argument.CYCLES: end - begin},
+    )
+
+
+def _scopes(spans: MarkerSpans, rows: np.ndarray, uuid: int, number: np.ndarray) -> Slices:
+    n, begin, end = len(rows), spans.begin[rows], spans.end[rows]
+    names = number[spans.name_id[rows]]
+    arguments = {Argument.CYCLE: begin, Argument.CYCLES: end - begin}
+    return Slices(np.full(n, uuid), names, np.full(n, category("marker")), begin, end, arguments)

@@ -1,0 +1,193 @@
+"""Events of a Perfetto trace from columns: slices, moments and values of curves, thousands at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rcv_py.export.traces import perfetto_names as names
+from rcv_py.export.traces.packets import FIXED64, VARINT, Rows, number, tag
+from rcv_py.export.traces.perfetto_names import Argument
+
+AT_ONCE = 1 << 16  # rows that are turned into bytes together; about 25 MB of memory
+_FEW_ARROWS = 4  # on a slice: what AT_ONCE is meant for
+_TEXTS = (Argument.SOURCE, Argument.DETAIL)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From aligned cycles to the nanoseconds of the trace: `(cycle - origin) * ns`, rounded down."""
+
+    origin: int
+    ns: float  # of a cycle; exactly 1 writes cycles as if they were nanoseconds
+
+    def __call__(self, cycles: np.ndarray) -> np.ndarray:
+        """Return nanoseconds since the trace began, int64, never below 0."""
+        since = np.maximum(cycles.astype(np.int64) - self.origin, 0)
+        return since if self.ns == 1 else np.floor(since * self.ns).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Arrows:
+    """Ends of arrows on rows of a table, by row; a row may have any number of them."""
+
+    row: np.ndarray  # int64, ascending
+    number: np.ndarray  # int64, of the arrow, from 1
+
+    @classmethod
+    def on(cls, row: np.ndarray, number: np.ndarray) -> Arrows:
+        """Return arrows in order of their rows."""
+        order = np.argsort(row, kind="stable")
+        return cls(row[order], number[order])
+
+    def at(self, chosen: slice | np.ndarray, rows: int) -> Arrows:
+        """Return those of some of the `rows` of the table, which are then counted anew."""
+        place = np.full(rows, -1, dtype=np.int64)
+        place[chosen] = np.arange(len(place[chosen]))
+        moved = place[self.row]
+        return Arrows.on(moved[moved >= 0], self.number[moved >= 0])
+
+    @property
+    def most(self) -> int:
+        """The largest number of arrows on a row."""
+        return int(np.bincount(self.row).max(initial=0))
+
+    def columns(self, rows: int) -> Iterator[np.ndarray]:
+        """Yield the first arrow of each row, then the second, and so on; 0 where there is none."""
+        nth = np.arange(len(self.row)) - np.searchsorted(self.row, self.row)
+        for at in range(self.most):
+            own = nth == at
+            column = np.zeros(rows, dtype=np.int64)
+            column[self.row[own]] = self.number[own]
+            yield column
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """Spans, one row each; those of a track are in order and do not overlap.  Cycles are aligned."""
+
+    track: np.ndarray  # int64, uuid
+    name: np.ndarray  # int64, number of its text
+    category: np.ndarray  # int64, 1-based place in CATEGORIES
+    begin: np.ndarray  # int64, cycles
+    end: np.ndarray  # int64, cycles
+    arguments: Mapping[Argument, np.ndarray] = field(default_factory=dict)  # numbers; of texts, 0: none
+    leaves: Arrows | None = None  # that begin at a slice
+    arrives: Arrows | None = None  # that end at one
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def at(self, chosen: slice | np.ndarray) -> Slices:
+        """Return some of the rows."""
+        return Slices(
+            *(column[chosen] for column in (self.track, self.name, self.category, self.begin, self.end)),
+            {name: values[chosen] for name, values in self.arguments.items()},
+            None if self.leaves is None else self.leaves.at(chosen, len(self)),
+            None if self.arrives is None else self.arrives.at(chosen, len(self)),
+        )
+
+
+def slice_bytes(slices: Slices, scale: Scale) -> Iterator[bytes]:
+    """Yield the packets of all slices, some at a time: each begins and ends before the next one begins."""
+    ends = sum(one.most for one in (slices.leaves, slices.arrives) if one is not None)
+    step = max(1, AT_ONCE * _FEW_ARROWS // max(_FEW_ARROWS, ends))  # every arrow of a row widens all rows
+    for first in range(0, len(slices), step):
+        yield _slices(slices.at(slice(first, first + step)), scale)
+
+
+def moment_bytes(slices: Slices, scale: Scale) -> bytes:
+    """Return the packets of rows that have no duration."""
+    rows = Rows(len(slices))
+    _event(rows, _opening(slices, names.INSTANT), scale(slices.begin), is_named=True)
+    return rows.tobytes()
+
+
+def nested_bytes(slices: Slices, depth: np.ndarray, scale: Scale) -> bytes:
+    """Return the packets of slices that lie inside of each other; `depth` counts what is around each."""
+    opening, closing = Rows(len(slices)), Rows(len(slices))
+    _event(opening, _opening(slices, names.SLICE_BEGIN), scale(slices.begin), is_named=True)
+    _event(closing, _closing(slices.track), scale(slices.end), is_named=False)
+    packets = _cut(opening) + _cut(closing)
+    time = np.concatenate([slices.begin, slices.end])
+    is_begin = np.repeat([True, False], len(slices))
+    inner = np.concatenate([depth, -depth.astype(np.int64)])
+    order = np.lexsort((inner, is_begin, time))  # at one time: first what ends, the innermost first
+    return b"".join(packets[row] for row in order.tolist())
+
+
+def value_bytes(track: int, time: np.ndarray, value: np.ndarray, scale: Scale) -> bytes:
+    """Return the packets of a curve: `value[i]` holds from `time[i]` on."""
+    rows, event = Rows(len(time)), Rows(len(time))
+    event.put(number(names.TYPE, names.COUNTER_VALUE) + number(names.TRACK, track))
+    if value.dtype.kind == "f":
+        event.put(tag(names.REAL, FIXED64))
+        event.fixed64(value.astype(np.float64))
+    else:
+        event.put(tag(names.COUNT, VARINT))
+        event.varint(value)
+    _event(rows, event, scale(time), is_named=False)
+    return rows.tobytes()
+
+
+def _slices(slices: Slices, scale: Scale) -> bytes:
+    rows = Rows(len(slices))
+    _event(rows, _opening(slices, names.SLICE_BEGIN), scale(slices.begin), is_named=True)
+    _event(rows, _closing(slices.track), scale(slices.end), is_named=False)
+    return rows.tobytes()
+
+
+def _event(rows: Rows, event: Rows, ns: np.ndarray, *, is_named: bool) -> None:
+    """Append a packet with an event; those that call names by number say so."""
+    inner = Rows(rows.n)
+    inner.put(tag(names.TIMESTAMP, VARINT))
+    inner.varint(ns)
+    flags = number(names.FLAGS, names.NEEDED) if is_named else b""
+    inner.put(number(names.SEQUENCE, names.ONE_SEQUENCE) + flags)
+    inner.nested(names.TRACK_EVENT, event)
+    rows.nested(names.PACKET, inner)
+
+
+def _opening(slices: Slices, kind: int) -> Rows:
+    event = Rows(len(slices))
+    event.put(number(names.TYPE, kind) + tag(names.TRACK, VARINT))
+    event.varint(slices.track)
+    event.put(tag(names.NAME_NUMBER, VARINT))
+    event.varint(slices.name)
+    event.put(tag(names.CATEGORY, VARINT))
+    event.varint(slices.category)
+    for argument, values in slices.arguments.items():
+        _annotation(event, argument, values)
+    for field_, arrows in ((names.FLOW, slices.leaves), (names.LAST_FLOW, slices.arrives)):
+        for numbers in () if arrows is None else arrows.columns(len(slices)):
+            _arrow(event, field_, numbers)
+    return event
+
+
+def _closing(track: np.ndarray) -> Rows:
+    event = Rows(len(track))
+    event.put(number(names.TYPE, names.SLICE_END) + tag(names.TRACK, VARINT))
+    event.varint(track)
+    return event
+
+
+def _annotation(event: Rows, argument: Argument, values: np.ndarray) -> None:
+    """An argument: a number, or the number of a text, which is left out where it is 0."""
+    inner = Rows(event.n)
+    inner.put(number(1, argument) + tag(17 if argument in _TEXTS else 4, VARINT))
+    inner.varint(values)
+    event.nested(names.ANNOTATION, inner, values > 0 if argument in _TEXTS else None)
+
+
+def _arrow(event: Rows, field_: int, numbers: np.ndarray) -> None:
+    has = numbers > 0
+    if has.any():
+        event.put(tag(field_, FIXED64), has)
+        event.fixed64(numbers.astype(np.int64), has)
+
+
+def _cut(rows: Rows) -> list[bytes]:
+    data, stops = rows.tobytes(), np.cumsum(rows.length).tolist()
+    return [data[first:stop] for first, stop in zip([0, *stops], stops, strict=False)]

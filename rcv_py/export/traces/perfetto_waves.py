@@ -1,0 +1,140 @@
+"""Waves as slices of a Perfetto trace: instructions, states, and arrows of waits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.analysis.core.batch_times import batch_owners, batch_starts
+from rcv_py.analysis.core.lanes import lanes
+from rcv_py.analysis.cost.places import leaf_texts
+from rcv_py.analysis.waits.waitcnt.replay import replay
+from rcv_py.export.traces.perfetto_names import Argument, Names, track
+from rcv_py.export.traces.perfetto_rows import Arrows, Slices
+from rcv_py.model.kinds import KIND_COUNT, WaveState
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+FIRST_WAVE = 1 << 20  # uuid of the first wave's thread; below are places, markers and curves
+STRIDE = 16  # uuids of a wave: its thread, 7 more lanes, its states
+STATES = 8
+_MOST_LANES = 8
+_STATE_CATEGORY = KIND_COUNT + 1
+
+
+class Waves:
+    """Turns batches into slices; numbers the arrows over all of them."""
+
+    def __init__(self, trace: Trace, texts: Names, has_arrows: bool, has_states: bool) -> None:
+        self.has_states = has_states
+        self._trace, self._has_arrows = trace, has_arrows
+        code = trace.code
+        nameless = texts.number("instruction without a code line")
+        self._name = np.array([*texts.numbers(code.text), nameless], dtype=np.int64)
+        places = leaf_texts(code, trace.sources)
+        self._source = np.array([*(texts.number(one) if one else 0 for one in places), 0], dtype=np.int64)
+        self._state = np.array([texts.number(state.name) for state in WaveState], dtype=np.int64)
+        self._arrows = 0
+
+    def lane_tracks(self, batch: WaveBatch) -> bytes:
+        """Announce the lanes of waves whose instructions overlap."""
+        found = []
+        for wave, lane in zip(batch.waves, self._lanes(batch), strict=True):
+            for one in range(1, 0 if lane is None else int(lane.max()) + 1):
+                uuid = FIRST_WAVE + wave.row * STRIDE
+                found.append(track(uuid + one, uuid, f"lane {one + 1}"))
+        return b"".join(found)
+
+    def tokens(self, batch: WaveBatch) -> tuple[Slices, int]:
+        """Return the instructions of a batch, ordered by wave, lane and time, and how many arrows they have.
+
+        On a lane a slice ends where the next one begins: tokens may overlap by a step of the clock.
+        """
+        start, owner = batch_starts(batch), batch_owners(batch)
+        row = np.array([wave.row for wave in batch.waves], dtype=np.int64)
+        track_ = FIRST_WAVE + row[owner] * STRIDE + self._lane_column(batch)
+        duration = batch.stall.astype(np.int64) + batch.busy
+        line = np.where((batch.line >= 0) & (batch.line < len(self._trace.code)), batch.line, -1)
+        leaves, arrives, arrows = self._links(batch)
+        slices = Slices(
+            track_,
+            self._name[line],
+            np.where(batch.kind < KIND_COUNT, batch.kind, 0).astype(np.int64) + 1,
+            start,
+            start + duration,
+            {
+                Argument.LINE: line.astype(np.int64),
+                Argument.STALL: batch.stall.astype(np.int64),
+                Argument.CYCLE: start,
+                Argument.CYCLES: duration,
+                Argument.SOURCE: self._source[line],
+            },
+            leaves,
+            arrives,
+        )
+        order = np.argsort(track_, kind="stable")
+        return _trimmed(slices.at(order) if (track_[1:] < track_[:-1]).any() else slices), arrows
+
+    def states(self, batch: WaveBatch) -> Slices:
+        """Return the states of the waves of a batch; EMPTY and what has no length is left out."""
+        counts = [len(wave.states) for wave in batch.waves]
+        uuid = [FIRST_WAVE + wave.row * STRIDE + STATES for wave in batch.waves]
+        state = _joined([wave.states.state for wave in batch.waves]).astype(np.int64)
+        begin = _joined([wave.states.start for wave in batch.waves])
+        end = begin + _joined([wave.states.duration for wave in batch.waves])
+        owner = np.repeat(np.array(uuid, dtype=np.int64), counts)
+        keep = np.flatnonzero((end > begin) & (state > WaveState.EMPTY) & (state < len(self._state)))
+        n = len(keep)
+        slices = Slices(
+            owner[keep],
+            self._state[state[keep]],
+            np.full(n, _STATE_CATEGORY),
+            begin[keep],
+            end[keep],
+            {Argument.CYCLE: begin[keep], Argument.CYCLES: (end - begin)[keep]},
+        )
+        return _trimmed(slices)
+
+    def _links(self, batch: WaveBatch) -> tuple[Arrows | None, Arrows | None, int]:
+        """Number an arrow for each instruction that each wait waited for; counters may name one twice."""
+        if not self._has_arrows or not batch.waves:
+            return None, None, 0
+        links = replay(batch, self._trace.code, self._trace.gfxip, self._trace.target)
+        edges = np.unique(np.stack([links.token[links.row_of], links.producers], axis=1), axis=0)
+        numbers = self._arrows + 1 + np.arange(len(edges), dtype=np.int64)
+        self._arrows += len(edges)
+        return Arrows.on(edges[:, 1], numbers), Arrows.on(edges[:, 0], numbers), len(edges)
+
+    def _lanes(self, batch: WaveBatch) -> list[np.ndarray | None]:
+        slack = self._trace.base_clock if self._trace.base_clock > 1 else 0
+        return [
+            lanes(wave.tokens.start, wave.tokens.end, slack) if wave.tokens.lane is None else wave.tokens.lane
+            for wave in batch.waves
+        ]
+
+    def _lane_column(self, batch: WaveBatch) -> np.ndarray:
+        parts = [
+            np.zeros(len(wave.tokens), dtype=np.int64) if lane is None else lane.astype(np.int64)
+            for wave, lane in zip(batch.waves, self._lanes(batch), strict=True)
+        ]
+        return np.minimum(_joined(parts), _MOST_LANES - 1)
+
+
+def _trimmed(slices: Slices) -> Slices:
+    """Let no slice reach into the next one of its track."""
+    end = slices.end.copy()
+    same = slices.track[1:] == slices.track[:-1]
+    end[:-1][same] = np.minimum(end[:-1], slices.begin[1:])[same]
+    return Slices(
+        slices.track,
+        slices.name,
+        slices.category,
+        slices.begin,
+        np.maximum(end, slices.begin),
+        slices.arguments,
+        slices.leaves,
+        slices.arrives,
+    )
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,174 @@
+"""A capture as a file for speedscope: costs by source as sampled profiles, chosen waves as evented ones.
+
+```
+tokens  aaaa  bb  ccc      a, b: source line 5; c: line 9      events   O5 Oa Ca Ob Cb C5 O9 Oc Cc C9
+```
+
+Between two instructions of one source line the line stays open: its own time there is idle time.  Units are
+cycles, which the format calls `none`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+import orjson
+
+from rcv_py import __version__
+from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
+from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, fold
+from rcv_py.analysis.flame.flame_paths import Stacks, What, kernel_stacks, source_stacks
+from rcv_py.analysis.flame.flame_text import full_name, labels
+from rcv_py.base.text import visible
+from rcv_py.export.traces.speedscope_events import Paths, event_parts
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+
+SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+UNIT = "none"
+_METRICS = {Metric.TOTAL: "latency and idle", Metric.STALL: "stall", Metric.HITS: "executions"}
+
+
+def write_speedscope(trace: Trace, waves: Iterable[Wave], target: BinaryIO) -> int:
+    """Write the profiles of all code and one of each wave; return how many profiles there are."""
+    trees = _trees(trace)
+    frames, places = _frames(trace, [tree for _, tree in trees])
+    head = {
+        "$schema": SCHEMA,
+        "exporter": f"rcv {__version__}",
+        "name": trace.name,
+        "activeProfileIndex": 0,
+        "shared": {"frames": frames},
+    }
+    target.write(orjson.dumps(_valid(head))[:-1] + b',"profiles":[')
+    count = 0
+    for profile in _sampled(trees, places):
+        target.write((b",\n" if count else b"\n") + orjson.dumps(profile))
+        count += 1
+    paths = _paths(trace, trees[0][1], places[0], len(frames) - 1)
+    for wave in waves:
+        target.write(b",\n" if count else b"\n")
+        for part in _evented(wave, paths):
+            target.write(part)
+        count += 1
+    target.write(b"\n]}\n")
+    return count
+
+
+def _trees(trace: Trace) -> list[tuple[str, FlameTree]]:
+    """Trees of everything that can run: by source if there is one, and by kernel and block."""
+    code = trace.code
+    costs = cost_columns(code, LatencyMode.SUM_ALL, None, None)
+    own = code_costs(costs, True)
+    unit = "samples" if costs.label == SAMPLES else "cycles"
+    every = np.ones_like(own)  # a stack for each line, also for those that only a single wave ran
+    ways = {"source": source_stacks, "kernel and block": kernel_stacks}
+    if not len(code.chain_file):
+        del ways["source"]
+    return [(name, fold(_costing(way(code, every), own), (), unit)) for name, way in ways.items()]
+
+
+def _costing(stacks: Stacks, own: np.ndarray) -> Stacks:
+    return Stacks(stacks.first, stacks.element, own[stacks.order], stacks.order)
+
+
+def _frames(trace: Trace, trees: Sequence[FlameTree]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:
+    """Return the frames of all trees, and for each tree the frame of each of its rows.
+
+    The last frame is of instructions without a code line.
+    """
+    number: dict[int, int] = {}
+    frames: list[dict[str, Any]] = []
+    places = []
+    for tree in trees:
+        texts = labels(trace, tree)
+        place = np.empty(len(tree), dtype=np.int64)
+        for row, element in enumerate(tree.element.tolist()):
+            if element not in number:
+                number[element] = len(frames)
+                frames.append(_frame(trace, tree, row, texts[row]))
+            place[row] = number[element]
+        places.append(place)
+    return [*frames, {"name": "instruction without a code line"}], places
+
+
+def _frame(trace: Trace, tree: FlameTree, row: int, label: str) -> dict[str, Any]:
+    what, first, second = int(tree.what[row]), int(tree.first[row]), int(tree.second[row])
+    if what == What.CODE:
+        leaf = trace.code.chain(second)
+        frame: dict[str, Any] = {"name": f"{label}  [line {second}]"}
+        if len(leaf):
+            frame |= {"file": trace.sources[leaf[0][0]].path, "line": int(leaf[0][1])}
+        return frame
+    if what in (What.FILE, What.LINE):
+        path = trace.sources[first].path
+        return {"name": label, "file": path} | ({"line": second} if what == What.LINE else {})
+    return {"name": full_name(trace, tree, row, label)}
+
+
+def _sampled(
+    trees: Sequence[tuple[str, FlameTree]], places: Sequence[np.ndarray]
+) -> Iterator[dict[str, Any]]:
+    """Yield a profile a tree and metric; a sample is an instruction with everything around it."""
+    for (name, tree), place in zip(trees, places, strict=True):
+        for metric, text in _METRICS.items():
+            is_sampled = tree.unit == "samples"
+            if is_sampled and metric is Metric.HITS:
+                continue
+            rows = np.flatnonzero(tree.own[:, metric.value] > 0).tolist()
+            weights = tree.own[rows, metric.value].tolist()
+            measure = ("stalled PC samples" if metric is Metric.STALL else SAMPLES) if is_sampled else text
+            unit = "" if is_sampled or metric is Metric.HITS else ", cycles of all waves"
+            yield {
+                "type": "sampled",
+                "name": f"{measure} by {name}{unit}",
+                "unit": UNIT,
+                "startValue": 0,
+                "endValue": sum(weights),
+                "samples": [[int(place[one]) for one in tree.ancestors(row)] for row in rows],
+                "weights": weights,
+            }
+
+
+def _paths(trace: Trace, tree: FlameTree, place: np.ndarray, nameless: int) -> Paths:
+    """Return the frames around each code line, outermost first; lines without any have one frame."""
+    rows = np.flatnonzero(tree.code_row >= 0)
+    longest = tree.levels or 1
+    frames = np.full((len(trace.code) + 1, longest), -1, dtype=np.int64)
+    depth = np.ones(len(trace.code) + 1, dtype=np.int64)
+    frames[:, 0] = nameless
+    for row in rows.tolist():
+        path = tree.ancestors(row)
+        line = int(tree.code_row[row])
+        frames[line, : len(path)] = place[path]
+        depth[line] = len(path)
+    return Paths(frames, depth)
+
+
+def _evented(wave: Wave, paths: Paths) -> Iterator[bytes]:
+    """Yield the profile of one wave, some of its events at a time."""
+    tokens = wave.tokens
+    begin = min(wave.begin, int(tokens.start.min())) if len(tokens) else wave.begin
+    end = max(wave.end, int(tokens.end.max())) if len(tokens) else wave.end
+    head = {
+        "type": "evented",
+        "name": f"{wave.id}, cycles from {begin:,}",
+        "unit": UNIT,
+        "startValue": 0,
+        "endValue": max(0, end - begin),
+    }
+    yield orjson.dumps(head)[:-1] + b',"events":['
+    yield from event_parts(tokens, paths, begin)
+    yield b"]}"
+
+
+def _valid(value: Any) -> Any:
+    """Show what is not seen as escapes: names come from files, and viewers put them into pages."""
+    if isinstance(value, dict):
+        return {key: _valid(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_valid(item) for item in value]
+    return visible(value) if isinstance(value, str) else value

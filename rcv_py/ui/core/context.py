@@ -1,0 +1,24 @@
+"""What every panel is handed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rcv_py.state.commands import Commands
+from rcv_py.state.session import Session
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.shared_results import SharedResults
+from rcv_py.ui.core.tasks import Tasks
+from rcv_py.ui.core.theme import Theme
+
+
+@dataclass(frozen=True, slots=True)
+class UiContext:
+    """Session, worker threads, theme, settings, commands and shared results; made once in `ui/app.py`."""
+
+    session: Session
+    tasks: Tasks
+    theme: Theme
+    settings: Settings
+    commands: Commands
+    results: SharedResults

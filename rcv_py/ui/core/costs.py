@@ -1,0 +1,60 @@
+"""The costs of code lines that a session asks for, as a job for a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
+from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.cost.hotspot import counted_rows
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
+from rcv_py.state.session import Session
+
+OF_ALL_WAVES = (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL)
+
+
+def cost_job(session: Session, mode: LatencyMode | None = None) -> Callable[[], CostColumns] | None:
+    """Return a function that computes the costs of all code lines, None if nothing is open.
+
+    The mode is by default that of the session.  With a clock range the waves that touch it count, as far as
+    they are loaded.  The function touches nothing that changes.
+    """
+    trace, store = session.trace.value, session.store
+    if trace is None or store is None:
+        return None
+    mode = mode or session.latency_mode.value
+    window, batches = session.clock_range.value, store.batches
+    wave, hit = session.wave(), session.selection.value.hit
+
+    def job() -> CostColumns:
+        counted = None
+        if window is not None and mode in OF_ALL_WAVES:
+            counted = all_lines(batches, len(trace.code), counted_rows(trace.waves, None, window))
+        return cost_columns(trace.code, mode, wave, hit, counted)
+
+    return job
+
+
+def only_for(session: Session, done: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Return `done`, deaf to answers that come when another trace than the present one is open."""
+    trace = session.trace.value
+
+    def unless_stale(answer: Any) -> None:
+        if session.trace.value is trace:
+            done(answer)
+
+    return unless_stale
+
+
+def charged(costs: CostColumns, show_idle: bool) -> np.ndarray:
+    """Return what each code line is charged with: latency, and the idle in front of it if that counts."""
+    return costs.latency + costs.idle if show_idle else costs.latency
+
+
+def unit_of(trace: Trace | None) -> str:
+    """Return what costs are counted in."""
+    return "cycles" if trace is None or trace.has_thread_trace else "samples"

@@ -1,0 +1,32 @@
+"""Line icons from `resources/icons`, in the colours of the theme."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from rcv_py.ui.core.icon_files import SIZE, colored
+from rcv_py.ui.core.theme import Theme
+
+SCALES = (1, 2, 3)
+
+
+def icon(theme: Theme, name: str, role: str = "text") -> QIcon:
+    """Return an icon in the colour of a role, muted where it is disabled."""
+    made = QIcon()
+    for mode, color in ((QIcon.Mode.Normal, theme.role(role)), (QIcon.Mode.Disabled, theme.role("line"))):
+        for scale in SCALES:
+            made.addPixmap(pixmap(name, color, SIZE, scale), mode)
+    return made
+
+
+def pixmap(name: str, color: QColor, size: int = SIZE, scale: float = 1.0) -> QPixmap:
+    """Return an icon as a picture of `size` px at a device pixel ratio."""
+    picture = QPixmap(QSize(round(size * scale), round(size * scale)))
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    QSvgRenderer(QByteArray(colored(name, color).encode())).render(painter)
+    painter.end()
+    picture.setDevicePixelRatio(scale)
+    return picture

@@ -1,0 +1,199 @@
+"""Analyses of all loaded waves whose answer several panels show, computed once and off the UI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from weakref import WeakSet
+
+from PySide6.QtCore import QObject
+
+from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.cost.kind_latency import kind_latency
+from rcv_py.analysis.events.marker_spans import marker_spans
+from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.iterations.loop_summary import loop_summary
+from rcv_py.analysis.latency.bubbles import bubbles
+from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
+from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.program.branches import branches
+from rcv_py.analysis.program.code_match import code_match
+from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.waves.populations import WORKING, populations
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.state.cell import Cell
+from rcv_py.state.session import Session
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.counted_waves import Ways
+from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.tasks import Tasks
+from rcv_py.work.apart import triage_in_peace
+
+STREAM_MS = 800
+
+Job = Callable[..., Any]  # of a trace and batches; what explains takes rows of the wave index too
+
+
+def hidden_of(
+    trace: Trace,
+    batches: tuple[WaveBatch, ...],
+    rows: Collection[int] | None = None,
+    rule: ReferenceRule = ReferenceRule.OURS,
+) -> HiddenLatency:
+    """Return the hidden latency of some waves, with the program as those executed it."""
+    found = hidden_latency(trace, batches, rule, rows)
+    code = trace.code if rows is None else all_lines(batches, len(trace.code), rows).on(trace.code)
+    return replace(found, code=code)
+
+
+JOBS: dict[str, Job] = {
+    "attribution": attribution,
+    "branches": lambda trace, batches: branches(batches, trace.code),
+    "bubbles": bubbles,
+    "findings": triage_in_peace,
+    "health": capture_health,
+    "hidden": hidden_latency,
+    "hidden_chosen": hidden_of,
+    "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
+    "hidden_chosen_reference": partial(hidden_of, rule=ReferenceRule.REFERENCE),
+    "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
+    "loops": loop_summary,
+    "match": code_match,
+    "memory": memory_latency,
+    "memory_reference": lambda trace, batches: memory_latency(trace, batches, ReferenceRule.REFERENCE),
+    "markers": marker_spans,
+    "populations": populations,
+    "waits": wait_summary,
+}
+# What explains follows the choice of waves; the others count all of them.
+OF_ROWS = frozenset(("attribution", "bubbles", "hidden_chosen", "hidden_chosen_reference", "loops", "waits"))
+BY_NAME = frozenset(("findings",))  # reads waves itself, and so takes the name of the choice
+
+
+class SharedResults(QObject):
+    """A cell a result: None until somebody wanted it and it was computed.
+
+    While waves stream in, what is wanted is computed again from time to time, and when all are there; but
+    only while somebody can see a panel that wants it.
+    """
+
+    def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
+        super().__init__()
+        self.ways = Ways()
+        self._results = {
+            name: _Result(self, name, session, tasks, job)
+            for name, job in (JOBS if jobs is None else jobs).items()
+        }
+
+    def cell(self, name: str) -> Cell[Any]:
+        """The answer, for watching; KeyError if there is no such analysis."""
+        return self._results[name].cell
+
+    def want(self, name: str, panel: Panel | None = None) -> None:
+        """Compute a result and keep it up to date for as long as this capture is open.
+
+        For a panel that nobody can see that waits until somebody can.
+        """
+        self._results[name].want(panel)
+
+    def is_missing(self, panel: Panel) -> bool:
+        """Whether a panel wants a result of which there is nothing yet."""
+        return any(panel in result.panels and result.cell.value is None for result in self._results.values())
+
+    @property
+    def idle(self) -> bool:
+        """Whether no result that somebody wants waits for its turn to be computed."""
+        return not any(result.is_pending for result in self._results.values())
+
+
+class _Result(QObject):
+    """One analysis: whether anybody wants it, and of which waves its answer is."""
+
+    def __init__(self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job) -> None:
+        super().__init__(parent)
+        self._ways = parent.ways
+        self._of_waves = WORKING  # which waves the answer is of, by name
+        self.cell: Cell[Any] = Cell(None)
+        self._name, self._session, self._tasks, self._job = name, session, tasks, job
+        self._is_wanted = False  # by somebody who needs no panel
+        self.panels: WeakSet[Panel] = WeakSet()  # that want it
+        self._of: tuple[WaveBatch, ...] | None = None
+        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        session.trace.watch(self._forget)
+        session.loaded.watch(self._ask)
+        if name in OF_ROWS or name in BY_NAME:
+            session.waves.watch(self._ask)
+
+    @property
+    def is_pending(self) -> bool:
+        return self._stream.is_pending
+
+    def want(self, panel: Panel | None = None) -> None:
+        if panel is None:
+            self._is_wanted = True
+        else:
+            self.panels.add(panel)
+        self._ask()
+
+    def _forget(self) -> None:
+        self._stream.reset()
+        self._is_wanted, self._of = False, None
+        self.panels.clear()
+        self.cell.set(None)
+
+    def _ask(self) -> None:
+        if self._is_needed() and self._has_something():
+            self._stream.ask()
+
+    def _is_needed(self) -> bool:
+        """Whether anybody waits for the answer just now; a panel asks again when somebody sees it."""
+        if self._is_wanted or any(not panel.is_asleep for panel in self.panels):
+            return True
+        for panel in self.panels:
+            panel.on_wake(("result", self._name), partial(self.want, panel))
+        return False
+
+    def _has_something(self) -> bool:
+        """Whether there are waves, or none to come."""
+        trace, store = self._session.trace.value, self._session.store
+        if trace is None or store is None:
+            return False
+        return bool(store.batches) or len(trace.waves) <= len(store.missing)
+
+    def _compute(self) -> None:
+        trace, store = self._session.trace.value, self._session.store
+        if trace is None or store is None or not self._is_needed():
+            return
+        name = self._session.waves.value
+        if self._of is store.batches and self._of_waves == name:
+            return
+        batches = self._of = store.batches
+        self._of_waves = name
+
+        def take(answer: Any) -> None:
+            if self._session.trace.value is trace:
+                self._session.report(self._name, getattr(answer, "problems", ()))
+                self.cell.set(answer)
+                self._stream.finished()
+
+        self._stream.started()
+        self._tasks.run(self, lambda: self._answer(trace, batches, name), take)
+
+    def _answer(self, trace: Trace, batches: tuple[WaveBatch, ...], name: str) -> Any:
+        """Compute it, of the chosen waves if it explains."""
+        if self._name in BY_NAME:
+            return self._job(trace, batches, **self._asked(name))
+        if self._name == "populations":
+            return self._ways.of(trace, batches)
+        rows = self._ways.choice(trace, batches, name).rows if self._name in OF_ROWS else None
+        return self._job(trace, batches) if rows is None else self._job(trace, batches, rows)
+
+    def _asked(self, name: str) -> dict[str, Any]:
+        """Which waves and which tables of the run, as far as somebody chose them."""
+        files = self._session.run_files
+        return ({"waves": name} if name != WORKING else {}) | ({"run_files": files} if files else {})

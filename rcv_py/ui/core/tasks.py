@@ -1,0 +1,88 @@
+"""Jobs in threads, whose newest answer per owner arrives on the UI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from rcv_py.base.errors import Cancelled
+from rcv_py.ui.core.garbage import Garbage
+from rcv_py.ui.core.panel import Panel
+
+
+class Tasks(QObject):
+    """Runs pure functions off the UI thread.  A newer job of an owner mutes the older one."""
+
+    failed = Signal(object)  # an exception that no `done` will hear of
+    _finished = Signal(object)
+
+    def __init__(self, threads: int = 2) -> None:
+        super().__init__()
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="rcv-task")
+        self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
+        self._running = 0
+        self._is_closed = False
+        # Queued: a future that is already done calls back at once, inside `run`.
+        self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+
+    def run(
+        self, owner: object, job: Callable[[], Any], done: Callable[[Any], None], topic: str = ""
+    ) -> None:
+        """Run `job`; give its result to `done`, here, unless `owner` has asked again since (per topic).
+
+        What a panel asks that nobody can see is put off until somebody can.
+        """
+        if self._is_closed:  # a timer may ask while the window is going away
+            return
+        jobs = self._newest.setdefault(owner, {})
+        stale = jobs.pop(topic, None)
+        if stale is not None:
+            stale.cancel()
+        if isinstance(owner, Panel) and owner.is_asleep:
+            owner.on_wake(("job", topic), lambda: self.run(owner, job, done, topic))
+            return
+        self._running += 1
+        Garbage.hold(1)
+        future = jobs[topic] = self._pool.submit(job)
+        future.add_done_callback(lambda future: self._finished.emit((owner, topic, future, done)))
+
+    @property
+    def idle(self) -> bool:
+        """Whether every answer has been delivered."""
+        return self._running == 0
+
+    def is_busy(self, owner: object) -> bool:
+        """Whether a job of an owner has not answered yet."""
+        return bool(self._newest.get(owner))
+
+    def close(self) -> None:
+        """Forget waiting jobs and wait for the running ones."""
+        self._is_closed = True
+        self._newest.clear()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        Garbage.hold(-self._running)  # their answers are not delivered any more
+        self._running = 0
+
+    def _deliver(self, reply: tuple[Any, str, Future[Any], Callable[[Any], None]]) -> None:
+        owner, topic, future, done = reply
+        if self._is_closed:
+            return
+        self._running -= 1
+        Garbage.hold(-1)
+        jobs = self._newest.get(owner, {})
+        if jobs.get(topic) is not future:
+            return
+        del jobs[topic]  # an answer that was given need not be kept
+        try:
+            result = future.result()
+        except (CancelledError, Cancelled):
+            return
+        except Exception as error:  # the task boundary: a bug must reach the user, not the void
+            error.owner = owner  # type: ignore[attr-defined] - who asked shows that it has no answer
+            self.failed.emit(error)
+            return
+        done(result)

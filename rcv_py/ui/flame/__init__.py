@@ -1,0 +1,4 @@
+"""The flame graph as a widget: scene, canvas, paint.
+
+Read `flame_view.py` first.
+"""

@@ -1,0 +1,199 @@
+"""The picture of a flamegraph: only frames in view, a call a colour, texts where they fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+
+from rcv_py.analysis.flame.flame_paths import What
+from rcv_py.analysis.flame.flame_text import source_text
+from rcv_py.base.colors import contrast
+from rcv_py.base.text import elide_right
+from rcv_py.model.kinds import KIND_COUNT
+from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.flame.flame_scene import Camera, FlameScene
+from rcv_py.ui.timeline.rects import Rects
+
+HUES = 12
+FILE, LINE, QUIET = KIND_COUNT, KIND_COUNT + HUES, KIND_COUNT + 2 * HUES
+SHADES = 3  # colours for more, and as many for fewer
+SHADE = QUIET + 1 + SHADES  # the colour of a frame that did not change
+SHADE_SOFT = (0.72, 0.5, 0.25)  # share of the canvas, for a small, a middling and a large change
+DIM, MATCH, THIN = 64, 128, 256  # added to a code, instead of it, added to it
+FILE_SOFT, LINE_SOFT, DIM_SOFT, THIN_SOFT = 0.56, 0.72, 0.82, 0.45  # share of the canvas in a colour
+TEXT_PX = 5  # left of a text
+LEAST_TEXT_PX = 26
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is told apart: frames that are selected, and those under the mouse and with the focus."""
+
+    selected: np.ndarray | None = None  # bool
+    hover: int = -1
+    focus: int = -1
+
+
+def color_codes(scene: FlameScene) -> np.ndarray:
+    """Return a number a frame that says how it is coloured: instructions by kind, the rest by file.
+
+    Frames of a differential flamegraph are coloured by their change.
+    """
+    if scene.change is not None:
+        return SHADE + scene.change.shade
+    tree = scene.tree
+    code = np.full(len(tree), QUIET, dtype=np.int64)
+    is_code = tree.what == What.CODE
+    kinds = np.minimum(scene.trace.code.kind, KIND_COUNT - 1)
+    code[is_code] = kinds[tree.second[is_code]]
+    for what, base, number in (
+        (What.FILE, FILE, tree.first),
+        (What.LINE, LINE, tree.first),
+        (What.KERNEL, FILE, tree.second),
+        (What.BLOCK, LINE, tree.second),
+        (What.MARKER, FILE, tree.second),
+    ):
+        chosen = tree.what == what
+        code[chosen] = base + number[chosen] % HUES
+    return code
+
+
+class FlamePainter:
+    """Colours of a theme and the two layers of the picture."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._theme = theme
+        self._rects = Rects()
+        self._pens: dict[int, QColor] = {}
+        self._fills: dict[int, QColor] = {}
+
+    def restyle(self) -> None:
+        """Forget the colours of another theme."""
+        self._pens.clear()
+        self._fills.clear()
+
+    # -- colours ------------------------------------------------------------------------------------
+
+    def fill(self, code: int) -> QColor:
+        """The colour of a box."""
+        if code not in self._fills:
+            self._fills[code] = self._fill(code)
+        return self._fills[code]
+
+    def _fill(self, code: int) -> QColor:
+        theme = self._theme
+        if code == MATCH:
+            return theme.role("search")
+        if code >= THIN:
+            return theme.soft(self.fill(code - THIN), THIN_SOFT)
+        if code >= DIM:
+            return theme.soft(self.fill(code - DIM), DIM_SOFT)
+        if code < FILE:
+            return theme.kind(code)
+        if code >= QUIET:
+            return self._change_fill(code)
+        soft = FILE_SOFT if code < LINE else LINE_SOFT
+        return theme.soft(theme.kernel((code - FILE) % HUES), soft)
+
+    def _change_fill(self, code: int) -> QColor:
+        """The colour of a frame that says nothing, or by how much it changed."""
+        if code in (QUIET, SHADE):
+            return self._theme.role("raised")
+        role = self._theme.role("stall" if code > SHADE else "accent")
+        return self._theme.soft(role, SHADE_SOFT[abs(code - SHADE) - 1])
+
+    def ink(self, code: int) -> QColor:
+        """The colour of text on a box: the better readable one of text and background."""
+        if code not in self._pens:
+            below = self.fill(code).name()
+            inks = [self._theme.role(name) for name in ("text", "base")]
+            best = max(inks, key=lambda ink: contrast(ink.name(), below))
+            self._pens[code] = self._theme.role("muted") if DIM <= code < MATCH else best
+        return self._pens[code]
+
+    # -- painting -----------------------------------------------------------------------------------
+
+    def paint(
+        self,
+        painter: QPainter,
+        scene: FlameScene,
+        camera: Camera,
+        codes: np.ndarray,
+        matched: np.ndarray | None,
+    ) -> None:
+        """Paint boxes and texts."""
+        frames = np.flatnonzero(camera.visible(scene))
+        if matched is not None:
+            codes = np.where(matched, MATCH, codes + DIM)
+        is_wide = scene.boxes.width[frames] * camera.scale >= 1
+        self._paint_small(painter, scene, camera, frames[~is_wide], codes)
+        wide = frames[is_wide]
+        boxes = camera.rectangles(scene, wide)
+        self._rects.draw_by_code(painter, boxes, codes[wide], self.fill)
+        self._paint_texts(painter, scene, wide, boxes, codes)
+
+    def _paint_small(
+        self, painter: QPainter, scene: FlameScene, camera: Camera, frames: np.ndarray, codes: np.ndarray
+    ) -> None:
+        """Paint frames thinner than a pixel as a faint column a pixel, coloured by a match or the widest."""
+        frames = frames[np.lexsort((-scene.boxes.width[frames], codes[frames] != MATCH))]
+        pixel = np.floor(camera.x(scene.boxes.begin[frames])).astype(np.int64)
+        top = camera.y(scene, scene.boxes.row[frames])
+        _, one = np.unique(top << 32 | (pixel + (1 << 20)), return_index=True)
+        columns = np.stack(
+            [pixel[one], top[one], np.ones(len(one)), np.full(len(one), camera.row_px - 1)], axis=1
+        )
+        code = codes[frames[one]]
+        code = np.where(code < DIM, code + THIN, code)
+        self._rects.draw_by_code(painter, columns.astype(float), code, self.fill)
+
+    def _paint_texts(
+        self, painter: QPainter, scene: FlameScene, frames: np.ndarray, boxes: np.ndarray, codes: np.ndarray
+    ) -> None:
+        font = self._theme.mono
+        painter.setFont(font)
+        metrics = QFontMetricsF(font)
+        letter, ascent = metrics.horizontalAdvance("0"), metrics.ascent()
+        left = np.maximum(boxes[:, 0], 0.0)
+        room = boxes[:, 0] + boxes[:, 2] - left - 2 * TEXT_PX
+        for at in np.flatnonzero(room >= LEAST_TEXT_PX - 2 * TEXT_PX).tolist():
+            frame, most = int(frames[at]), int(room[at] / letter)
+            text = scene.label(frame, most)
+            x, y = float(left[at]) + TEXT_PX, float(boxes[at, 1])
+            y += (boxes[at, 3] - metrics.height()) / 2 + ascent
+            painter.setPen(self.ink(int(codes[frame])))
+            draw_text(painter, QPointF(x, y), elide_right(text, most) if most > 0 else "")
+            more = source_text(scene.trace, scene.tree, frame) if most > len(text) + 8 else ""
+            if more:
+                ink = QColor(painter.pen().color())
+                ink.setAlphaF(0.72)
+                painter.setPen(ink)
+                shown = elide_right(more, most - len(text) - 2)
+                draw_text(painter, QPointF(x + (len(text) + 2) * letter, y), shown)
+
+    def paint_marks(self, painter: QPainter, scene: FlameScene, camera: Camera, marks: Marks) -> None:
+        """Outline what is selected, hovered and focused."""
+        theme = self._theme
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if marks.selected is not None:
+            frames = np.flatnonzero(marks.selected & camera.visible(scene))
+            self._outline(painter, scene, camera, frames, QPen(theme.role("accent"), 2))
+        if marks.hover >= 0:
+            self._outline(painter, scene, camera, np.array([marks.hover]), QPen(theme.role("text"), 1))
+        if marks.focus >= 0:
+            dashed = QPen(theme.role("text"), 2, Qt.PenStyle.DotLine)
+            self._outline(painter, scene, camera, np.array([marks.focus]), dashed)
+
+    def _outline(
+        self, painter: QPainter, scene: FlameScene, camera: Camera, frames: np.ndarray, pen: QPen
+    ) -> None:
+        painter.setPen(pen)
+        inset = pen.widthF() / 2
+        for left, top, width, height in camera.rectangles(scene, frames).tolist():
+            painter.drawRect(
+                QRectF(left, top, max(width, 3.0), height).adjusted(inset, inset, -inset, -inset)
+            )

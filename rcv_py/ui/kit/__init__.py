@@ -1,1 +1,0 @@
-"""Widgets and drawing that know nothing of a particular panel."""

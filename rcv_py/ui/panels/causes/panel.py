@@ -1,0 +1,231 @@
+"""Why waves stalled and idled: causes by cycles, the late instructions, and those to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from rcv_py.analysis.attribution.attribute import Attribution
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.cost.place_text import place_text
+from rcv_py.base.text import count, known_percent
+from rcv_py.state.selection import Hover
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.counted_waves import waves_note
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.panels.causes.tree import BAR, IDLE, SHARE, STALL, TIMES, CauseNode, cause_nodes
+from rcv_py.ui.panels.causes.view import CauseTree, cause_colour
+from rcv_py.ui.plot.legend import Legend
+from rcv_py.ui.table import command_text
+from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+
+NO_WAVES = (
+    "This capture has no traced waves, so nothing is known about stalls. "
+    "Record a thread trace with instruction tracing to see causes."
+)
+READING = "Causes are shown as soon as waves are read."
+NOTHING = "No wave ever stalled or idled."
+UNREAD = "No wave could be read, so nothing is known about stalls. Problems says why."
+NOT_SELECTED = "No line is selected. Click an instruction, or show all lines."
+RESULT = "attribution"
+SORTED = {BAR: "cycles", STALL: "stall", SHARE: "stall", IDLE: "idle", TIMES: "count"}
+
+
+@panel(
+    id="causes",
+    title="Causes",
+    area="bottom",
+    order=25,
+    tip="Why waves stalled and idled, and which instruction is to blame.",
+)
+class CausesPanel(Panel):
+    """A tree of causes, late instructions and instructions to blame; a click selects the line everywhere."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.table: Attribution | None = None
+        self.tree = CauseTree(ui.theme, lambda: ui.settings["isa.bar_scale"])
+        self.tree.setAccessibleName("Causes of stalled and idle cycles, with instructions to blame")
+        self.legend, self.note = Legend(), PlainLabel()
+        self.only = QCheckBox("Selected line only")
+        self.assumption = PlainLabel()
+        self._lay_out()
+        self._watch()
+        self._open()
+
+    def _lay_out(self) -> None:
+        self.note.setObjectName("muted")
+        self.assumption.setObjectName("muted")
+        self.assumption.setWordWrap(True)
+        self.only.setToolTip("Show why the selected line was late, and what it made late.")
+        self.only.setAccessibleName("Show only causes at the selected line, or by it")
+        self.only.toggled.connect(self._show)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 4, 8, 0)
+        bar.setSpacing(8)
+        bar.addWidget(self.legend, 1)
+        bar.addWidget(self.note)
+        bar.addWidget(self.only)
+        below = QHBoxLayout()
+        below.setContentsMargins(8, 2, 8, 4)
+        below.addWidget(self.assumption)
+        self.bar = QWidget()
+        head = QVBoxLayout(self.bar)
+        head.setContentsMargins(0, 0, 0, 0)
+        head.setSpacing(0)
+        head.addLayout(bar)
+        head.addLayout(below)
+        self.empty = WithEmptyState(self.tree)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.setSpacing(0)
+        around.addWidget(self.bar)
+        around.addWidget(self.empty, 1)
+
+    def _watch(self) -> None:
+        session, ui, tree = self.session, self.ui, self.tree
+        session.trace.watch(self._open)
+        session.selection.watch(self._follow)
+        ui.results.cell(RESULT).watch(self._take)
+        ui.settings.cell("isa.bar_scale").watch(self._restyle)
+        ui.theme.changed.connect(self._restyle)
+        tree.chosen.connect(self._go)
+        tree.hovered.connect(lambda line: session.hover.set(None if line < 0 else Hover(line=line)))
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self.table = None
+        self.tree.forget()
+        self._want()
+        self._take()
+
+    def _want(self) -> None:
+        trace = self.session.trace.value
+        if trace is not None and len(trace.waves) and len(trace.code):
+            self.ui.results.want(RESULT, self)
+
+    def _take(self) -> None:
+        self.table = self.ui.results.cell(RESULT).value
+        self._show()
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        trace, table = self.session.trace.value, self.table
+        sentence = self._why_empty()
+        self.bar.setVisible(table is not None and bool(len(table)))
+        self.empty.say(sentence)
+        if trace is None or table is None or sentence:
+            return
+        line = self.session.selection.value.line if self.only.isChecked() else None
+
+        def take(root: CauseNode) -> None:
+            if self.table is table:
+                self._put(root, is_filtered=line is not None)
+
+        self.ui.tasks.run(self, lambda: cause_nodes(table, line), only_for(self.session, take))
+
+    def _put(self, root: CauseNode, *, is_filtered: bool) -> None:
+        table = self.table
+        assert table is not None
+        if is_filtered and not root.children:
+            line = self.session.selection.value.line
+            self.empty.say(f"Line {line} never stalled or idled, and made nothing else late.")
+        self.tree.show_tree(self.session.trace.value, root, table.total_stall, is_all_open=is_filtered)
+        self.note.setText(self._note(table))
+        self.assumption.setText(table.assumption)
+        self._restyle()
+
+    def _why_empty(self) -> str:
+        trace, table = self.session.trace.value, self.table
+        if trace is None or not len(trace.waves) or not len(trace.code):
+            return reason(trace, "causes", NO_WAVES)
+        if table is None or not table.waves:
+            store = self.session.store
+            is_over = store is not None and len(store.missing) >= len(trace.waves)
+            return UNREAD if is_over else READING
+        if not len(table):
+            return NOTHING
+        is_asked = self.only.isChecked() and self.session.selection.value.line is None
+        return NOT_SELECTED if is_asked else ""
+
+    def _note(self, table: Attribution) -> str:
+        share = f"{known_percent(table.explained)} of {count(table.total_stall)} stalled cycles explained"
+        return " · ".join(filter(None, (waves_note(self.session), share)))
+
+    def _restyle(self) -> None:
+        causes = [node.cause for node in self.tree.rows.root.children if node.stall]
+        texts = {cause: CAUSE_TEXT[Cause(cause)] for cause in causes}
+        self.legend.set_items(
+            [(cause_colour(self.ui.theme, one), text.name, text.sentence) for one, text in texts.items()]
+        )
+        self.tree.viewport().update()
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        if self.table is not None and self.only.isChecked():
+            self._show()
+
+    def _go(self, line: int) -> None:
+        if line != self.session.selection.value.line:
+            self.session.select_line(line)
+
+    # -- what the shell asks ------------------------------------------------------------------------
+
+    def command_line(self) -> command_text.Words | None:
+        """The causes, with late instructions and those to blame."""
+        column, order = self.tree.rows.sorting
+        order = command_text.sorted_by(SORTED[column], order) if column in SORTED else ()
+        of = command_text.only_line(self.session, self.only.isChecked())
+        return command_text.rcv(self.session, "causes", *of, *order, "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """One row a cause, line and instruction to blame."""
+        if self.table is None or not len(self.table):
+            return None
+        headers = ("cause", "line", "instruction", "producer line", "producer", "stall", "idle", "times")
+        headers = (*headers, "source", "producer source", "guessed")
+        return Sheet("Causes", headers, self._sheet_rows(self.table))
+
+    def _sheet_rows(self, table: Attribution) -> Iterator[tuple[Any, ...]]:
+        trace, line = self.session.trace.value, self.session.selection.value.line
+        assert trace is not None
+        if self.only.isChecked() and line is not None:
+            table = table.where((table.line == line) | (table.producer == line))
+        columns = (
+            table.cause,
+            table.line,
+            table.producer,
+            table.guessed,
+            table.stall,
+            table.idle,
+            table.count,
+        )
+        for cause, late, blamed, guessed, *numbers in zip(*(c.tolist() for c in columns), strict=True):
+            names = [self._named(late), self._named(blamed)]
+            pairs = [cell for number, text, _ in names for cell in (number, text)]
+            places = (place for _, _, place in names)
+            yield (CAUSE_TEXT[Cause(cause)].name, *pairs, *numbers, *places, guessed)
+
+    def _named(self, line: int) -> tuple[int | str, str, str]:
+        trace = self.session.trace.value
+        if trace is None or line < 0:
+            return "", "", ""
+        chain = trace.code.chain(line)
+        place = place_text(trace.sources, *chain[0], full=True) if chain else ""
+        return line, trace.code.text[line], place
+
+    def save_state(self) -> dict[str, Any]:
+        """Order and filter."""
+        return {**self.tree.save_state(), "selected_only": self.only.isChecked()}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `save_state` returned."""
+        self.tree.load_state(state)
+        self.only.setChecked(state.get("selected_only") is True)

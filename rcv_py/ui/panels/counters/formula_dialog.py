@@ -1,0 +1,305 @@
+"""The window in which formulas are written: a tab a file, help beside it, mistakes below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QInputDialog,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rcv_py.analysis.counters.counter_help import grammar
+from rcv_py.analysis.counters.counter_sets import BUILT_IN
+from rcv_py.analysis.counters.derived_counters import DerivedSet
+from rcv_py.analysis.counters.formula.definitions import Definitions
+from rcv_py.analysis.counters.formula.errors import FormulaError
+from rcv_py.analysis.counters.formula.evaluate import shape_text
+from rcv_py.base.errors import RcvError
+from rcv_py.state.formula_files import FormulaFiles
+from rcv_py.ui.core.plain_text import PlainLabel, agrees, button_text, tooltip
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.panels.counters.formula_editor import FormulaEditor
+from rcv_py.ui.panels.counters.tree import number_text
+
+TYPING_MS = 200  # after the last key the formulas are computed
+NOTHING_WRONG = "Every formula that is written here has a value."
+NO_FILES = "The built-in set cannot be changed. New begins a file of your own, which is added to it."
+
+
+class FormulaDialog(QDialog):
+    """Edits files of formulas.  Its owner computes them when `edited`, and answers with `show_results`."""
+
+    edited = Signal()
+
+    def __init__(self, theme: Theme, files: FormulaFiles, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.files = files
+        self._theme = theme
+        self._results: DerivedSet | None = None
+        self.editors: dict[str, FormulaEditor] = {}
+        self.confirm: Callable[[str], bool] = self._confirm
+        self.ask_name: Callable[[str], str] = self._ask_name
+        self.setWindowTitle("Formulas of counters")
+        self.resize(1060, 640)
+        self.tabs = QTabWidget()
+        self.tabs.setAccessibleName("Files of formulas")
+        self.help = QPlainTextEdit(grammar(), readOnly=True)
+        self.help.setAccessibleName("Help on the language of formulas")
+        self.mistakes = QListWidget()
+        self.mistakes.setAccessibleName("Mistakes")
+        self.mistakes.setMaximumHeight(110)
+        self.state = PlainLabel()
+        self.state.setObjectName("muted")
+        self.state.setWordWrap(True)
+        self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
+        self._typing.timeout.connect(self.edited)
+        self.buttons: dict[str, QPushButton] = {}
+        self._lay_out()
+        self.mistakes.itemActivated.connect(self._go_to)
+        self.mistakes.itemClicked.connect(self._go_to)
+        self.tabs.currentChanged.connect(self._tab_changed)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self._add_tab(BUILT_IN, "")
+        for name in files.names:
+            self._add_tab(name, files.text(name))
+        self.tabs.setCurrentIndex(self.tabs.count() - 1)
+        self._tab_changed()
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        for text, tip, call in (
+            ("New", "Begin a file of formulas.", self.new_file),
+            ("Save", "Write this file into the folder of settings (Ctrl+S).", self.save),
+            ("Rename…", "Give this file another name.", self.rename),
+            ("Revert", "Go back to what is saved.", self.revert),
+            ("Delete…", "Remove this file.", self.delete),
+        ):
+            button = QPushButton(text, toolTip=tooltip(tip), autoDefault=False)
+            button.clicked.connect(lambda _=False, call=call: self._do(call))
+            self.buttons[text.rstrip("…")] = button
+            row.addWidget(button)
+        self.buttons["Save"].setShortcut("Ctrl+S")
+        row.addStretch(1)
+        show_help = QPushButton("Help", checkable=True, checked=True, autoDefault=False)
+        show_help.setToolTip("Show or hide what the language can say.")
+        show_help.toggled.connect(self.help.setVisible)
+        row.addWidget(show_help)
+        middle = QSplitter(Qt.Orientation.Horizontal)
+        middle.addWidget(self.tabs)
+        middle.addWidget(self.help)
+        middle.setStretchFactor(0, 3)
+        middle.setStretchFactor(1, 2)
+        lines = QVBoxLayout(self)
+        lines.addLayout(row)
+        lines.addWidget(middle, 1)
+        lines.addWidget(self.state)
+        lines.addWidget(self.mistakes)
+
+    # -- files --------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The file whose tab is shown."""
+        widget = self.tabs.currentWidget()
+        return next((name for name, editor in self.editors.items() if editor is widget), BUILT_IN)
+
+    @property
+    def editor(self) -> FormulaEditor:
+        """The editor that is shown."""
+        return self.editors[self.name]
+
+    def texts(self) -> dict[str, str]:
+        """What the user's files say now, in the order in which they count."""
+        return {name: self.files.text(name) for name in self.files.names}
+
+    def new_file(self) -> None:
+        """Begin a file and show it."""
+        name = self.files.new()
+        self._add_tab(name, self.files.text(name))
+        self.tabs.setCurrentWidget(self.editors[name])
+        self.editors[name].setFocus()
+        self.edited.emit()
+
+    def save(self) -> None:
+        """Write the shown file."""
+        self.files.save(self.name)
+
+    def rename(self) -> None:
+        """Ask for a name and give it to the shown file."""
+        old = self.name
+        new = self.ask_name(old)
+        if new:
+            name = self.files.rename(old, new)
+            self.editors[name] = self.editors.pop(old)
+            self.edited.emit()
+
+    def revert(self) -> None:
+        """Forget what was changed; a file that was never saved is gone."""
+        name = self.name
+        self.files.revert(name)
+        if name in self.files.names:
+            self.editors[name].setPlainText(self.files.text(name))
+        else:
+            self._remove_tab(name)
+        self.edited.emit()
+
+    def delete(self) -> None:
+        """Remove the shown file, if the user means it."""
+        name = self.name
+        if self.confirm(f"Delete {name} and its formulas?"):
+            self.files.delete(name)
+            self._remove_tab(name)
+            self.edited.emit()
+
+    def done(self, result: int) -> None:
+        """Close, and offer to write what is not saved; else it stays a draft while the viewer runs."""
+        changed = [name for name in self.files.names if self.files.is_changed(name)]
+        if changed and self.confirm(f"Save {', '.join(changed)}?"):
+            for name in changed:
+                self._do(lambda name=name: self.files.save(name))
+            if any(self.files.is_changed(name) for name in changed):
+                return  # the sentence says why
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Closing the window is the same as Escape."""
+        self.done(0)
+        event.setAccepted(not self.isVisible())
+
+    def _do(self, call: Callable[[], None]) -> None:
+        """Run an action; say why, if it cannot be done."""
+        try:
+            call()
+        except RcvError as error:
+            self.state.setText(f"{error} {error.hint}".strip())
+            return
+        self._tab_changed()
+
+    def _add_tab(self, name: str, text: str) -> None:
+        editor = FormulaEditor(self._theme, f"Formulas of {name}", self.tip)
+        editor.setPlainText(text)
+        editor.setReadOnly(name == BUILT_IN)
+        self.editors[name] = editor
+        self.tabs.addTab(editor, button_text(name))
+        editor.textChanged.connect(lambda: self._typed(editor))
+
+    def _remove_tab(self, name: str) -> None:
+        editor = self.editors.pop(name)
+        self.tabs.removeTab(self.tabs.indexOf(editor))
+        editor.deleteLater()
+
+    def _typed(self, editor: FormulaEditor) -> None:
+        name = next((name for name, one in self.editors.items() if one is editor), BUILT_IN)
+        if name != BUILT_IN:
+            self.files.edit(name, editor.toPlainText())
+            self._tab_changed()
+            self._typing.start()
+
+    def _tab_changed(self) -> None:
+        """Titles and buttons follow what is shown and saved."""
+        for name, editor in self.editors.items():
+            mark = " •" if self.files.is_changed(name) else ""
+            self.tabs.setTabText(self.tabs.indexOf(editor), button_text(f"{name}{mark}"))
+            self.tabs.setTabToolTip(self.tabs.indexOf(editor), "Not saved yet." if mark else "")
+        is_own = self.name != BUILT_IN
+        for text in ("Rename", "Delete"):
+            self.buttons[text].setEnabled(is_own)
+        for text in ("Save", "Revert"):
+            self.buttons[text].setEnabled(is_own and self.files.is_changed(self.name))
+        self._tell_state()
+
+    # -- results ------------------------------------------------------------------------------------
+
+    def show_built_in(self, text: str) -> None:
+        """Show the set that comes with the program for this generation."""
+        if self.editors[BUILT_IN].toPlainText() != text:
+            self.editors[BUILT_IN].setPlainText(text)
+
+    def show_results(
+        self, results: DerivedSet | None, read: dict[str, Definitions], of: dict[str, str]
+    ) -> None:
+        """Show values and mistakes; `of` has the texts that were computed, `read` what they say.
+
+        Mistakes are not underlined in a text that has changed since.  Without counters `results` is None,
+        and only mistakes of the language are known.
+        """
+        self._results = results
+        errors = _errors(results, read)
+        names = () if results is None else tuple(dict.fromkeys(results.names))
+        self.mistakes.clear()
+        for name, editor in self.editors.items():
+            mine = errors.get(name, [])
+            is_current = name == BUILT_IN or of.get(name) == editor.toPlainText()
+            editor.set_names(names)
+            editor.set_errors(mine if is_current else ())
+            for error in mine if name != BUILT_IN else ():
+                line, column = error.place(of.get(name, ""))
+                item = QListWidgetItem(f"{name}, line {line}, column {column}: {error}")
+                item.setData(Qt.ItemDataRole.UserRole, (name, error))
+                item.setToolTip(tooltip(str(error)))
+                self.mistakes.addItem(item)
+        self.mistakes.setVisible(self.mistakes.count() > 0)
+        self._tell_state()
+
+    def tip(self, name: str) -> str:
+        """What a tooltip says of a name: its shape and values, or why it has none."""
+        if self._results is None:
+            return ""
+        value = self._results.value_of(name)
+        if isinstance(value, FormulaError):
+            return f"{name}: {value}"
+        finite = value[np.isfinite(value)]
+        if not finite.size:
+            return f"{name}: {shape_text(value)}, no finite number"
+        numbers = (number_text(float(number)) for number in (finite.min(), finite.mean(), finite.max()))
+        if value.size == 1:
+            return f"{name} = {number_text(float(finite[0]))}"
+        return f"{name}: {shape_text(value)}\nleast {{}}, mean {{}}, most {{}}".format(*numbers)
+
+    def _tell_state(self) -> None:
+        if len(self.editors) == 1:
+            self.state.setText(NO_FILES)
+        elif self.mistakes.count():
+            self.state.setText("A mistake costs only its own formula. Click one to go there.")
+        else:
+            self.state.setText(NOTHING_WRONG if self._results is not None else "")
+
+    def _go_to(self, item: QListWidgetItem) -> None:
+        name, error = item.data(Qt.ItemDataRole.UserRole)
+        if name in self.editors:
+            self.tabs.setCurrentWidget(self.editors[name])
+            self.editors[name].go_to(error)
+
+    def _restyle(self) -> None:
+        self.help.setFont(self._theme.mono)
+
+    def _confirm(self, question: str) -> bool:
+        return agrees(self, "Formulas of counters", question)
+
+    def _ask_name(self, name: str) -> str:
+        text, is_given = QInputDialog.getText(self, "Formulas of counters", "Name of the file", text=name)
+        return text if is_given else ""
+
+
+def _errors(results: DerivedSet | None, read: dict[str, Definitions]) -> dict[str, list[FormulaError]]:
+    """Mistakes by file, each once, in the order of the text."""
+    found = {name: list(definitions.errors) for name, definitions in read.items()}
+    known = {id(error) for errors in found.values() for error in errors}
+    for name, error in () if results is None else results.mistakes:
+        if id(error) not in known and name in found:
+            found[name].append(error)
+    return {name: sorted(errors, key=lambda error: error.start) for name, errors in found.items()}

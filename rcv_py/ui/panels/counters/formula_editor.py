@@ -1,0 +1,203 @@
+"""An editor of formulas: colours, completion, values in tooltips, mistakes underlined at their characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QStringListModel, Qt
+from PySide6.QtGui import (
+    QHelpEvent,
+    QKeyEvent,
+    QSyntaxHighlighter,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QCompleter, QPlainTextEdit, QTextEdit
+
+from rcv_py.analysis.counters.formula.definitions import word_at
+from rcv_py.analysis.counters.formula.errors import FormulaError
+from rcv_py.analysis.counters.formula.parser import FUNCTIONS
+from rcv_py.ui.core.plain_text import hide_tip, show_tip
+from rcv_py.ui.core.theme import Theme
+
+SHORTEST = 2  # letters from which on names are proposed
+_CLASSES = (  # what is coloured how; later ones win
+    (re.compile(r"[-+*/<>=!&|:]+"), "operator"),
+    (re.compile(r"\b(?:" + "|".join(FUNCTIONS) + r")(?=\s*[\[(])|\baxis(?=\s*=)"), "function"),
+    (re.compile(r"(?<![\w:])[0-9.]+(?:[eE][+-]?[0-9]+)?"), "number"),
+    (re.compile(r"^[^#]*?(?=:=)"), "keyword"),
+    (re.compile(r"#.*"), "comment"),
+)
+_TAKE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Escape, Qt.Key.Key_Backtab)
+
+
+class FormulaEditor(QPlainTextEdit):
+    """The text of one file of formulas."""
+
+    def __init__(self, theme: Theme, title: str, tell: Callable[[str], str]) -> None:
+        """`tell` returns what the tooltip says of a name, "" for nothing."""
+        super().__init__()
+        self._theme = theme
+        self._tell = tell
+        self._errors: tuple[FormulaError, ...] = ()
+        self.setAccessibleName(title)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTabChangesFocus(True)
+        self._highlighter = _Highlighter(theme, self.document())
+        self._names = QStringListModel(self)
+        self.completer = QCompleter(self._names, self)
+        self.completer.setWidget(self)
+        self.completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.completer.activated.connect(self.complete)
+        self.textChanged.connect(self._forget_errors)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def set_names(self, names: Sequence[str]) -> None:
+        """Propose these names besides functions."""
+        proposals = [*FUNCTIONS, *names]
+        if proposals != self._names.stringList():
+            self._names.setStringList(proposals)
+
+    # -- mistakes -----------------------------------------------------------------------------------
+
+    def set_errors(self, errors: Sequence[FormulaError]) -> None:
+        """Underline what the errors are about."""
+        self._errors = tuple(errors)
+        self._underline()
+
+    @property
+    def errors(self) -> tuple[FormulaError, ...]:
+        """What is underlined."""
+        return self._errors
+
+    def go_to(self, error: FormulaError) -> None:
+        """Put the cursor on a mistake."""
+        cursor = self.textCursor()
+        cursor.setPosition(min(_utf16(self.toPlainText(), error.start), self.document().characterCount() - 1))
+        self.setTextCursor(cursor)
+        self.setFocus()
+
+    def _forget_errors(self) -> None:
+        self.set_errors(())
+
+    def _underline(self) -> None:
+        text, marks = self.toPlainText(), []
+        for error in self._errors:
+            start, stop = error.start, max(error.stop, error.start + 1)
+            if (
+                start >= len(text.rstrip("\n")) or text[start] == "\n"
+            ):  # nothing there: mark what is before it
+                start = max(0, start - 1)
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor = QTextCursor(self.document())
+            mark.cursor.setPosition(_utf16(text, start))
+            stop = max(start + 1, len(text[:stop].rstrip("\n")))
+            mark.cursor.setPosition(_utf16(text, min(stop, len(text))), QTextCursor.MoveMode.KeepAnchor)
+            mark.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+            mark.format.setUnderlineColor(self._theme.role("error"))
+            mark.format.setBackground(self._theme.soft(self._theme.role("error"), 0.8))
+            marks.append(mark)
+        self.setExtraSelections(marks)
+
+    # -- names --------------------------------------------------------------------------------------
+
+    def tip_at(self, position: int) -> str:
+        """What is said of the character at a position: a mistake, or a name and its value."""
+        for error in self._errors:
+            if error.start <= position < max(error.stop, error.start + 1):
+                return str(error)
+        name = word_at(self.toPlainText(), position)
+        if name in FUNCTIONS:
+            return "\n".join(FUNCTIONS[name])
+        return self._tell(name) if name else ""
+
+    def event(self, event: QEvent) -> bool:
+        """Show a tooltip for the name under the mouse."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            at = self.cursorForPosition(self.viewport().mapFrom(self, event.pos())).position()
+            text = self.tip_at(
+                len(self.toPlainText().encode("utf-16-le")[: 2 * at].decode("utf-16-le", "ignore"))
+            )
+            if text:
+                show_tip(event.globalPos(), text, self)
+            else:
+                hide_tip()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Propose names while one is typed, and with Ctrl+Space."""
+        popup = self.completer.popup()
+        if popup.isVisible() and event.key() in _TAKE:
+            event.ignore()  # the list takes it
+            return
+        asked = event.key() == Qt.Key.Key_Space and event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if not asked:
+            super().keyPressEvent(event)
+        if asked or event.text().strip():
+            self._propose(1 if asked else SHORTEST)
+        else:
+            popup.hide()
+
+    def word(self) -> str:
+        """What was typed of a name before the cursor."""
+        before = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
+        match = re.search(r"[A-Za-z_][A-Za-z0-9_:]*$", before.partition("#")[0] if "#" in before else before)
+        return match.group() if match and "#" not in before else ""
+
+    def _propose(self, shortest: int) -> None:
+        word = self.word()
+        self.completer.setCompletionPrefix(word)
+        count = self.completer.completionCount()
+        if (
+            self.isReadOnly()
+            or len(word) < shortest - 1
+            or not count
+            or self.completer.currentCompletion() == word
+        ):
+            self.completer.popup().hide()
+            return
+        if len(word) < shortest and shortest > 1:
+            return
+        box = self.cursorRect()
+        popup = self.completer.popup()
+        popup.setCurrentIndex(self.completer.completionModel().index(0, 0))
+        box.setWidth(popup.sizeHintForColumn(0) + 32)
+        self.completer.complete(box)
+
+    def complete(self, name: str) -> None:
+        """Put a name in place of what was typed of it."""
+        cursor = self.textCursor()
+        word = self.word()
+        cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, len(word))
+        cursor.insertText(name)
+        self.setTextCursor(cursor)
+
+    def _restyle(self) -> None:
+        self.setFont(self._theme.mono)
+        self._highlighter.rehighlight()
+        self._underline()
+
+
+class _Highlighter(QSyntaxHighlighter):
+    """The colours of source text, one line at a time."""
+
+    def __init__(self, theme: Theme, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._theme = theme
+
+    def highlightBlock(self, text: str) -> None:
+        """Colour one line."""
+        for pattern, name in _CLASSES:
+            for match in pattern.finditer(text):
+                first = _utf16(text, match.start())
+                self.setFormat(first, _utf16(text, match.end()) - first, self._theme.syntax(name))
+
+
+def _utf16(text: str, position: int) -> int:
+    """Qt counts UTF-16 units, Python characters."""
+    return position if text.isascii() else len(text[:position].encode("utf-16-le", "surrogatepass")) // 2

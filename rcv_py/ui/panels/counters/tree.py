@@ -1,0 +1,150 @@
+"""Which counters are drawn: a tree of them by where they come from, with boxes to tick and a filter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from rcv_py.analysis.counters.counter_summary import CounterRow
+from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.theme import Theme
+
+TITLES = ("Counter", "Mean", "Max")
+SWATCH = 10
+WIDE_PX = 310  # from here on there is room for means
+SHORT = 7  # characters of a unit that is written behind the number; others are in the tooltip
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class CounterTree(QWidget):
+    """Ticked counters are drawn; Space ticks, typing in the field leaves only names that hold the text."""
+
+    ticked = Signal(str, bool)  # name, whether it is drawn
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._items: dict[str, QTreeWidgetItem] = {}
+        self._colors: dict[str, int] = {}
+        self.field = QLineEdit(placeholderText="Filter counters", clearButtonEnabled=True)
+        self.field.setAccessibleName("Filter counters")
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName("Counters")
+        self.tree.setHeaderLabels(list(TITLES))
+        self.tree.setUniformRowHeights(True)
+        self.tree.setIconSize(QSize(SWATCH, SWATCH))
+        self.tree.setIndentation(10)
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names differ in their last part
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        header.setMinimumSectionSize(40)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column in (1, 2):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        lines = QVBoxLayout(self)
+        lines.setContentsMargins(8, 2, 0, 0)
+        lines.setSpacing(2)
+        lines.addWidget(self.field)
+        lines.addWidget(self.tree, 1)
+        self.tree.itemChanged.connect(self._tell)
+        self.field.textChanged.connect(self._filter)
+        theme.changed.connect(self._recolor)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the means out where names would be cut for them."""
+        super().resizeEvent(event)
+        self.tree.setColumnHidden(1, self.width() < WIDE_PX)
+
+    def show_rows(
+        self, rows: Sequence[CounterRow], drawn: Collection[str], colors: Mapping[str, int]
+    ) -> None:
+        """Show other counters; `colors` are numbers of the palette."""
+        closed = {item.text(0) for item in self._groups() if not item.isExpanded()}
+        self.tree.blockSignals(True)
+        self.tree.clear()
+        self._items, self._colors = {}, dict(colors)
+        groups: dict[str, QTreeWidgetItem] = {}
+        for row in rows:
+            if row.group not in groups:
+                groups[row.group] = self._group(row)
+            self._items[row.name] = _item(groups[row.group], row, row.name in drawn)
+        for item in self._groups():
+            item.setExpanded(item.text(0) not in closed)
+        self.tree.blockSignals(False)
+        self._recolor()
+        self._filter()
+
+    def set_drawn(self, drawn: Collection[str]) -> None:
+        """Tick exactly these."""
+        self.tree.blockSignals(True)
+        for name, item in self._items.items():
+            item.setCheckState(0, _state(name in drawn))
+        self.tree.blockSignals(False)
+        self.tree.viewport().update()
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """Names that the filter lets through."""
+        return tuple(name for name, item in self._items.items() if not item.isHidden())
+
+    def item(self, name: str) -> QTreeWidgetItem:
+        """The row of a counter."""
+        return self._items[name]
+
+    def _group(self, row: CounterRow) -> QTreeWidgetItem:
+        title = f"Counters: {row.group}" if row.is_raw else f"Formulas: {row.group}"
+        item = QTreeWidgetItem(self.tree, [title])
+        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsAutoTristate | Qt.ItemFlag.ItemIsUserCheckable)
+        item.setFirstColumnSpanned(True)
+        return item
+
+    def _groups(self) -> list[QTreeWidgetItem]:
+        return [self.tree.topLevelItem(at) for at in range(self.tree.topLevelItemCount())]
+
+    def _tell(self, item: QTreeWidgetItem, column: int) -> None:
+        name = item.data(0, Qt.ItemDataRole.UserRole)
+        if column == 0 and name is not None:
+            self.ticked.emit(name, item.checkState(0) == Qt.CheckState.Checked)
+
+    def _filter(self) -> None:
+        text = self.field.text().strip().lower()
+        for name, item in self._items.items():
+            item.setHidden(text not in name.lower())
+        for group in self._groups():
+            group.setHidden(all(group.child(at).isHidden() for at in range(group.childCount())))
+
+    def _recolor(self) -> None:
+        self.tree.blockSignals(True)
+        for name, item in self._items.items():
+            picture = QPixmap(SWATCH, SWATCH)
+            picture.fill(self._theme.kernel(self._colors.get(name, 0)))
+            item.setIcon(0, QIcon(picture))
+        self.tree.blockSignals(False)
+
+
+def _item(group: QTreeWidgetItem, row: CounterRow, is_drawn: bool) -> QTreeWidgetItem:
+    unit = f" {row.unit}" if 0 < len(row.unit) <= SHORT else ""
+    item = QTreeWidgetItem(group, [row.name, number_text(row.mean), number_text(row.most) + unit])
+    item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+    item.setCheckState(0, _state(is_drawn))
+    item.setData(0, Qt.ItemDataRole.UserRole, row.name)
+    for column in (1, 2):
+        item.setTextAlignment(column, _RIGHT)
+    for column in range(len(TITLES)):
+        item.setToolTip(column, tooltip(f"{row.name} ({row.unit or 'no unit'}): {row.tip}"))
+    return item
+
+
+def _state(is_on: bool) -> Qt.CheckState:
+    return Qt.CheckState.Checked if is_on else Qt.CheckState.Unchecked
+
+
+def number_text(value: float) -> str:
+    """Return a number with four digits, grouped by thousands; "–" for what is none."""
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"

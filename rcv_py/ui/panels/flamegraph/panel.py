@@ -1,0 +1,378 @@
+"""What costs how much inside of what: source places and their instructions, or the scopes of markers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
+
+from rcv_py.analysis.core.search import find
+from rcv_py.analysis.flame.flame import Metric
+from rcv_py.analysis.flame.flame_paths import What, key, parts
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import percent, plural
+from rcv_py.state.selection import Hover, SearchQuery
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import copy_text
+from rcv_py.ui.flame.flame_choose import choose, hover_of, place_of, selected_frames
+from rcv_py.ui.flame.flame_scene import FlameScene
+from rcv_py.ui.flame.flame_view import FlameView
+from rcv_py.ui.panels.flamegraph.choices import FlameChoices
+from rcv_py.ui.panels.flamegraph.crumbs import FlameCrumbs
+from rcv_py.ui.panels.flamegraph.jobs import OF_MARKERS, Content, Wanted, scene_job
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.widgets.elided_label import ElidedLabel
+from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+
+NO_CODE = "This capture has no instructions, so there is no flamegraph."
+NO_COST = "No instruction was executed while the trace was recorded, so there is no flamegraph."
+NO_SOURCES = "No source places: kernels and blocks instead. Build with -g to see files."
+NO_MARKERS = (
+    "This capture has no markers. Build the kernel with marked scopes, which it writes with s_ttracedata, "
+    "and record it again; until then choose “Source and ISA”."
+)
+NO_PLACE = "Select an instruction or a source line to see what leads to it and what it leads to."
+NO_VALUE = "Nothing counts in this measure. Choose another one above."
+NOT_IN_RANGE = "What is hidden is known for all waves only: this is the total of the clock range."
+STREAM_MS = 800
+CONTENT_WORD = {one: one.value for one in Content} | {Content.MARKED: "both"}
+
+
+@panel(
+    id="flamegraph",
+    title="Flamegraph",
+    area="bottom",
+    order=20,
+    tip="Costs by source place and instruction, one inside the other.",
+)
+class FlamegraphPanel(Panel):
+    """A flamegraph with its choices, its search, and the way to what is in view."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.view = FlameView(ui.theme)
+        self.crumbs = FlameCrumbs()
+        self.find = FindBar(ui.theme, "Find frames", has_filter=False)
+        self.choices = FlameChoices(ui.theme, self.find)
+        self.note, self.told = ElidedLabel(), ElidedLabel()
+        for label, side in (
+            (self.note, Qt.AlignmentFlag.AlignLeft),
+            (self.told, Qt.AlignmentFlag.AlignRight),
+        ):
+            label.setObjectName("muted")
+            label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._element = -1
+        self._is_own_choice = False
+        self._hovered: Hover | None = None
+        self._matches = np.empty(0, dtype=np.int64)
+        self._wanted = Coalesce(self, self._compute)
+        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._lay_out()
+        self._connect()
+        self._open()
+
+    def _lay_out(self) -> None:
+        way = QHBoxLayout()
+        way.setContentsMargins(8, 0, 8, 4)
+        way.setSpacing(8)
+        for widget, share in ((self.crumbs, 3), (self.note, 2), (self.told, 3)):
+            way.addWidget(widget, share)
+        below = QWidget()
+        column = QVBoxLayout(below)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(way)
+        column.addWidget(self.view, 1)
+        self.empty = WithEmptyState(below)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.setSpacing(0)
+        around.addWidget(self.choices)
+        around.addWidget(self.empty, 1)
+
+    def _connect(self) -> None:
+        session, view = self.session, self.view
+        self.choices.changed.connect(self._changed)
+        self.choices.turned.connect(view.set_upward)
+        self.choices.reset.connect(lambda _: view.reset())
+        self.crumbs.chosen.connect(view.zoom_to)
+        self.find.edited.connect(self._search)
+        self.find.stepped.connect(self._step)
+        view.chosen.connect(self._choose)
+        view.menu_asked.connect(self._open_menu)
+        view.zoomed.connect(lambda: self.crumbs.show_way(view.scene, view.crumb))
+        view.pointed.connect(self._tell)
+        session.trace.watch(self._open)
+        session.selection.watch(self._follow)
+        session.clock_range.watch(self._wanted.ask)
+        session.loaded.watch(self._more_waves)
+        self.ui.settings.cell("isa.show_idle").watch(self._wanted.ask)
+        for name in ("hidden", "markers"):
+            self.ui.results.cell(name).watch(self._wanted.ask)
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    @property
+    def wanted(self) -> Wanted:
+        """What the choices say."""
+        choices = self.choices
+        return Wanted(choices.content, choices.measure, choices.order, self._element)
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        self._stream.reset()
+        self._element = -1
+        self.view.show_scene(None)
+        self._tell()
+        missing = trace is None or not len(trace.code)
+        self.empty.say(reason(trace, "flamegraph", NO_CODE) if missing else "")
+        if not missing:
+            self._changed()
+
+    def _changed(self) -> None:
+        """Answer to another choice of content, measure or order."""
+        trace = self.session.trace.value
+        self.choices.offer(trace is not None and not trace.has_thread_trace)
+        content, metric = self.wanted.content, self.wanted.metric
+        if content in OF_MARKERS:
+            self.ui.results.want("markers", self)
+        if metric is Metric.NONHIDDEN:
+            self.ui.results.want("hidden", self)
+        if content is Content.SANDWICH:
+            self._element = place_of(self.session)
+        self._compute()
+
+    def _more_waves(self) -> None:
+        if self.wanted.content is Content.MARKED or self.session.clock_range.value is not None:
+            self._stream.ask()
+
+    def _compute(self) -> None:
+        wanted, results = self.wanted, self.ui.results
+        job = scene_job(
+            self.session,
+            wanted,
+            self.ui.settings["isa.show_idle"],
+            results.cell("hidden").value,
+            results.cell("markers").value,
+        )
+        trace = self.session.trace.value
+        if job is None or trace is None or not len(trace.code):
+            return
+        self._stream.started()
+        self.ui.tasks.run(self, job, only_for(self.session, lambda scene: self._take(wanted, scene)))
+
+    def _take(self, wanted: Wanted, scene: FlameScene | None) -> None:
+        self._stream.finished()
+        if wanted != self.wanted:
+            return
+        self.empty.say("" if scene is not None else self._why_nothing(wanted))
+        self.note.setText(self._note(wanted))
+        self.view.show_scene(scene, keep=True)
+        self._mark_selected()
+        self._search(self.find.query)
+        self._tell()
+
+    def _why_nothing(self, wanted: Wanted) -> str:
+        trace = self.session.trace.value
+        if wanted.content is Content.SANDWICH and wanted.element < 0:
+            return NO_PLACE
+        if wanted.content in OF_MARKERS:
+            spans = self.ui.results.cell("markers").value
+            return "Matching markers …" if spans is None and self._has_markers else NO_MARKERS
+        has_cost = trace is not None and bool((trace.code.latency + trace.code.idle + trace.code.hits).any())
+        return NO_VALUE if has_cost else reason(trace, "flamegraph", NO_COST)
+
+    @property
+    def _has_markers(self) -> bool:
+        trace = self.session.trace.value
+        return trace is not None and any(len(part.time) for part in trace.shader_data)
+
+    def _note(self, wanted: Wanted) -> str:
+        trace = self.session.trace.value
+        if trace is None:
+            return ""
+        if wanted.metric is Metric.NONHIDDEN and self.session.clock_range.value is not None:
+            return NOT_IN_RANGE
+        hidden = self.ui.results.cell("hidden").value
+        if wanted.metric is Metric.NONHIDDEN:
+            return "the total until what is hidden is computed" if hidden is None else hidden.assumption
+        if wanted.content is Content.SOURCE and not len(trace.code.chain_file):
+            return NO_SOURCES
+        return ""
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _choose(self, frame: int) -> None:
+        if self.view.scene is not None:
+            self._is_own_choice = True
+            choose(self.session, self.view.scene, frame)
+            self._is_own_choice = False
+
+    def _follow(self) -> None:
+        self._mark_selected()
+        if self.wanted.content is Content.SANDWICH and not self._is_own_choice:
+            self._center(place_of(self.session))
+
+    def _center(self, element: int) -> None:
+        """Put another place into the middle of the sandwich."""
+        if element >= 0 and element != self._element:
+            self._element = element
+            self._wanted.ask()
+
+    def _mark_selected(self) -> None:
+        if self.view.scene is not None:
+            self.view.set_selected(selected_frames(self.view.scene, self.session.selection.value))
+
+    def _tell(self, frame: int = -1) -> None:
+        text = self.view.told()
+        self.told.setText(text)
+        self.view.setAccessibleDescription(text)
+        self._point()
+
+    def _point(self) -> None:
+        """Tell the other views what the mouse is over."""
+        hovered = None if self.view.scene is None else hover_of(self.view.scene, self.view.hover_frame)
+        if hovered != self._hovered:
+            self._hovered = hovered
+            self.session.hover.set(hovered)
+
+    def _open_menu(self, frame: int, at: QPoint) -> None:
+        menu = self.menu_for(frame)
+        menu.exec(at)
+        menu.deleteLater()
+
+    def menu_for(self, frame: int) -> QMenu:
+        """The menu of a frame."""
+        scene = self.view.scene
+        assert scene is not None
+        menu = QMenu(self)
+        menu.addAction("Zoom to this frame", lambda: self.view.zoom_to(frame))
+        sandwich = menu.addAction("Callers and callees", lambda: self._show_sandwich(frame))
+        sandwich.setEnabled(scene.tree.what[frame] in (What.LINE, What.CODE))
+        menu.addSeparator()
+        menu.addAction("Copy name", lambda: copy_text(scene.full_name(frame)))
+        way = "\n".join(scene.full_name(one) for one in scene.tree.ancestors(frame))
+        menu.addAction("Copy stack", lambda: copy_text(way))
+        self.add_copy(menu)
+        return menu
+
+    def _show_sandwich(self, frame: int) -> None:
+        scene = self.view.scene
+        assert scene is not None
+        tree = scene.tree
+        self.choices.set_content(Content.SANDWICH)
+        self.choices.offer(not scene.trace.has_thread_trace)
+        self._element = int(key(int(tree.what[frame]), int(tree.first[frame]), int(tree.second[frame])))
+        self._compute()
+
+    # -- searching ----------------------------------------------------------------------------------
+
+    def focus_search(self) -> bool:
+        """Put the cursor into the search field."""
+        self.find.focus()
+        return True
+
+    def _search(self, query: SearchQuery) -> None:
+        scene = self.view.scene
+        self._matches = np.empty(0, dtype=np.int64)
+        if scene is None or not query.text:
+            self.view.set_matched(None)
+            self.find.say("", 0)
+            return
+        try:
+            found = find(scene.search_texts, query.text, query.is_case_sensitive, query.is_regex)
+        except UsageError as error:
+            self.view.set_matched(None)
+            self.find.say("", 0, str(error))
+            return
+        matched = np.zeros(len(scene), dtype=bool)
+        matched[found] = True
+        matched &= scene.boxes.width > 0
+        rows = np.flatnonzero(matched)
+        self._matches = rows[np.lexsort((scene.boxes.row[rows], scene.boxes.begin[rows]))]
+        self.view.set_matched(matched)
+        share = percent(scene.share_of(matched), scene.boxes.whole) if len(rows) else ""
+        self.find.say(f"{plural(len(rows), 'frame')}{share and ', ' + share}", len(rows))
+
+    def _step(self, by: int) -> None:
+        """Go to the next (+1) or previous (-1) match."""
+        scene, view = self.view.scene, self.view
+        if scene is None or not len(self._matches):
+            return
+        here = np.flatnonzero(self._matches == view.focus_frame)
+        at = int(here[0]) + by if len(here) else 0 if by > 0 else -1
+        view.show_frame(int(self._matches[at % len(self._matches)]))
+
+    # -- what the shell asks ------------------------------------------------------------------------
+
+    def canvas(self) -> QWidget:
+        """Way and picture."""
+        return self.empty
+
+    def caption(self) -> str:
+        """What the frames and their widths are."""
+        note = self.note.text()
+        return f"{self.choices.text()}; {note}" if note else self.choices.text()
+
+    def _around(self, element: int) -> command_text.Words:
+        """The place in the middle of a sandwich."""
+        trace = self.session.trace.value
+        if element < 0 or trace is None:
+            return ()
+        what, first, second = (int(part) for part in parts(np.int64(element)))
+        file = f"{trace.sources[first].path}:" if what == What.LINE else ""
+        return (f"--around={file}{second}",)
+
+    def command_line(self) -> command_text.Words | None:
+        """The frames, all of them."""
+        wanted = self.wanted
+        what = (f"--metric={wanted.metric.name.lower()}", f"--order={wanted.order.value}")
+        around = self._around(wanted.element)
+        if wanted.content is Content.SANDWICH and not around:
+            return None
+        of = (
+            f"--content={CONTENT_WORD[wanted.content]}",
+            *(around if wanted.content is Content.SANDWICH else ()),
+        )
+        is_of_code = wanted.content not in OF_MARKERS
+        ranged = command_text.clock(self.session) if is_of_code or wanted.metric is Metric.NONHIDDEN else ()
+        idle = () if wanted.content is Content.MARKERS else command_text.idle(self.ui)
+        least = () if wanted.content is Content.SANDWICH else ("--least=0",)
+        return command_text.rcv(self.session, "flame", *of, *what, *idle, *ranged, *least)
+
+    def sheet(self) -> Sheet | None:
+        """One row a frame, from the root to the leaves, left to right."""
+        scene = self.view.scene
+        if scene is None:
+            return None
+        unit = "executions" if scene.metric is Metric.HITS else scene.tree.unit
+        headers = ("depth", "name", "full name", f"self ({unit})", f"total ({unit})", "share")
+        return Sheet(f"Flamegraph: {self.caption()}", headers, _sheet_rows(scene))
+
+    def save_state(self) -> dict[str, Any]:
+        """The choices."""
+        return self.choices.save_state()
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `save_state` returned."""
+        self.choices.load_state(state)
+        if self.session.trace.value is not None:
+            self._changed()
+
+
+def _sheet_rows(scene: FlameScene) -> Iterator[tuple[Any, ...]]:
+    boxes, tree, at = scene.boxes, scene.tree, scene.metric.value
+    for frame in np.lexsort((boxes.row, boxes.begin)).tolist():
+        if boxes.width[frame]:
+            total = int(boxes.width[frame])
+            name = scene.full_name(frame)
+            share = round(total / max(scene.boxes.whole, 1), 6)
+            yield int(boxes.row[frame]), scene.labels[frame], name, int(tree.own[frame, at]), total, share

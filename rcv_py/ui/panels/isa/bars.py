@@ -1,0 +1,141 @@
+"""The bars beside the instructions: painted, explained, and named in a legend."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from rcv_py.analysis.cost.annotations import Annotation, Bars, Part
+from rcv_py.analysis.program.blocks import Blocks
+from rcv_py.base.text import percent
+from rcv_py.model.code import CodeTable
+from rcv_py.ui.core.plain_text import rich
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table.column_widths import PAD
+from rcv_py.ui.table.cost_bars import bar_length, draw_bar
+
+INSET = 5  # px above and below a bar
+LANE_GAP = 1  # px between two bars of a row
+WHISKER = 3  # px, half the height of its ends
+
+SCALES = {"linear": "Linear", "sqrt": "Square root", "log": "Logarithmic"}
+
+
+def scale_text(settings: Settings) -> str:
+    """The scale in a few characters, for a heading."""
+    return f"{settings['isa.bar_scale']}/block" if settings["isa.per_block"] else settings["isa.bar_scale"]
+
+
+class BarInk:
+    """Paints bars in the colours of the theme; what they show is set with `show`."""
+
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        self._theme, self._settings = theme, settings
+        self.bars: Bars | None = None
+        self._code: CodeTable | None = None
+        self._total = np.zeros(0)
+        self._largest = np.zeros(0)  # of each row's block
+        self._top = 0.0
+        self._sum_key: Blocks | None = None
+        self._sums = np.zeros((0, 0))
+
+    def show(self, bars: Bars, code: CodeTable, blocks: Blocks) -> None:
+        """Take other bars; `blocks` say for a scale per block which rows belong together."""
+        self.bars, self._code = bars, code
+        self._total, self._top = bars.total, bars.largest()
+        reach = self._total if bars.high is None else np.fmax(self._total, bars.high)
+        of_block = np.maximum.reduceat(reach, blocks.first) if len(blocks) else np.zeros(0)
+        self._largest = of_block[blocks.of_row] if len(blocks) else np.zeros(0)
+        self._sum_key = None
+
+    # -- painting -----------------------------------------------------------------------------------
+
+    def paint(self, painter: QPainter, cell: QRect, row: int) -> None:
+        """Paint the bars of a code row."""
+        if self.bars is None or self._code is None or self._code.is_label[row] or not self._total[row]:
+            return
+        per_block = self._settings["isa.per_block"]
+        largest = float(self._largest[row]) if per_block else self._top
+        self._paint(painter, cell, self.bars.value[:, row], largest, int(self._code.kind[row]))
+        if self.bars.high is not None and self.bars.low is not None and np.isfinite(self.bars.high[row]):
+            self._whisker(painter, cell, (float(self.bars.low[row]), float(self.bars.high[row])), largest)
+
+    def paint_section(self, painter: QPainter, cell: QRect, parts: Blocks, section: int) -> None:
+        """Paint the sum over a folded section, scaled by the costliest one; nothing if sums mean nothing."""
+        if self.bars is None or not self.bars.is_sum or not len(self.bars.parts):
+            return
+        if self._sum_key is not parts:
+            self._sums = np.add.reduceat(self.bars.value, parts.first, axis=1)
+            self._sum_key = parts
+        first = np.array([part.lane == 0 for part in self.bars.parts], dtype=bool)
+        largest = float(self._sums[first].sum(axis=0).max(initial=0))
+        self._paint(painter, cell, self._sums[:, section], largest, -1)
+
+    def _paint(
+        self, painter: QPainter, cell: QRect, values: np.ndarray, largest: float, own_kind: int
+    ) -> None:
+        assert self.bars is not None
+        box = QRectF(cell).adjusted(PAD, INSET, -PAD, -INSET)
+        lanes = self.bars.lanes
+        height = (box.height() - LANE_GAP * (lanes - 1)) / lanes
+        for lane in range(lanes):
+            parts = [
+                (float(value), self.color(part, own_kind))
+                for value, part in zip(values, self.bars.parts, strict=True)
+                if part.lane == lane
+            ]
+            place = QRectF(box.left(), box.top() + lane * (height + LANE_GAP), box.width(), height)
+            draw_bar(painter, place, parts, largest, self._settings["isa.bar_scale"])
+
+    def _whisker(self, painter: QPainter, cell: QRect, ends: tuple[float, float], largest: float) -> None:
+        box, scale = QRectF(cell).adjusted(PAD, 0, -PAD, 0), self._settings["isa.bar_scale"]
+        left, right = (box.left() + bar_length(end, largest, box.width(), scale) for end in ends)
+        middle = box.center().y()
+        painter.setPen(QPen(self._theme.role("text"), 1))
+        painter.drawLine(QPointF(left, middle), QPointF(right, middle))
+        for x in (left, right):
+            painter.drawLine(QPointF(x, middle - WHISKER), QPointF(x, middle + WHISKER))
+
+    def color(self, part: Part, own_kind: int = -1) -> QColor:
+        """The colour of a part."""
+        if part.table == "kind":
+            return self._theme.kind(int(part.key))
+        if part.table == "reason":
+            return self._theme.reason(int(part.key))
+        if part.table == "own_kind":
+            return self._theme.kind(own_kind) if own_kind >= 0 else self._theme.role("issue")
+        return self._theme.role(str(part.key))
+
+    # -- words --------------------------------------------------------------------------------------
+
+    def legend(self) -> tuple[tuple[QColor, str, str], ...]:
+        """Colour, name and meaning of every part."""
+        if self.bars is None:
+            return ()
+        return tuple((self.color(part), part.name, part.meaning) for part in self.bars.parts)
+
+    def tip(self, row: int) -> list[str]:
+        """The exact numbers of a row, line by line; none if it has no bar."""
+        bars = self.bars
+        if bars is None or row >= len(self._total) or not self._total[row]:
+            return []
+        whole = float(self._total.sum())
+        lines: list[str] = [rich("<b>{}</b>, {}: {}", bars.mode.value, bars.unit, bars.of)]
+        for part, value in zip(bars.parts, bars.value[:, row], strict=True):
+            if value:
+                share = percent(float(value), float(self._total[row]))
+                lines.append(f"{part.name} {_number(value)} ({share} of the row)")
+        if bars.is_sum:
+            lines.append(
+                f"together {_number(self._total[row])}, {percent(float(self._total[row]), whole)} of all"
+            )
+        if bars.high is not None and bars.low is not None and np.isfinite(bars.high[row]):
+            what = "90th percentile" if bars.mode is Annotation.MEMORY_WAITS else "one standard deviation to"
+            lines.append(f"{what} {_number(bars.high[row])}")
+        return lines
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.1f}"

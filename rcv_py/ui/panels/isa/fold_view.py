@@ -1,0 +1,219 @@
+"""An instruction table whose blocks can be folded: keys, clicks, and what a folded row says."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+
+from rcv_py.analysis.program.blocks import BlockCosts, Blocks
+from rcv_py.base.text import plural
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.panels.isa.columns import IsaRows
+from rcv_py.ui.panels.isa.folds import IsaFolds
+from rcv_py.ui.panels.isa.margin import TRIANGLE_PX
+from rcv_py.ui.table.rows_view import RowsView
+
+_SUMS = ("latency", "stall", "idle", "share", "cost", "samples", "issued", "stalled")
+
+
+class FoldView(RowsView):
+    """Rows that a fold hides are left out of the model; the first row of a folded section stands for it.
+
+    While rows are sorted or a search filters them, nothing is folded.
+    """
+
+    refolded = Signal()  # other rows are shown
+
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__(theme, settings)
+        self.rows: IsaRows | None = None
+        self.folds = IsaFolds()
+        self.fold_by = "block"
+        self.parts: Blocks | None = None  # what can be folded
+        self._costs: BlockCosts | None = None
+        self._found_only: np.ndarray | None = None  # rows a search shows
+        self.table.instead = self._folded_text
+        self.header.sortIndicatorChanged.connect(lambda *_: self._apply())
+
+    # -- changing -----------------------------------------------------------------------------------
+
+    def divide(self) -> None:
+        """Take the sections of the rows that are shown."""
+        assert self.rows is not None
+        self.parts = self.rows.program.parts(self.fold_by)
+        self._costs = self.rows.section_costs(self.parts)
+        self.folds.set_sections(self.parts.first, self.parts.stop)
+        self._apply()
+
+    def set_fold_by(self, by: str) -> None:
+        """Fold by `block` or by `label`; what is folded is unfolded."""
+        if by != self.fold_by:
+            self.fold_by = by
+            self.folds.forget()
+            if self.rows is not None:
+                self.divide()
+
+    def set_only(self, rows: np.ndarray | None) -> None:
+        """Show only what a search found; None for everything."""
+        self._found_only = rows
+        self._apply()
+
+    def fold_all(self, is_folded: bool = True) -> None:
+        """Fold or unfold every section."""
+        self.folds.fold_where(np.full(len(self.folds), is_folded))
+        self._apply(reveal=True)
+
+    def fold_cold(self, share: float) -> None:
+        """Fold the sections that never ran or cost less than a share of everything, unfold the others."""
+        if self._costs is None or self.rows is None:
+            return
+        cost = self._costs.latency + self._costs.idle * bool(self.settings["isa.show_idle"])
+        self.folds.fold_where(~self._costs.executed | (cost < share * max(1, self.rows.total)))
+        self._apply(reveal=True)
+
+    def toggle(self, section: int) -> None:
+        """Fold or unfold a section; what is above it does not move."""
+        self.folds.fold(section, not self.folds.folded[section])
+        self._apply()
+
+    def unfold_row(self, row: int) -> None:
+        """Make sure that a code row is shown as itself."""
+        is_label = self.rows is not None and bool(self.rows.trace.code.is_label[row])
+        if self.is_folding and not (is_label and self.folds.is_fold(row)) and self.folds.reveal(row):
+            self._apply()
+
+    def _apply(self, reveal: bool = False) -> None:
+        """Give the model the rows that are to be shown."""
+        rows = self._found_only if self._found_only is not None else None
+        if rows is None and self.table.sorting is None:
+            rows = self.folds.visible()
+        scroll = self.verticalScrollBar().value()
+        before = self.table.data_rows
+        self.table.set_filter(rows)
+        if before is not self.table.data_rows:
+            self.verticalScrollBar().setValue(scroll)
+            at = self.stands_for(self.current)
+            self.set_current(at if self.is_folding and at >= 0 else self.current, reveal=reveal)
+            self.refolded.emit()
+        self.viewport().update()
+
+    # -- asking -------------------------------------------------------------------------------------
+
+    @property
+    def is_folding(self) -> bool:
+        """Whether folds are in force: program order, no filter."""
+        return self._found_only is None and self.table.sorting is None and len(self.folds) > 0
+
+    def stands_for(self, row: int) -> int:
+        """The code row shown for a code row."""
+        shown = self.folds.shown_as
+        return int(shown[row]) if self.is_folding and 0 <= row < len(shown) else row
+
+    def places(self) -> np.ndarray:
+        """The view row of each code row, that of its fold if it is folded away."""
+        rows = self.table.view_rows
+        return (
+            rows[self.folds.shown_as] if self.is_folding and len(rows) == len(self.folds.shown_as) else rows
+        )
+
+    def is_fold(self, row: int) -> bool:
+        """Whether a shown row is a folded section."""
+        return self.is_folding and self.folds.is_fold(row)
+
+    def shown_cost(self, cost: np.ndarray) -> np.ndarray:
+        """Return costs with those of folded rows at the row that is shown, int64."""
+        if not self.is_folding or not self.folds.is_any or len(cost) != len(self.folds.shown_as):
+            return cost
+        shown = np.zeros_like(cost)
+        np.maximum.at(shown, self.folds.shown_as, cost)
+        return shown
+
+    def fold_title(self, row: int) -> tuple[str, str]:
+        """Name of the folded section at a row, and how much of what it hides."""
+        assert self.parts is not None
+        section = self.folds.section(row)
+        lines = int(self.folds.stop[section] - self.folds.first[section])
+        ran = self._costs is None or bool(self._costs.executed[section])
+        never = "" if ran or self.rows is None or not self.rows.trace.has_thread_trace else ", never executed"
+        return self.parts.name[section], f"{plural(lines, 'row')}{never}"
+
+    def _folded_text(self, row: int, column: str) -> str | None:
+        """What a cell of a folded row says, or of a label; None where it says what it always does."""
+        if self.rows is None or self._costs is None:
+            return None
+        if self.is_fold(row):
+            return self._sum_text(row, column)
+        return "" if column == "hits" and self.rows.trace.code.is_label[row] else None
+
+    def _sum_text(self, row: int, column: str) -> str | None:
+        assert self.rows is not None
+        assert self._costs is not None
+        section, shown = self.folds.section(row), self.table.columns[self.table.column_of(column)]
+        fixed = {
+            "instruction": " · ".join(self.fold_title(row)),
+            "hits": f"{int(self._costs.hits[section]):,}",
+            "place": "",
+            "reason": "",
+        }
+        if column == "cost" and not self.rows.bars.is_sum:
+            return ""
+        if column not in _SUMS:
+            return fixed.get(column)
+        part = slice(int(self.folds.first[section]), int(self.folds.stop[section]))
+        real = ~self.rows.trace.code.is_label[part]
+        return shown.text(np.asarray(shown.values[part])[real].sum())
+
+    def selected_rows(self) -> list[int]:
+        """Code rows that are selected; a folded section counts with all its rows."""
+        shown = super().selected_rows()
+        return [row for one in shown for row in (self.folds.rows_of(one) if self.is_folding else (one,))]
+
+    # -- events -------------------------------------------------------------------------------------
+
+    def section_at(self, position: QPoint) -> int:
+        """The section whose triangle is at a place of the viewport, -1 if there is none."""
+        at = self.table.column_of("fold")
+        if at < 0 or self.isColumnHidden(at) or not self.is_folding:
+            return -1
+        left = self.columnViewportPosition(at)
+        if not left <= position.x() < left + TRIANGLE_PX + 2:
+            return -1
+        section = self.folds.begins(self.table.data_row(self.view_row_at(position.y())))
+        return section if section >= 0 and self.folds.foldable[section] else -1
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A triangle takes the click in front of its row."""
+        section = self.section_at(event.position().toPoint())
+        if section >= 0 and event.button() == Qt.MouseButton.LeftButton:
+            self.toggle(section)
+            return
+        super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """A double click unfolds a folded section."""
+        position = event.position().toPoint()
+        row = self.table.data_row(self.view_row_at(position.y()))
+        if self.section_at(position) >= 0:
+            self.toggle(self.section_at(position))
+        elif self.is_fold(row):
+            self.toggle(self.folds.section(row))
+        else:
+            super().mouseDoubleClickEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left folds, Right unfolds the section of the current row; Return unfolds a folded one."""
+        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        section = self.folds.section(self.current) if self.is_folding and plain else -1
+        if section < 0 or not self.folds.foldable[section]:
+            super().keyPressEvent(event)
+            return
+        is_folded, key = bool(self.folds.folded[section]), event.key()
+        if key == Qt.Key.Key_Left and not is_folded:
+            self.toggle(section)
+            self.chosen.emit(int(self.folds.first[section]))
+        elif is_folded and key in (Qt.Key.Key_Right, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.toggle(section)
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,362 @@
+"""The instruction table: coloured text, cost bars, arrows in the gutter, tints that follow the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
+
+from rcv_py.base.errors import UsageError
+from rcv_py.base.patterns import Pattern
+from rcv_py.base.text import elide_right, visible
+from rcv_py.model.kinds import StallReason
+from rcv_py.state.selection import SearchQuery
+from rcv_py.ui.core.plain_text import draw_text, show_tip
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.panels.isa import arrow_gutter
+from rcv_py.ui.panels.isa.arrow_gutter import ArrowRows, Emphasis, Placed
+from rcv_py.ui.panels.isa.bars import BarInk, scale_text
+from rcv_py.ui.panels.isa.branch_arrows import BRANCH_COLOR
+from rcv_py.ui.panels.isa.columns import IsaRows, isa_columns
+from rcv_py.ui.panels.isa.fold_view import FoldView
+from rcv_py.ui.panels.isa.margin import MarginInk
+from rcv_py.ui.panels.isa.text import TextInk
+from rcv_py.ui.panels.isa.tips import fold_tip, isa_tip
+from rcv_py.ui.table.column_widths import PAD, Elastic
+from rcv_py.ui.table.cost_bars import mix
+from rcv_py.ui.table.rows_view import Look
+
+NOTE_GAP = 3  # characters between an instruction and the note behind it
+LEAST_NAME = 10  # characters of a block that its number of rows may not take
+
+
+class IsaView(FoldView):
+    """Rows of the code table.  The panel says what is tinted, found, isolated; mouse and keys come out."""
+
+    isolated = Signal(int)  # group of the clicked arrow
+    jumped = Signal(int)  # data row at the other end of an arrow
+    released = Signal()  # Escape while a wait is isolated
+
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__(theme, settings)
+        self.same_source = np.empty(0, dtype=bool)  # rows from the selected source line
+        self.hovered_source = np.empty(0, dtype=bool)
+        self.marked: tuple[int, int] | None = None  # range of rows [first, stop)
+        self.arrows = ArrowRows.none()
+        self.arrow_tips: tuple[str, ...] = ()
+        self.gutter_note = ""  # why there are no arrows
+        self.shows_branches = False  # whether branch counts are written beside the rows
+        self.isolated_row: int | None = None
+        self.hits_of: Callable[[int], str] = lambda row: ""  # executions of a row in the selected wave
+        self.bars = BarInk(theme, settings)
+        self._text, self._margin = TextInk(theme), MarginInk(theme)
+        self._hovered_arrow = -1
+        self._hovered_loop = -1
+        self._found = np.empty(0, dtype=bool)
+        self._pattern: Pattern | None = None
+        self.setAccessibleName("Instructions")
+        self.widths.elastic = Elastic("instruction", "cost", 140, 440, yields=("stall",), upto_most=300)
+        self.header.fixed = frozenset({"instruction"})
+        self.cell_painters = {
+            "instruction": self._paint_instruction,
+            "cost": self._paint_cost,
+            "reason": self._paint_reason,
+            "fold": self._paint_fold,
+        }
+
+    # -- what to show -------------------------------------------------------------------------------
+
+    def show_rows(self, rows: IsaRows) -> None:
+        """Show these rows; order, folds, selection and scroll position stay if it is the same program."""
+        if self.rows is not None and self.rows.trace is not rows.trace:
+            self.folds.forget()
+            self._found_only = None
+            self.set_arrows(ArrowRows.none(), (), "")
+        self.rows = rows
+        count = len(rows.text)
+        for name in ("same_source", "hovered_source", "_found"):
+            if len(getattr(self, name)) != count:
+                setattr(self, name, np.zeros(count, dtype=bool))
+        self.bars.show(rows.bars, rows.trace.code, rows.program.blocks)
+        self.show_columns(isa_columns(rows, scale_text(self.settings)))
+        self.divide()
+
+    def set_found(self, rows: np.ndarray, query: SearchQuery) -> None:
+        """Highlight what a search found."""
+        self._found = np.zeros(0 if self.rows is None else len(self.rows.text), dtype=bool)
+        self._found[rows] = True
+        self._pattern = _pattern(query)
+        self.viewport().update()
+
+    def set_arrows(self, arrows: ArrowRows, tips: tuple[str, ...], note: str) -> None:
+        """Show other arrows; `tips` has one text an arrow, `note` says why there are none."""
+        self.arrows, self.arrow_tips, self.gutter_note = arrows, tips, note
+        self._hovered_arrow = -1
+        self.viewport().update()
+
+    # -- looks --------------------------------------------------------------------------------------
+
+    def look(self, row: int) -> Look:
+        """Labels are headings, rows that never ran are muted, related rows are tinted."""
+        assert self.rows is not None
+        role = self.theme.role
+        if self.rows.trace.code.is_label[row]:
+            return Look(role("text"), role("raised"), True)
+        if self.is_fold(row):
+            return Look(role("text"), role("alternate"))
+        return Look(role("text") if self._ran(row) else role("muted"), self._band(row))
+
+    def _ran(self, row: int) -> bool:
+        assert self.rows is not None
+        return bool(self.rows.cost[row] or self.rows.costs.hits[row])
+
+    def _band(self, row: int) -> QColor | None:
+        role = self.theme.role
+        if self.hovered_source[row]:
+            return role("hover")
+        if self.marked is not None and self.marked[0] <= row < self.marked[1]:
+            return mix(role("base"), role("accent"), 0.18)
+        if self.same_source[row]:
+            return mix(role("base"), role("accent"), 0.08)
+        return None
+
+    def tip(self, row: int, column: str) -> str:
+        """Explain a row, a fold, a loop, or the gutter."""
+        if self.rows is None:
+            return ""
+        if column == "gutter":
+            return self._gutter_tip()
+        if column == "fold" and self._hovered_loop >= 0:
+            return self.rows.program.loop_tip(self._hovered_loop)
+        if self.is_fold(row) and self.parts is not None:
+            return fold_tip(self.rows, self.parts, self.folds.section(row))
+        if column == "place":
+            return self.rows.place[row]
+        return isa_tip(self.rows, row, self.bars.tip(row), self.hits_of(row))
+
+    def _gutter_tip(self) -> str:
+        if 0 <= self._hovered_arrow < len(self.arrow_tips):
+            return self.arrow_tips[self._hovered_arrow]
+        if self.table.sorting is not None:
+            return "Arrows are drawn in program order. Click the sorted header again to go back to it."
+        return self.gutter_note
+
+    # -- cells --------------------------------------------------------------------------------------
+
+    def _paint_instruction(self, painter: QPainter, cell: QRect, row: int) -> None:
+        assert self.rows is not None
+        text, code = visible(self.rows.text[row]), self.rows.trace.code
+        at = QPointF(cell.left() + PAD, cell.top() + self.baseline)
+        room = self.chars_in(cell.width() - 2 * PAD)
+        if self.is_fold(row):
+            name, rest = self.fold_title(row)
+            left = room - len(rest) - NOTE_GAP
+            name = elide_right(name, left if left >= LEAST_NAME else room)
+            draw_text(painter, at, name)
+            self._paint_note(painter, cell, len(name), rest)
+            return
+        if self._found[row]:
+            self._paint_found(painter, cell, text, room)
+        plain = bool(code.is_label[row]) or not self._ran(row) or not self.settings["isa.color_text"]
+        kind = int(code.kind[row])
+        self._text.draw(painter, at, text, kind=kind, room=room, char_px=self.char_px, plain=plain)
+        self._paint_note(painter, cell, len(text), *self.notes(row))
+
+    def notes(self, row: int) -> tuple[str, ...]:
+        """What is written behind an instruction, the longest wording first."""
+        assert self.rows is not None
+        structure = self.rows.program
+        branch = structure.branch_notes.get(row, "") if self.shows_branches else ""
+        ring = structure.loop_notes.get(row, "")
+        both = (f"{ring} · {branch}",) if ring and branch else ()
+        return (*both, *(note for note in (branch, ring) if note))
+
+    def _paint_note(self, painter: QPainter, cell: QRect, used: int, *notes: str) -> None:
+        """Write the first note that fits at the right end of the cell, behind the text."""
+        room = self.chars_in(cell.width() - 2 * PAD)
+        note = next((note for note in notes if used + NOTE_GAP + len(note) <= room), "")
+        if not note:
+            return
+        ink = painter.pen().color()
+        painter.setPen(self.theme.role("muted"))
+        left = cell.right() - PAD - len(note) * self.char_px
+        draw_text(painter, QPointF(left, cell.top() + self.baseline), note)
+        painter.setPen(ink)
+
+    def _paint_found(self, painter: QPainter, cell: QRect, text: str, room: int) -> None:
+        if self._pattern is None:
+            return
+        color = mix(self.theme.role("base"), self.theme.role("search"), 0.4)
+        try:
+            spans = self._pattern.spans(text)
+        except UsageError:
+            self._pattern = None  # the search field says that it takes too long
+            return
+        for start, end in spans:
+            stop = min(end, room)
+            if start < stop:
+                left = cell.left() + PAD + start * self.char_px
+                box = QRectF(left, cell.top() + 2, (stop - start) * self.char_px, cell.height() - 4)
+                painter.fillRect(box, color)
+
+    def _paint_cost(self, painter: QPainter, cell: QRect, row: int) -> None:
+        if self.is_fold(row) and self.parts is not None:
+            self.bars.paint_section(painter, cell, self.parts, self.folds.section(row))
+        else:
+            self.bars.paint(painter, cell, row)
+
+    def _paint_fold(self, painter: QPainter, cell: QRect, row: int) -> None:
+        section = self.folds.begins(row) if self.is_folding else -1
+        if section >= 0 and self.folds.foldable[section]:
+            self._margin.paint_triangle(painter, cell, bool(self.folds.folded[section]))
+
+    def _paint_reason(self, painter: QPainter, cell: QRect, row: int) -> None:
+        assert self.rows is not None
+        reason = int(self.rows.reason[row])
+        if reason < 0 or self.is_fold(row):
+            return
+        mark = QRect(cell.left() + PAD, cell.top() + (cell.height() - 10) // 2, 10, 10)
+        painter.fillRect(mark, self.theme.reason(reason if reason < len(StallReason) else 0))
+        at = self.table.column_of("reason")
+        self.draw_text(painter, cell.adjusted(14, 0, 0, 0), self.table.text(row, at), self.table.columns[at])
+
+    # -- arrows, loops ------------------------------------------------------------------------------
+
+    def column_rect(self, name: str) -> QRect:
+        """A column in the viewport, as high as the viewport; empty if it is hidden."""
+        at = self.table.column_of(name)
+        if at < 0 or self.isColumnHidden(at):
+            return QRect()
+        return QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), self.viewport().height())
+
+    def gutter_rect(self) -> QRect:
+        """The gutter in the viewport; empty if it is hidden."""
+        return self.column_rect("gutter")
+
+    def placed_arrows(self) -> Placed:
+        """The arrows that cross the viewport; none while rows are sorted."""
+        arrows = self.arrows if self.table.sorting is None else ArrowRows.none()
+        return arrow_gutter.place(
+            arrows,
+            self.places(),
+            self.gutter_rect(),
+            row_height=self.row_height,
+            scroll=self.verticalScrollBar().value(),
+            isolated=self.isolated_row,
+        )
+
+    def placed_loops(self) -> list[tuple[int, float, float, float]]:
+        """(loop, x, top, bottom) of the brackets that cross the viewport."""
+        box = self.column_rect("fold")
+        if self.rows is None or box.isEmpty() or self.table.sorting is not None or not self.is_folding:
+            return []
+        shown, height, found = self.places(), self.row_height, []
+        for loop, first, last, x in self._margin.brackets(self.rows.program, box):
+            top = self.row_top(int(shown[first])) + 3
+            bottom = self.row_top(int(shown[last])) + height - 4
+            if bottom >= 0 and top <= box.height():
+                found.append((loop, x, float(top), float(bottom)))
+        return found
+
+    def paint_over(self, painter: QPainter, first: int, last: int) -> None:
+        """Paint lines between blocks, loops, and the arrows."""
+        if self.is_folding:
+            rows = self.table.data_rows[first : last + 1].tolist()
+            tops = [self.row_top(first + at) for at in range(len(rows))]
+            self._margin.paint_lines(painter, self.folds, rows, tops, self.viewport().width())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for loop, x, top, bottom in self.placed_loops():
+            ran = self.rows is not None and self.rows.program.ran(loop)
+            self._margin.paint_bracket(painter, x, (top, bottom), ran, loop == self._hovered_loop)
+        box = self.gutter_rect()
+        if box.isEmpty() or not len(self.arrows):
+            return
+        painter.setClipRect(box)
+        colors = [self.theme.arrow(number) for number in range(BRANCH_COLOR)] + [self.theme.role("text")]
+        emphasis = Emphasis(self.isolated_row, self.current, self._hovered_arrow)
+        arrow_gutter.paint(painter, self.arrows, self.placed_arrows(), colors, emphasis)
+
+    def arrow_at(self, position: QPoint) -> int:
+        """The number of the arrow at a place of the viewport, -1 if there is none."""
+        if not self.gutter_rect().contains(position):
+            return -1
+        return arrow_gutter.hit(self.placed_arrows(), position.x(), position.y())
+
+    def loop_at(self, position: QPoint) -> int:
+        """The loop whose bracket is at a place of the viewport, -1 if there is none."""
+        if not self.column_rect("fold").contains(position):
+            return -1
+        near = [
+            (abs(x - position.x()), loop)
+            for loop, x, top, bottom in self.placed_loops()
+            if top <= position.y() <= bottom and abs(x - position.x()) <= 3
+        ]
+        return min(near)[1] if near else -1
+
+    # -- events -------------------------------------------------------------------------------------
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow arrows, loops and triangles as well as rows."""
+        super().mouseMoveEvent(event)
+        position = event.position().toPoint()
+        self._point_at(self.arrow_at(position), self.loop_at(position))
+        pointing = self._hovered_arrow >= 0 or self.section_at(position) >= 0
+        self.viewport().setCursor(
+            Qt.CursorShape.PointingHandCursor if pointing else Qt.CursorShape.ArrowCursor
+        )
+
+    def event(self, event: QEvent) -> bool:
+        """Claim Escape while a wait is isolated, before the window's own shortcut takes it."""
+        is_key = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_key and self.isolated_row is not None:
+            event.accept()
+            if event.type() == QEvent.Type.KeyPress:
+                self.released.emit()
+            return True
+        return super().event(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Let go of the arrow when the mouse leaves."""
+        if event.type() == QEvent.Type.Leave:
+            self._point_at(-1, -1)
+        return super().viewportEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """An arrow takes the click in front of its row: an end leads to the other, the middle isolates."""
+        position = event.position().toPoint()
+        number = self.arrow_at(position) if event.button() == Qt.MouseButton.LeftButton else -1
+        if number < 0:
+            super().mousePressEvent(event)
+            return
+        placed = self.placed_arrows()
+        other = arrow_gutter.end_at(self.arrows, placed, number, position.y(), self.row_height)
+        if other >= 0:
+            self.jumped.emit(other)
+        else:
+            self.isolated.emit(int(self.arrows.group[number]))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """A second click on an arrow is another click, not an order to open the row."""
+        if self.arrow_at(event.position().toPoint()) < 0:
+            super().mouseDoubleClickEvent(event)
+
+    def _show_tip(self, event: QHelpEvent) -> None:
+        if self.gutter_rect().contains(event.pos()):
+            show_tip(event.globalPos(), self._gutter_tip(), self.viewport())
+        else:
+            super()._show_tip(event)
+
+    def _point_at(self, arrow: int, loop: int) -> None:
+        if (arrow, loop) != (self._hovered_arrow, self._hovered_loop):
+            self._hovered_arrow, self._hovered_loop = arrow, loop
+            self.viewport().update()
+
+
+def _pattern(query: SearchQuery) -> Pattern | None:
+    try:
+        return Pattern(query.text, query.is_case_sensitive, query.is_regex) if query.text else None
+    except UsageError:
+        return None  # the search field says what is wrong with it

@@ -1,0 +1,399 @@
+"""The source text beside the instructions: what each line costs, and which call chain led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QToolButton, QVBoxLayout, QWidget
+
+from rcv_py.analysis.core.search import find
+from rcv_py.analysis.cost.place_text import place_text
+from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import percent
+from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.state.commands import Command
+from rcv_py.state.selection import Hover, SearchQuery
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import charged, cost_job, only_for
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.places import short_names
+from rcv_py.ui.core.plain_text import PlainLabel, RichLabel, tooltip
+from rcv_py.ui.panels.source.highlight import Span, spans
+from rcv_py.ui.panels.source.parts import chain_html, stretched_row
+from rcv_py.ui.panels.source.rows import expanded_lines, source_rows
+from rcv_py.ui.panels.source.view import SourceView
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.table.heat_strip import HeatStrip
+from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+
+NO_SOURCE = (
+    "No instruction of this capture has a source place. Build the kernel with debug information (-g), "
+    "record again, and keep the source files where they were built."
+)
+STREAM_MS = 500
+SORTED = command_text.same("share", "cost", bar="cost", line="place", text="text")
+
+Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...]]
+
+
+@panel(id="source", title="Source", area="center_right", order=10, tip="Source lines with their costs.")
+class SourcePanel(Panel):
+    """One source file at a time; clicks go to the instructions and come from them."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self._costs: SourceCosts | None = None
+        self._file = -1
+        self._followed: tuple[int, int] | None = None  # place of the session that was shown last
+        self._opened_at: int | None = None  # line that a link led to, in a file that is not selected
+        self._texts: dict[int, Text] = {}  # by file, of the open trace
+        self.view = SourceView(ui.theme, ui.settings)
+        self.strip = HeatStrip(self.view)
+        self.files = QComboBox(toolTip="Source file, the most expensive first.")
+        self.how = QComboBox(toolTip="Charge the innermost place only, or every place of the inline chain.")
+        self.hotter = QToolButton(autoRaise=True, toolTip="Line that costs next more")
+        self.cooler = QToolButton(autoRaise=True, toolTip="Line that costs next less")
+        self.find = FindBar(ui.theme, "Find in this file", has_filter=False)
+        self.chain = RichLabel(visible=False)
+        self.note = PlainLabel(visible=False, wordWrap=True)
+        self._wanted = Coalesce(self, self._compute)
+        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._found = np.empty(0, dtype=np.int64)
+        self._lay_out()
+        self._connect()
+        self._watch()
+        self._restyle()
+        self._open()
+
+    # -- set up -------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        for how, text in ((SourceCost.SELF, "Self"), (SourceCost.INCLUSIVE, "Inclusive")):
+            self.how.addItem(text, how)
+        self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.files.setMinimumContentsLength(10)
+        self.files.setAccessibleName("Source file")
+        self.how.setAccessibleName("How costs are charged")
+        for button in (self.hotter, self.cooler):
+            button.setAccessibleName(button.toolTip())
+        for label in (self.chain, self.note):
+            label.setObjectName("muted")
+            label.setContentsMargins(8, 0, 8, 4)
+            label.setMinimumWidth(1)
+        self.find.hide()
+        self.find.setContentsMargins(8, 0, 8, 4)
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(stretched_row(self.files, self.how, self.hotter, self.cooler))
+        for widget in (self.find, self.chain, self.note):
+            column.addWidget(widget)
+        rows = stretched_row(self.view, self.strip)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        column.addLayout(rows, 1)
+        self.empty = WithEmptyState(content)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(self.empty)
+
+    def _connect(self) -> None:
+        session = self.session
+        self.files.activated.connect(lambda: self.show_file(self.files.currentData()))
+        self.how.activated.connect(lambda: session.source_cost.set(self.how.currentData()))
+        self.hotter.clicked.connect(lambda: self.step_hottest(-1))
+        self.cooler.clicked.connect(lambda: self.step_hottest(+1))
+        self.view.chosen.connect(self._choose)
+        self.view.opened.connect(lambda row: session.fit_selection())
+        self.view.hovered.connect(self._tell_hover)
+        self.strip.clicked.connect(self._choose)
+        self.chain.linkActivated.connect(self._follow_link)
+        self.find.edited.connect(self._search)
+        self.find.stepped.connect(self.step_match)
+        self.ui.theme.changed.connect(self._restyle)
+
+    def _watch(self) -> None:
+        session, settings = self.session, self.ui.settings
+        session.trace.watch(self._open)
+        session.selection.watch(self._follow)
+        session.hover.watch(self._show_hover)
+        session.source_cost.watch(self._how_changed)
+        session.clock_range.watch(self._wanted.ask)
+        session.loaded.watch(self._more_waves)
+        settings.cell("isa.bar_scale").watch(self._show)
+        settings.cell("isa.show_idle").watch(self._wanted.ask)
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        self._costs, self._file, self._texts = None, -1, {}
+        self._stream.reset()
+        self._followed, self._opened_at = None, None
+        missing = trace is None or not len(trace.code.chain_file)
+        self.empty.say(reason(trace, "source", NO_SOURCE) if missing else "")
+        self.files.clear()
+        if not missing:
+            self._compute()
+
+    def _compute(self) -> None:
+        trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
+        if trace is None or job is None or self.empty.is_empty:
+            return
+        self._stream.started()
+        how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
+
+        def costs() -> SourceCosts:
+            return source_costs(trace.code, charged(job(), idle), how, len(trace.sources))
+
+        self.ui.tasks.run(self, costs, only_for(self.session, self._take_costs), "costs")
+
+    def _more_waves(self) -> None:
+        if self.session.clock_range.value is not None:
+            self._stream.ask()
+
+    def _how_changed(self) -> None:
+        self.how.setCurrentIndex(self.how.findData(self.session.source_cost.value))
+        self._wanted.ask()
+
+    def _take_costs(self, costs: SourceCosts) -> None:
+        self._stream.finished()
+        self._costs = costs
+        self._list_files(costs)
+        if self._file < 0:
+            source = self.session.selection.value.source
+            self.show_file(source[0] if source is not None else int(np.argmax(costs.file_cost)))
+        else:
+            self._show()
+
+    def _list_files(self, costs: SourceCosts) -> None:
+        trace = self.session.trace.value
+        assert trace is not None
+        paths = [source.path for source in trace.sources]
+        names = short_names(paths)
+        used = set(costs.file.tolist())
+        self.files.clear()
+        for file in np.argsort(-costs.file_cost, kind="stable").tolist():
+            if file < len(paths) and (file in used or trace.sources[file].lines is not None):
+                share = percent(int(costs.file_cost[file]), costs.total)
+                self.files.addItem(f"{names[file]}   {share}", file)
+                self.files.setItemData(
+                    self.files.count() - 1, tooltip(paths[file]), Qt.ItemDataRole.ToolTipRole
+                )
+        self._point_at_file()
+
+    def _point_at_file(self) -> None:
+        self.files.setCurrentIndex(self.files.findData(self._file))
+        trace = self.session.trace.value
+        if trace is not None and 0 <= self._file < len(trace.sources):
+            self.files.setToolTip(tooltip(trace.sources[self._file].path))
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def show_file(self, file: int, line: int | None = None) -> None:
+        """Show a file of the trace, and mark a line; text is coloured in a thread the first time."""
+        trace = self.session.trace.value
+        if trace is None or not 0 <= file < len(trace.sources):
+            return
+        self._file, self._opened_at = file, line
+        self._point_at_file()
+        if file in self._texts:
+            self._show()
+            return
+
+        def job() -> tuple[int, Text]:
+            lines = expanded_lines(trace, file)
+            return file, (lines, spans(trace.sources[file].path, lines or ()))
+
+        self.ui.tasks.run(self, job, only_for(self.session, self._take_text), "text")
+
+    def _take_text(self, answer: tuple[int, Text]) -> None:
+        file, text = answer
+        self._texts[file] = text
+        if file == self._file:
+            self._show()
+
+    def _show(self) -> None:
+        trace, text = self.session.trace.value, self._texts.get(self._file)
+        if trace is None or text is None or self._costs is None:
+            return
+        rows = source_rows(trace, self._costs, self._file, text[0])
+        self.view.spans = text[1]
+        self.view.show_lines(rows)
+        self.strip.set_cost(rows.cost)
+        note = ""
+        if not rows.is_copy:
+            why = trace.sources[self._file].note or "The capture has no copy of this file."
+            note = f"{why} Lines that instructions came from:"
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+        self._search(self.find.query)
+        self._follow()
+        self.view.show_hottest((trace, self._file))
+
+    def _follow(self) -> None:
+        trace, source = self.session.trace.value, self.session.selection.value.source
+        if trace is None or self._costs is None:
+            return
+        self._show_chain()
+        is_new, self._followed = source != self._followed, source
+        if source is not None and source[0] != self._file and is_new:
+            self.show_file(source[0])
+            return
+        lines = self.view.lines
+        if lines is None:
+            return
+        # A file that the user opened stays open until another place is selected.
+        line = source[1] if source is not None and source[0] == self._file else self._opened_at
+        row = -1 if line is None else lines.row_of(line)
+        self.view.chain = self._rows_of(self._chain())
+        self.view.set_current(row, reveal=row != self.view.current)
+        self.strip.update()
+
+    def _chain(self) -> list[tuple[int, int]]:
+        trace, line = self.session.trace.value, self.session.selection.value.line
+        return [] if trace is None or line is None or line >= len(trace.code) else trace.code.chain(line)
+
+    def _rows_of(self, places: list[tuple[int, int]]) -> frozenset[int]:
+        lines = self.view.lines
+        if lines is None:
+            return frozenset()
+        return frozenset(lines.row_of(line) for file, line in places if file == self._file)
+
+    def _show_chain(self) -> None:
+        trace, chain = self.session.trace.value, self._chain()
+        self.chain.setVisible(len(chain) > 1 and trace is not None)
+        if trace is None or len(chain) < 2:
+            return
+        self.chain.setText(chain_html(trace.sources, chain, self.ui.theme.role("accent").name()))
+        self.chain.setToolTip(
+            tooltip("\n".join(place_text(trace.sources, *place, full=True) for place in chain[::-1]))
+        )
+
+    def _follow_link(self, link: str) -> None:
+        file, line = map(int, link.split(":"))
+        self.show_file(file, line)
+
+    def _show_hover(self) -> None:
+        trace, hover = self.session.trace.value, self.session.hover.value
+        line = None if hover is None else hover.line
+        known = trace is not None and line is not None and line < len(trace.code)
+        tinted = self._rows_of(trace.code.chain(line)) if known else frozenset()
+        if tinted != self.view.tinted:
+            self.view.tinted = tinted
+            self.view.viewport().update()
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _tell_hover(self, row: int) -> None:
+        lines = self.view.lines
+        known = lines is not None and 0 <= row < len(lines.number) and lines.has_code[row]
+        self.session.hover.set(Hover(source=(self._file, int(lines.number[row]))) if known else None)
+
+    def _choose(self, row: int) -> None:
+        lines = self.view.lines
+        if lines is None or not 0 <= row < len(lines.number):
+            return
+        place = (self._file, int(lines.number[row]))
+        if lines.has_code[row] and place != self.session.selection.value.source:
+            self.session.select_source(*place)
+
+    def step_hottest(self, direction: int) -> None:
+        """Select the line of this file that costs next less (+1) or next more (-1) than the selected one."""
+        lines = self.view.lines
+        if lines is None:
+            return
+        ranked = np.argsort(-lines.cost, kind="stable")[: int(np.count_nonzero(lines.cost))]
+        at = np.flatnonzero(ranked == self.view.current)
+        if len(ranked):
+            self._choose(int(ranked[(int(at[0]) + direction) % len(ranked) if len(at) else 0]))
+
+    # -- searching ----------------------------------------------------------------------------------
+
+    def focus_search(self) -> bool:
+        """Open the search field."""
+        self.find.show()
+        self.find.focus()
+        return True
+
+    def _search(self, query: SearchQuery) -> None:
+        texts = () if self.view.lines is None else self.view.lines.text
+        problem = ""
+        try:
+            found = find(texts, query.text, query.is_case_sensitive, query.is_regex)
+        except UsageError as error:
+            found, problem = np.empty(0, dtype=np.int64), f"{error} {error.hint}"
+        self._found = found.astype(np.int64)
+        self.view.set_found(self._found)
+        self.strip.set_marks(self._found)
+        self.find.say(f"{len(found):,} found" if query.text else "", len(found), problem)
+
+    def step_match(self, direction: int) -> None:
+        """Go to the next (+1) or previous (-1) line that was found."""
+        if not len(self._found):
+            return
+        side = "right" if direction > 0 else "left"
+        at = int(np.searchsorted(self._found, self.view.current, side=side)) - (direction < 0)
+        self.view.set_current(int(self._found[at % len(self._found)]))
+
+    # -- what the shell asks ------------------------------------------------------------------------
+
+    def commands(self) -> tuple[Command, ...]:
+        """Walks through the hottest lines; how costs are charged."""
+        step, flip = self.step_hottest, self._toggle_inclusive
+        return (
+            _command("source.next_hottest", "Next hottest source line", lambda: step(+1), "Alt+M"),
+            _command(
+                "source.previous_hottest", "Previous hottest source line", lambda: step(-1), "Alt+Shift+M"
+            ),
+            _command("source.toggle_inclusive", "Self or inclusive source costs", flip, "Alt+I"),
+        )
+
+    def _toggle_inclusive(self) -> None:
+        is_self = self.session.source_cost.value is SourceCost.SELF
+        self.session.source_cost.set(SourceCost.INCLUSIVE if is_self else SourceCost.SELF)
+
+    def command_line(self) -> command_text.Words | None:
+        """The lines of the file that code came from."""
+        trace = self.session.trace.value
+        if trace is None or self.view.lines is None:
+            return None
+        of = f"--file={trace.sources[self._file].path}"
+        order = command_text.sorting(self.view.table, SORTED)
+        how = command_text.charge(self.ui)
+        return command_text.rcv(self.session, "hotspot", "--by=source", *how, of, *order, "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """The lines of the file with their costs."""
+        if self.view.lines is None:
+            return None
+        return Sheet(f"Source {self.files.currentText()}", self.view.table.headers, self.view.table.table())
+
+    def caption(self) -> str:
+        """Which file, and how costs are charged."""
+        return f"{self.files.toolTip()}, {self.session.source_cost.value.value} cost"
+
+    def save_state(self) -> dict[str, Any]:
+        """Columns."""
+        return {"table": self.view.save_state()}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `save_state` returned."""
+        self.view.load_state(state.get("table") or {})
+
+    def _restyle(self) -> None:
+        self.hotter.setIcon(icon(self.ui.theme, "up"))
+        self.cooler.setIcon(icon(self.ui.theme, "down"))
+        self._show_chain()
+
+
+def _command(name: str, title: str, run: Callable[[], None], *shortcuts: str) -> Command:
+    return Command(name, title, "Go", run, shortcuts, f"{title}.")

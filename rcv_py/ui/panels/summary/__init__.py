@@ -1,0 +1,4 @@
+"""Summary: the capture on one page.
+
+`panel.py` is the panel, the other modules are its parts.
+"""

@@ -1,0 +1,148 @@
+"""Cards side by side, wrapped into rows like words; the last row takes the height that is left."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QSizePolicy, QVBoxLayout, QWidget
+
+from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+
+GAP = 8
+
+
+class Card(QFrame):
+    """A heading over a widget.  Ctrl+C copies what the card says."""
+
+    def __init__(self, title: str, content: QWidget, *, width: int, grows: int = 0) -> None:
+        super().__init__()
+        self.grows = grows  # its part of the width that is left in its row
+        self._width = width
+        self.content = content
+        self.setObjectName("card")
+        self.title = PlainLabel(title)
+        self.title.setProperty("role", "heading")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 8, 10, 8)
+        column.setSpacing(6)
+        column.addWidget(self.title)
+        column.addWidget(content, 1)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(title)
+
+    def minimumSizeHint(self) -> QSize:
+        """Its width, and the height its content needs."""
+        return QSize(self._width, super().minimumSizeHint().height())
+
+    def text(self) -> str:
+        """What it says, one line a number, for the clipboard."""
+        said = getattr(self.content, "text", None)
+        return f"{self.title.text()}\n{said()}" if callable(said) else self.title.text()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            copy_text(self.text())
+        else:
+            event.ignore()
+
+
+class CardFlow(QWidget):
+    """Cards in rows; a card that is hidden leaves no gap."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._flow = _Flow(self)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def add(self, card: Card) -> None:
+        """Add a card behind the others."""
+        self._flow.addWidget(card)
+
+    def cards(self) -> list[Card]:
+        """The cards that are shown."""
+        return [card for card in self._flow.cards() if not card.isHidden()]
+
+
+class _Flow(QLayout):
+    """The arithmetic of rows."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self.setContentsMargins(GAP, GAP, GAP, GAP)
+
+    def cards(self) -> list[Card]:
+        return [card for item in self._items if isinstance(card := item.widget(), Card)]
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        rows = self._rows(width)
+        return sum(_height(row) for row in rows) + GAP * (len(rows) + 1)
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:
+        shown = [card.minimumSizeHint() for card in self.cards() if not card.isHidden()]
+        return QSize(
+            max((size.width() for size in shown), default=0) + 2 * GAP,
+            max((size.height() for size in shown), default=0) + 2 * GAP,
+        )
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        top = rect.top() + GAP
+        rows = self._rows(rect.width())
+        for number, row in enumerate(rows):
+            is_last = number == len(rows) - 1
+            height = max(_height(row), rect.bottom() + 1 - GAP - top) if is_last else _height(row)
+            left = rect.left() + GAP
+            for card, width in zip(row, _widths(row, rect.width() - 2 * GAP), strict=True):
+                card.setGeometry(QRect(QPoint(left, top), QSize(width, height)))
+                left += width + GAP
+            top += height + GAP
+
+    def _rows(self, width: int) -> list[list[Card]]:
+        rows: list[list[Card]] = []
+        used = 0
+        for card in self.cards():
+            if card.isHidden():
+                continue
+            wanted = card.minimumSizeHint().width()
+            if not rows or used + GAP + wanted > width - 2 * GAP:
+                rows.append([])
+                used = -GAP
+            rows[-1].append(card)
+            used += GAP + wanted
+        return rows
+
+
+def _height(row: list[Card]) -> int:
+    return max(card.minimumSizeHint().height() for card in row)
+
+
+def _widths(row: list[Card], room: int) -> list[int]:
+    """Minimum widths, and what is left shared by those that grow (by all, if none does)."""
+    widths = [card.minimumSizeHint().width() for card in row]
+    left = max(0, room - sum(widths) - GAP * (len(row) - 1))
+    parts = [card.grows for card in row]
+    parts = parts if any(parts) else [1] * len(row)
+    whole = sum(parts)
+    return [width + left * part // whole for width, part in zip(widths, parts, strict=True)]

@@ -1,0 +1,298 @@
+"""The capture on one page: key numbers, where the time went, how busy the SIMDs and compute units were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.cost.stall_reasons import stall_reasons
+from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, device_summary
+from rcv_py.base.text import plural
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.counted_waves import waves_note
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.panels.summary.card_flow import Card, CardFlow
+from rcv_py.ui.panels.summary.fact_list import FactList
+from rcv_py.ui.panels.summary.meters import Meters
+from rcv_py.ui.panels.summary.parts import (
+    activity_shares,
+    counter_meters,
+    pipe_meters,
+    reason_shares,
+    state_shares_of,
+    unit_columns,
+)
+from rcv_py.ui.panels.summary.pmc_facts import pmc_facts
+from rcv_py.ui.panels.summary.share_bar import ShareBar
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.widgets.elided_label import ElidedLabel
+from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+
+NOTHING = (
+    "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples. "
+    "Record the kernel again with a target compute unit that gets work."
+)
+NO_TIMES = "PC samples have no times: there is no duration, no occupancy and no utilization to show."
+NO_LINE = "Select an instruction to see why it stalls."
+NO_SAMPLE = "No sample met the selected instruction."
+STREAM_MS = 800
+TABLE_PX = 130  # the least height of the table
+
+
+@panel(id="summary", title="Summary", area="bottom", order=15, tip="The capture in numbers, on one page.")
+class SummaryPanel(Panel):
+    """Cards of numbers; what needs wave files fills as they are read."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.summary: DeviceSummary | None = None
+        theme = ui.theme
+        self.facts = FactList(theme)
+        self.activity = ShareBar(theme, "Activity of the traced waves", "cycles", is_ring=True)
+        self.states = ShareBar(theme, "States of the traced waves", "cycles")
+        self.pipes = Meters(theme, "Share of SIMD cycles: issue, matrix unit, pipes")
+        self.counters = Meters(theme, "Hardware counters: busy share of pipes")
+        self.reasons = ShareBar(theme, "PC samples by stall reason", "samples")
+        self.line_reasons = ShareBar(theme, "PC samples of the selected instruction", "samples")
+        self.memory = FactList(theme)
+        self.memory.setAccessibleName("L2 and memory, by counters of the profiler")
+        self.units = RowsView(theme, ui.settings)
+        self.units.setAccessibleName("Compute units: waves and occupancy")
+        self.units.setMinimumHeight(TABLE_PX)
+        self.note = PlainLabel()
+        self.note.setProperty("role", "muted")
+        self._soon = Coalesce(self, self._compute)
+        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._lay_out()
+        self.units.opened.connect(self._go_to_unit)
+        ui.session.trace.watch(self._open)
+        ui.session.loaded.watch(self._more_waves)
+        ui.session.waves.watch(self._more_waves)
+        ui.session.selection.watch(self._follow)
+        self._open()
+
+    def _lay_out(self) -> None:
+        self.line_title = ElidedLabel()
+        self.line_title.setProperty("role", "muted")
+        self.cards = CardFlow()
+        self.fact_card = Card("Key numbers", self.facts, width=390, grows=1)
+        self.time_card = Card(
+            "Time of the traced waves",
+            _Stack(("instructions", self.activity), ("states", self.states)),
+            width=220,
+        )
+        self.pipe_card = Card("Traced compute units", _Stack(("", self.pipes)), width=250, grows=1)
+        self.counter_card = Card("Hardware counters", _Stack(("", self.counters)), width=240, grows=1)
+        self.reason_card = Card("Stall reasons, all samples", _Stack(("", self.reasons)), width=260, grows=1)
+        line = _Stack(("", self.line_title), ("", self.line_reasons))
+        self.line_card = Card("Stall reasons, selected instruction", line, width=260, grows=1)
+        self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", self.memory, width=390, grows=1)
+        self.unit_card = Card("Compute units", self.units, width=360, grows=3)
+        for card in self._all_cards():
+            self.cards.add(card)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(self.cards)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.note.setContentsMargins(18, 6, 8, 0)
+        column.addWidget(self.note)
+        column.addWidget(area, 1)
+        self.empty = WithEmptyState(content)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(self.empty)
+
+    def _all_cards(self) -> tuple[Card, ...]:
+        return (
+            self.fact_card,
+            self.time_card,
+            self.pipe_card,
+            self.counter_card,
+            self.reason_card,
+            self.line_card,
+            self.memory_card,
+            self.unit_card,
+        )
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        self.summary = None
+        self._stream.reset()
+        self.empty.say("" if trace is not None else reason(None, "summary", NOTHING))
+        for card in self._all_cards():
+            card.setVisible(False)
+        if trace is not None:
+            self._soon.ask()
+            self.ui.tasks.run(
+                self, lambda: pmc_facts(trace), only_for(self.session, self._take_memory), "pmc"
+            )
+
+    def _more_waves(self) -> None:
+        store = self.session.store
+        (self._soon if store is not None and store.is_complete else self._stream).ask()
+
+    def _compute(self) -> None:
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None:
+            return
+        batches = store.batches
+        self._stream.started()
+        name, ways = self.session.waves.value, self.ui.results.ways
+
+        def job() -> DeviceSummary:
+            return device_summary(trace, batches, ways.choice(trace, batches, name).rows)
+
+        self.ui.tasks.run(self, job, only_for(self.session, self._take))
+
+    def _take(self, summary: DeviceSummary) -> None:
+        self._stream.finished()
+        trace = self.session.trace.value
+        assert trace is not None
+        self.summary = summary
+        self.empty.say(reason(trace, "summary", NOTHING) if summary.is_empty else "")
+        self._say(summary)
+        self.facts.set_facts(summary.facts)
+        if summary.activity is not None:
+            self.activity.set_shares(activity_shares(summary.activity))
+        if summary.states is not None:
+            self.states.set_shares(state_shares_of(summary.states))
+        if summary.pipes is not None and summary.work is not None:
+            self.pipes.set_meters(pipe_meters(summary, trace.gfxip <= 9))
+        if summary.reasons is not None:
+            self.reasons.set_shares(reason_shares(summary.reasons))
+        if summary.counters is not None:
+            self.counters.set_meters(counter_meters(summary.counters))
+        if summary.units is not None:
+            self.units.show_columns(unit_columns(summary.units))
+        self._show_cards(summary)
+        self._follow()
+
+    def _take_memory(self, facts: tuple[Fact, ...]) -> None:
+        self.memory.set_facts(facts)
+        self.memory_card.setVisible(bool(facts))
+
+    def _say(self, summary: DeviceSummary) -> None:
+        note = ""
+        if summary.reasons is not None and summary.occupancy is None and not summary.waves:
+            note = NO_TIMES
+        elif summary.read < summary.waves:
+            note = f"partial: states and pipes of {summary.read:,} of {plural(summary.waves, 'wave')}"
+        elif waves_note(self.session):
+            note = f"Lives, activity and states of {waves_note(self.session)}; SIMDs are busy with all waves."
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+    def _show_cards(self, summary: DeviceSummary) -> None:
+        self.fact_card.setVisible(bool(summary.facts))
+        self.time_card.content.show_part(self.activity, summary.activity is not None)
+        self.time_card.content.show_part(self.states, summary.states is not None)
+        self.time_card.setVisible(summary.activity is not None or summary.states is not None)
+        self.pipe_card.setVisible(summary.pipes is not None)
+        self.counter_card.setVisible(summary.counters is not None and bool(summary.counters.bars))
+        self.reason_card.setVisible(summary.reasons is not None)
+        self.line_card.setVisible(summary.reasons is not None)
+        self.unit_card.setVisible(summary.units is not None)
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        trace, line = self.session.trace.value, self.session.selection.value.line
+        if trace is None or self.summary is None or self.summary.reasons is None:
+            return
+        if line is None or not 0 <= line < len(trace.code):
+            self.line_title.setText(NO_LINE)
+            self.line_reasons.set_shares(())
+            return
+        found = stall_reasons(trace.code, slice(line, line + 1))
+        text = f"{line}  {trace.code.text[line]}{beside(trace, line)}" if found.samples else NO_SAMPLE
+        self.line_title.setText(text)
+        self.line_title.setToolTip(tooltip(trace.code.text[line]))
+        self.line_reasons.set_shares(reason_shares(found) if found.samples else ())
+
+    def _go_to_unit(self, row: int) -> None:
+        """Select the first traced wave of a compute unit."""
+        trace, summary = self.session.trace.value, self.summary
+        if trace is None or summary is None or summary.units is None:
+            return
+        index = trace.waves
+        here = (index.se == summary.units.column("se")[row]) & (index.cu == summary.units.column("cu")[row])
+        if here.any():
+            self.session.select_wave(index.id(int(here.argmax())))
+
+    # -- what the shell asks ------------------------------------------------------------------------
+
+    def canvas(self) -> QWidget:
+        """All cards."""
+        return self.empty
+
+    def caption(self) -> str:
+        """How much of it is there."""
+        return self.note.text()
+
+    def command_line(self) -> command_text.Words | None:
+        """Everything on the page."""
+        return command_text.rcv(self.session, "summary")
+
+    def sheet(self) -> Sheet | None:
+        """The compute units; where there are none, the key numbers."""
+        if self.summary is None:
+            return None
+        if self.summary.units is not None:
+            return Sheet("Compute units", self.units.table.headers, self.units.table.table())
+        rows = [(fact.name, fact.value, fact.of) for fact in self.summary.facts]
+        rows += [("samples: " + share.name, share.value, "of all samples") for share in self.reasons.shares]
+        return Sheet("Summary", ("number", "value", "of"), rows)
+
+    def save_state(self) -> dict[str, Any]:
+        """Columns of the table."""
+        return {"units": self.units.save_state()}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `save_state` returned."""
+        self.units.load_state(state.get("units") or {})
+
+
+class _Stack(QWidget):
+    """Widgets under each other, each under a small heading; what they say together."""
+
+    def __init__(self, *parts: tuple[str, QWidget]) -> None:
+        super().__init__()
+        self._parts = [(PlainLabel(title), widget) for title, widget in parts]
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        for label, widget in self._parts:
+            label.setProperty("role", "muted")
+            label.setVisible(bool(label.text()))
+            column.addWidget(label)
+            column.addWidget(widget)
+        column.addStretch(1)
+
+    def show_part(self, widget: QWidget, shown: bool) -> None:
+        """Show or hide a widget and its heading."""
+        for label, part in self._parts:
+            if part is widget:
+                label.setVisible(shown and bool(label.text()))
+                part.setVisible(shown)
+
+    def text(self) -> str:
+        """What all shown parts say."""
+        said: list[Callable[[], str]] = [
+            part.text for _, part in self._parts if not part.isHidden() and hasattr(part, "text")
+        ]
+        return "\n".join(say() for say in said)

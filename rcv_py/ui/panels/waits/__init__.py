@@ -1,0 +1,4 @@
+"""Waits: what waits waited for.
+
+`panel.py` is the panel, the other modules are its parts.
+"""

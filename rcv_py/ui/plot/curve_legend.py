@@ -1,0 +1,203 @@
+"""The legend of a plot of curves: a button a curve, which shows and hides it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAction,
+    QEnterEvent,
+    QFocusEvent,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPixmap,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QToolButton, QWidget
+
+from rcv_py.base.text import elide_right
+from rcv_py.ui.core.plain_text import button_text, tooltip
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.plot.curves import Curve, curve_color
+
+LONGEST = 36  # characters of a name
+SWATCH = 10
+GAP = 2
+MOST_LINES = 2  # of buttons, before the legend scrolls
+ALONE = "Show alone, or all again"
+
+
+class LegendButton(QToolButton):
+    """The name of a curve; checked while the curve is shown."""
+
+    toggled_by_user = Signal(str)
+    isolated = Signal(str)
+    pointed = Signal(str)  # "" when no more
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.name = name
+        self.setText(button_text(elide_right(name, LONGEST)))
+        self.setCheckable(True)
+        self.setAutoRaise(True)
+        self.setProperty("legend", True)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(SWATCH, SWATCH))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        alone = QAction(ALONE, self)
+        alone.triggered.connect(self._isolate)
+        self.addAction(alone)
+        self.clicked.connect(self._toggle)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show this curve alone, or all again."""
+        self._isolate()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter isolates; Space is the button's own."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._isolate()
+        else:
+            super().keyPressEvent(event)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Point the curve out."""
+        super().enterEvent(event)
+        self.pointed.emit(self.name)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Point nothing out."""
+        super().leaveEvent(event)
+        self.pointed.emit("")
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Point the curve out."""
+        super().focusInEvent(event)
+        self.pointed.emit(self.name)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Point nothing out."""
+        super().focusOutEvent(event)
+        self.pointed.emit("")
+
+    def _toggle(self) -> None:
+        self.toggled_by_user.emit(self.name)
+
+    def _isolate(self) -> None:
+        self.isolated.emit(self.name)
+
+
+class CurveLegend(QScrollArea):
+    """Click or Space shows and hides a curve; a double click or Enter shows it alone, or all again."""
+
+    toggled = Signal(str)
+    isolated = Signal(str)
+    hovered = Signal(str)  # "" for none
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._curves: tuple[Curve, ...] = ()
+        self._buttons: list[LegendButton] = []
+        self._height = 0
+        self._inside = QWidget()
+        self.setWidget(self._inside)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Legend of the curves")
+        self.viewport().setAutoFillBackground(False)
+        self._inside.setAutoFillBackground(False)
+        theme.changed.connect(self._recolor)
+
+    def show_curves(self, curves: Sequence[Curve], shown: set[str]) -> None:
+        """Have a button for every curve; those shown are checked."""
+        if [curve.name for curve in curves] != [curve.name for curve in self._curves]:
+            self._rebuild(curves)
+        self._curves = tuple(curves)
+        for curve, button in zip(self._curves, self._buttons, strict=True):
+            is_shown = curve.name in shown
+            button.setChecked(is_shown)
+            button.setAccessibleName(f"Curve {curve.name}, {'shown' if is_shown else 'hidden'}")
+            tip = curve.tip or curve.name
+            button.setToolTip(tooltip(f"{tip}\nClick: show or hide. Double click: show alone, or all again."))
+        self._recolor()
+        self._arrange()
+
+    @property
+    def buttons(self) -> tuple[LegendButton, ...]:
+        """The buttons, in the order of the curves."""
+        return tuple(self._buttons)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Wrap again."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def sizeHint(self) -> QSize:
+        """As wide as there is room."""
+        return QSize(200, self._height)
+
+    def minimumSizeHint(self) -> QSize:
+        """Nothing has to be shown."""
+        return QSize(0, 0)
+
+    def _rebuild(self, curves: Sequence[Curve]) -> None:
+        for button in self._buttons:
+            button.hide()
+            button.deleteLater()
+        self._buttons = [self._button(curve.name) for curve in curves]
+
+    def _button(self, name: str) -> LegendButton:
+        button = LegendButton(name, self._inside)
+        button.toggled_by_user.connect(self.toggled)
+        button.isolated.connect(self.isolated)
+        button.pointed.connect(self.hovered)
+        button.show()
+        return button
+
+    def _arrange(self) -> None:
+        """Place the buttons from left to right, wrapped like words.
+
+        Done here and not by a layout in Python, which Qt would call from within its own locks.
+        """
+        width = max(1, self.viewport().width())
+        x = y = line = 0
+        for button in self._buttons:
+            size = button.sizeHint()
+            if x and x + size.width() > width:
+                x, y = 0, y + line + GAP
+            button.setGeometry(x, y, size.width(), size.height())
+            x, line = x + size.width() + GAP, size.height()
+        whole = y + line
+        self._inside.resize(width, whole)
+        height = min(whole, MOST_LINES * (line + GAP))
+        if height != self._height or self.height() != height:
+            self._height = height
+            self.setFixedHeight(height)
+            self.updateGeometry()
+
+    def _recolor(self) -> None:
+        ratio = self.devicePixelRatioF()
+        for curve, button in zip(self._curves, self._buttons, strict=True):
+            button.setIcon(_swatch(self._theme, curve, button.isChecked(), ratio))
+
+
+def _swatch(theme: Theme, curve: Curve, is_shown: bool, ratio: float) -> QIcon:
+    side = round(SWATCH * ratio)
+    picture = QPixmap(side, side)
+    picture.fill(Qt.GlobalColor.transparent)
+    with QPainter(picture) as painter:
+        color = curve_color(theme, curve.color)
+        if is_shown:
+            painter.fillRect(0, 0, side, side, color)
+        else:
+            painter.setPen(color)
+            painter.drawRect(0, 0, side - 1, side - 1)
+    picture.setDevicePixelRatio(ratio)
+    return QIcon(picture)

@@ -1,0 +1,120 @@
+"""Curves over time as data: what a plot of curves is handed, and the reduced forms it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+from PySide6.QtGui import QColor
+
+from rcv_py.analysis.core.step_curve import StepCurve, total
+from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.core.theme import Theme
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A named series over time; names are unique in a plot.
+
+    `color` is a number of the kernels' palette, or the name of a role, or `state:EXEC`, `kind:VALU`.  With
+    `is_step`, value[i] holds from time[i] until time[i + 1]; else neighbours are joined by lines.
+    """
+
+    name: str
+    time: np.ndarray  # int64, cycles, not decreasing
+    value: np.ndarray  # any number type
+    color: int | str = 0
+    unit: str = ""
+    tip: str = ""
+    is_step: bool = True
+
+    @cached_property
+    def steps(self) -> StepCurve:
+        """The curve, answered for pixels; made once."""
+        return StepCurve(self.time, self.value)
+
+    def extent(self, window: TimeWindow) -> tuple[float, float] | None:
+        """The lowest and the highest value drawn in a window, None if there is none."""
+        found = self.steps.extent(window)
+        if self.is_step or len(self.time) < 2:
+            return found
+        inside = [edge for edge in (window.begin, window.end) if self.time[0] <= edge <= self.time[-1]]
+        edges = np.interp(inside, self.time, self.value).tolist()  # where lines cross the window's edges
+        both = [*edges, *(() if found is None else found)]
+        return (min(both), max(both)) if both else None
+
+
+class Stack(Enum):
+    """How curves share the plot."""
+
+    LINES = "lines"
+    AREAS = "areas"  # on top of each other
+    SHARES = "shares"  # on top of each other, of the sum of all
+
+
+def curve_color(theme: Theme, key: int | str) -> QColor:
+    """The colour of a curve in the present theme; KeyError for a name that means nothing."""
+    if isinstance(key, int):
+        return theme.kernel(key)
+    table, _, name = key.rpartition(":")
+    if table == "state":
+        return theme.state(_number(WaveState, name))
+    return theme.kind(_number(TokenKind, name)) if table == "kind" else theme.role(name)
+
+
+def _number(kind: type[WaveState] | type[TokenKind], name: str) -> int:
+    return int(kind[name])
+
+
+class CurveSet:
+    """The curves of a plot, those of them that are shown, and what they are together."""
+
+    def __init__(self, curves: Sequence[Curve] = (), hidden: frozenset[str] = frozenset()) -> None:
+        self.curves = tuple(curves)
+        self.shown = tuple(curve for curve in self.curves if curve.name not in hidden)
+
+    @cached_property
+    def sum_shown(self) -> StepCurve:
+        """The sum of the shown curves."""
+        return self.sum_all if self.shown == self.curves else total([curve.steps for curve in self.shown])
+
+    @cached_property
+    def sum_all(self) -> StepCurve:
+        """The sum of all curves."""
+        return total([curve.steps for curve in self.curves])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all shown values are of whole-number types."""
+        return all(curve.value.dtype.kind in "iub" for curve in self.shown)
+
+    def extent(self, window: TimeWindow, stack: Stack) -> tuple[float, float]:
+        """The lowest and the highest value in view; (0, 1) if there is none."""
+        if stack is Stack.SHARES:
+            return 0.0, 1.0
+        curves = [self.sum_shown] if stack is Stack.AREAS else self.shown
+        found = [extent for curve in curves if (extent := curve.extent(window)) is not None]
+        if not found:
+            return 0.0, 1.0
+        return min(low for low, _ in found), max(high for _, high in found)
+
+    def layers(self, window: TimeWindow, width_px: int, stack: Stack) -> np.ndarray:
+        """Tops of the stacked areas in each pixel, float64 [shown + 1, width]; row 0 is the ground."""
+        means = [curve.steps.means(window, width_px) for curve in self.shown]
+        tops = np.cumsum(np.array([np.zeros(width_px), *means]), axis=0)
+        if stack is Stack.SHARES:
+            whole = self.sum_all.means(window, width_px)
+            tops = np.divide(tops, whole, out=np.zeros_like(tops), where=whole > 0)
+        return tops
+
+    def value_at(self, curve: Curve, time: int, stack: Stack) -> tuple[float | None, float | None]:
+        """The exact value at a time, and with shares its share of all, each None where there is none."""
+        value = curve.steps.at(time)
+        if value is None or stack is not Stack.SHARES:
+            return value, None
+        whole = self.sum_all.at(time)
+        return value, value / whole if whole else None

@@ -1,0 +1,63 @@
+"""Version, licences, and facts for a report."""
+
+from __future__ import annotations
+
+import platform
+
+import numpy as np
+import pyqtgraph
+import PySide6
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+
+from rcv_py import __version__
+from rcv_py.model.trace import Trace
+from rcv_py.ui.core.plain_text import PlainLabel
+
+LICENCES = (
+    "Qt and PySide6: LGPL 3",
+    "pyqtgraph: MIT",
+    "numpy, pygments: BSD",
+    "orjson, simdjson: Apache 2 or MIT",
+    "JetBrains Mono: Apache 2",
+)
+
+
+def facts(trace: Trace | None) -> str:
+    """Return versions, and what a capture is without what it holds."""
+    lines = [
+        f"rcv {__version__}",
+        f"Python {platform.python_version()}, Qt {PySide6.__version__}, pyqtgraph {pyqtgraph.__version__}",
+        f"numpy {np.__version__}, {platform.platform()}",
+    ]
+    if trace is not None:
+        lines += [
+            f"format {trace.version or 'unknown'}, {trace.target}, {len(trace.waves):,} waves",
+            f"{len(trace.code):,} code lines, {len(trace.sources):,} sources",
+            *(f"{problem.severity}: {problem.text}" for problem in trace.problems),
+        ]
+    return "\n".join(lines)
+
+
+class AboutBox(QDialog):
+    """What this program is, and what it is made of."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("About rcv")
+        title = PlainLabel(f"rcv {__version__}")
+        title.setProperty("role", "heading")
+        text = PlainLabel(
+            "A viewer of instruction-level thread traces of AMD GPUs.\n\n"
+            + "\n".join(LICENCES)
+            + "\n\n"
+            + facts(None)
+        )
+        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(16, 16, 16, 16)
+        for widget in (title, text, buttons):
+            around.addWidget(widget)

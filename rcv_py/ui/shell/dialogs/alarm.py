@@ -1,0 +1,73 @@
+"""The alarm above all panels: the instruction texts are those of other code, so nothing in them is true."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.icons import pixmap
+from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+
+ICON_PX = 16
+
+
+class CodeAlarm(QFrame):
+    """One line that stays for as long as the capture is open, and cannot be dismissed: title and measure.
+
+    Its tooltip says what follows, what mends it, and which instructions show it.
+    """
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__()
+        self._ui = ui
+        self._cell = ui.results.cell("match")
+        self.setObjectName("alarm")
+        self._icon = PlainLabel()
+        self._icon.setFixedSize(QSize(ICON_PX, ICON_PX))
+        self.text = PlainLabel()
+        self.text.setProperty("role", "error")
+        self.text.setWordWrap(True)  # no message may make the window wider
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 6, 10, 6)
+        row.setSpacing(8)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.text, 1)
+        self._cell.watch(self._show)
+        ui.session.trace.watch(self._ask)
+        ui.theme.changed.connect(self._restyle)
+        self._restyle()
+        self._show()
+
+    def _ask(self) -> None:
+        """Whatever panel is in front, it must be known."""
+        if self._ui.session.trace.value is not None:
+            self._ui.results.want("match")
+
+    def _show(self) -> None:
+        trace, found = self._ui.session.trace.value, self._cell.value
+        is_wrong = trace is not None and isinstance(found, CodeMatch) and found.is_wrong
+        self.setVisible(is_wrong)
+        if trace is None or not is_wrong:
+            self.text.setText("")
+            return
+        self.text.setText(f"{TITLE}. {found.sentence}")
+        self.setToolTip(tooltip(f"{found.examples_text(trace.code)}\n{CONSEQUENCE}\n{REMEDY}"))
+        self.setAccessibleName(f"Error: {TITLE}")
+        self.setAccessibleDescription(f"{found.sentence} {CONSEQUENCE} {REMEDY}")
+
+    def _restyle(self) -> None:
+        self._icon.setPixmap(pixmap("error", self._ui.theme.role("error"), ICON_PX, self.devicePixelRatioF()))
+
+
+def below(alarm: CodeAlarm, content: QWidget) -> QWidget:
+    """Return a widget that shows the alarm, while there is one, above all that the window shows."""
+    both = QWidget()
+    column = QVBoxLayout(both)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(alarm)
+    column.addWidget(content, 1)
+    return both

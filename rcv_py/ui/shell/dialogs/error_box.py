@@ -1,0 +1,175 @@
+"""Tells what went wrong in a sentence, and lets the user copy what a report needs."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import PySide6
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rcv_py import __version__
+from rcv_py.base.errors import Cancelled, RcvError
+from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+
+BUG = "Something went wrong inside rcv. What you see may be incomplete; the window keeps working."
+BUG_HINT = "Please send the report below; it holds no contents of the capture."
+
+
+def report(error: BaseException, where: str = "") -> str:
+    """Return what a bug report needs: versions, the capture's name and the traceback or detail."""
+    versions = f"rcv {__version__}, Python {platform.python_version()}, Qt {PySide6.__version__}"
+    lines = [f"{versions}, {platform.platform()}"]
+    if where:
+        lines.append(f"capture: {where}")
+    if isinstance(error, RcvError):
+        lines += [f"{type(error).__name__}: {error}", error.detail]
+    else:
+        lines += traceback.format_exception(error)
+    return "\n".join(line.rstrip() for line in lines if line)
+
+
+class ErrorBox(QDialog):
+    """A window that does not block: one sentence, what to do, and the report."""
+
+    def __init__(self, error: BaseException, where: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        expected = isinstance(error, RcvError)
+        self.setWindowTitle("rcv")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(460)
+        self.sentence = _wrapped(str(error) if expected else BUG)
+        self.sentence.setProperty("role", "heading")
+        self.report = report(error, where)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(16, 16, 16, 16)
+        around.setSpacing(8)
+        around.addWidget(self.sentence)
+        hint = error.hint if isinstance(error, RcvError) else BUG_HINT
+        if hint:
+            around.addWidget(_wrapped(hint))
+        if not expected or (isinstance(error, RcvError) and error.detail):
+            text = QPlainTextEdit(self.report)
+            text.setReadOnly(True)
+            text.setAccessibleName("Report")
+            text.setMinimumHeight(140)
+            around.addWidget(text)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        copy = QPushButton("Copy report")
+        copy.clicked.connect(lambda: copy_text(self.report))
+        buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.rejected.connect(self.reject)
+        around.addWidget(buttons)
+
+
+class ErrorDesk(QObject):
+    """Where all errors of the window end, from whatever thread; the same one is shown once.
+
+    `broke` names the panel in whose code a mistake was made, and gives the report.
+    """
+
+    broke = Signal(object, str)
+    _told = Signal(object)  # an error that may come from another thread
+
+    def __init__(self, parent: QWidget, where: Callable[[], str]) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self._where = where
+        self._seen: set[str] = set()
+        self._is_showing = False
+        self.last: ErrorBox | None = None
+        self._told.connect(self._show, Qt.ConnectionType.QueuedConnection)
+
+    def _show(self, error: BaseException) -> None:
+        self.show(error)
+
+    def show(self, error: BaseException) -> None:
+        """Show an error, unless the user asked for it or it is a mistake that was shown already."""
+        if isinstance(error, (Cancelled, KeyboardInterrupt)):
+            return
+        key = "" if isinstance(error, RcvError) else _key(error)
+        if key:
+            self._break_panel(error)
+        if key and key in self._seen:
+            return
+        self._seen.add(key)
+        if key:
+            traceback.print_exception(error, file=sys.stderr)
+        self.last = ErrorBox(error, self._where(), self._parent)
+        self.last.open()
+
+    def _break_panel(self, error: BaseException) -> None:
+        panel = broken_panel(error)
+        if panel is not None:
+            self.broke.emit(panel, report(error, self._where()))
+
+    def excepthook(self, kind: type[BaseException], error: BaseException, trace: object) -> None:
+        """Stand in for `sys.excepthook`: slots, timers and events of Qt end here."""
+        if issubclass(kind, KeyboardInterrupt) or self._is_showing:  # a mistake made while one is told
+            sys.__excepthook__(kind, error, None)
+            return
+        self._is_showing = True
+        try:
+            self.show(error)
+        finally:
+            self._is_showing = False
+
+    @contextmanager
+    def catching(self) -> Iterator[None]:
+        """Let every mistake that nobody expected end here while the block runs, those of threads too."""
+        hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
+        sys.excepthook = self.excepthook
+        threading.excepthook = lambda mistake: self._hear(mistake.exc_value)
+        sys.unraisablehook = lambda mistake: self._hear(mistake.exc_value)
+        try:
+            yield
+        finally:
+            sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
+
+    def _hear(self, error: BaseException | None) -> None:
+        if error is not None and not isinstance(error, SystemExit):
+            self._told.emit(error)
+
+
+def broken_panel(error: BaseException) -> Panel | None:
+    """Return the panel in whose code, or in that of whose widgets, a mistake was made; None if in none's."""
+    owner = getattr(error, "owner", None)
+    owners = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for one in (owner, *reversed(owners)):
+        panel = _panel_of(one)
+        if panel is not None:
+            return panel
+    return None
+
+
+def _panel_of(one: object) -> Panel | None:
+    while isinstance(one, QObject) and not isinstance(one, Panel):
+        one = one.parent()
+    return one if isinstance(one, Panel) else None
+
+
+def _key(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    last = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__} {last}"
+
+
+def _wrapped(text: str) -> QLabel:
+    label = PlainLabel(text)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

@@ -1,0 +1,116 @@
+"""The settings, made from the table of options; every change takes effect at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QScrollArea,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rcv_py.base.settings import OPTIONS, Option
+from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.settings_store import Settings
+
+GROUPS = {
+    "look": "Look",
+    "timeline": "Timelines",
+    "isa": "Instructions",
+    "hotspot": "Hotspot",
+    "load": "Loading",
+}
+
+
+class SettingsDialog(QDialog):
+    """One row an option, grouped by the first part of its name."""
+
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self.setWindowTitle("Settings")
+        self.resize(520, 560)
+        self.editors: dict[str, QWidget] = {}
+        self._watchers = []
+        body = QWidget()
+        form = QFormLayout(body)
+        form.setVerticalSpacing(8)
+        form.setHorizontalSpacing(16)
+        group = ""
+        for option in OPTIONS:
+            start = option.name.split(".")[0]
+            if start != group:
+                group = start
+                heading = PlainLabel(GROUPS.get(group, group.capitalize()))
+                heading.setProperty("role", "heading")
+                form.addRow(heading)
+            self._add(form, option)
+        scroll = QScrollArea()
+        scroll.setWidget(body)
+        scroll.setWidgetResizable(True)
+        buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.RestoreDefaults | QDialogButtonBox.StandardButton.Close
+        )
+        buttons.button(QDialogButtonBox.StandardButton.RestoreDefaults).clicked.connect(self.restore_defaults)
+        buttons.rejected.connect(self.reject)
+        around = QVBoxLayout(self)
+        around.addWidget(scroll)
+        around.addWidget(buttons)
+
+    def restore_defaults(self) -> None:
+        """Set every option to its default."""
+        for option in OPTIONS:
+            self._settings[option.name] = option.default
+
+    def _add(self, form: QFormLayout, option: Option) -> None:
+        editor, show = _editor(option, self._setter(option))
+        editor.setAccessibleName(option.text)
+        editor.setToolTip(tooltip(option.name))
+        label = PlainLabel(option.text)
+        label.setWordWrap(True)
+        form.addRow(label, editor)
+        self.editors[option.name] = editor
+        watcher = _Watcher(self._settings, option.name, show)
+        self._watchers.append(watcher)
+        watcher.update()
+
+    def _setter(self, option: Option) -> Callable[[object], None]:
+        def put(value: object) -> None:
+            if option.accepts(value):
+                self._settings[option.name] = value
+
+        return put
+
+
+class _Watcher:
+    """Keeps an editor in step with its option, for as long as the dialog lives."""
+
+    def __init__(self, settings: Settings, name: str, show: Callable[[object], None]) -> None:
+        self._settings, self._name, self._show = settings, name, show
+        settings.cell(name).watch(self.update)
+
+    def update(self) -> None:
+        self._show(self._settings[self._name])
+
+
+def _editor(option: Option, put: Callable[[object], None]) -> tuple[QWidget, Callable[[object], None]]:
+    if isinstance(option.default, bool):
+        box = QCheckBox()
+        box.toggled.connect(put)
+        return box, box.setChecked  # type: ignore[return-value]
+    if isinstance(option.default, int):
+        spin = QSpinBox()
+        spin.setRange(option.low, option.high)
+        spin.valueChanged.connect(put)
+        return spin, spin.setValue  # type: ignore[return-value]
+    choice = QComboBox()
+    choice.addItems(option.choices)
+    choice.currentTextChanged.connect(put)
+    return choice, choice.setCurrentText  # type: ignore[return-value]

@@ -1,0 +1,120 @@
+"""What a panel shows as words of `rcv`: "Copy as command" joins them into a line for a shell."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+
+from PySide6.QtCore import Qt
+
+from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import SearchQuery
+from rcv_py.state.session import Session
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.table.table_model import TableModel
+
+Words = tuple[str, ...]
+# Commands whose panels follow the choice of waves, which is by default that of the command.
+EXPLAINS = frozenset(("triage", "summary", "waits", "causes", "loops", "bubbles", "line", "latency"))
+
+
+def rcv(session: Session, command: str, *words: str) -> Words | None:
+    """Return `rcv COMMAND FOLDER …`, None if nothing is open.
+
+    Options are written as `--name=value`, so that a value may begin with a minus.
+    """
+    trace, wanted = session.trace.value, session.waves.value
+    follows = command in EXPLAINS and "--kind=memory" not in words  # counters do not tell waves apart
+    chosen = (f"--waves={wanted}",) if follows and wanted != WORKING else ()
+    tables = (
+        tuple(f"--run-files={path.absolute()}" for path in session.run_files) if command == "triage" else ()
+    )
+    return None if trace is None else ("rcv", command, path_word(trace), *chosen, *tables, *words)
+
+
+def path_word(trace: Trace) -> str:
+    """Return the folder of a capture so that it is found from everywhere."""
+    return str(trace.path.absolute())
+
+
+def line(words: Words) -> str:
+    """Return the line that a shell takes apart into these words."""
+    return shlex.join(words)
+
+
+def clock(session: Session) -> Words:
+    """The clock range: waves that touch it count."""
+    return _range("clock", session.clock_range.value)
+
+
+def within(session: Session) -> Words:
+    """What the timelines have in view."""
+    return _range("within", session.window.value)
+
+
+def _range(name: str, window: TimeWindow | None) -> Words:
+    return () if window is None else (f"--{name}={window.begin}:{window.end}",)
+
+
+def idle(ui: UiContext) -> Words:
+    """Whether idle time is charged."""
+    return () if ui.settings["isa.show_idle"] else ("--no-idle",)
+
+
+def charge(ui: UiContext) -> Words:
+    """How places are charged, and with what."""
+    return (f"--charge={ui.session.source_cost.value.value}", *idle(ui), *clock(ui.session))
+
+
+def wave(session: Session, option: str) -> Words:
+    """The selected wave as the value of an option."""
+    selected = session.selection.value.wave
+    return () if selected is None else (f"--{option}={selected}",)
+
+
+def only_line(session: Session, is_on: bool) -> Words:
+    """The selected line, if a panel shows nothing else."""
+    selected = session.selection.value.line
+    return (f"--line={selected}",) if is_on and selected is not None else ()
+
+
+def matching(query: SearchQuery) -> Words:
+    """What is searched for, or filtered by."""
+    if not query.text:
+        return ()
+    flags = (("--regex", query.is_regex), ("--case", query.is_case_sensitive))
+    return (f"--match={query.text}", *(word for word, is_on in flags if is_on))
+
+
+def each(option: str, values: Iterable[object]) -> Words:
+    """An option once a value."""
+    return tuple(f"--{option}={value}" for value in values)
+
+
+def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | None = None) -> Words:
+    """The curves that are shown, if not all are; `of` gives their names on the command line."""
+    every, chosen = list(names), set(shown)
+    kept = [name for name in every if name in chosen]
+    if not kept or len(kept) == len(every):
+        return ()
+    return each("only", (name if of is None else of[name] for name in kept))
+
+
+def sorting(table: TableModel, keys: Mapping[str, str]) -> Words:
+    """The order of a table; `keys` gives the names that columns have on the command line."""
+    if table.sorting is None or table.sorting[0] not in keys:
+        return ()
+    name, order = table.sorting
+    return sorted_by(keys[name], order)
+
+
+def sorted_by(key: str, order: Qt.SortOrder) -> Words:
+    """An order, by the name of a column on the command line."""
+    return (f"--sort={key}", *(() if order == Qt.SortOrder.DescendingOrder else ("--ascending",)))
+
+
+def same(*names: str, **others: str) -> dict[str, str]:
+    """Return a table of columns: those that have one name in both places, and the others."""
+    return {**{name: name for name in names}, **others}

@@ -1,0 +1,172 @@
+"""A button whose menu says what is shown: check marks in groups; it stays open while one chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from rcv_py.base.text import elide_right
+from rcv_py.ui.core.plain_text import button_text, tooltip
+
+LONGEST = 48  # characters of a name in the menu
+MANY = 3  # choices from which on a section can be shown or hidden as a whole
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something that can be shown or hidden."""
+
+    id: str
+    title: str
+    is_on: bool = True  # by default
+    tip: str = ""
+
+
+class _Menu(QMenu):
+    """Stays open when something is checked."""
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Check without closing."""
+        action = self.activeAction()
+        if action is not None and action.isEnabled() and event.button() == Qt.MouseButton.LeftButton:
+            action.trigger()
+        else:
+            super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Space checks without closing; Return does the same and closes."""
+        action = self.activeAction()
+        if event.key() == Qt.Key.Key_Space and action is not None and action.isEnabled():
+            action.trigger()
+        else:
+            super().keyPressEvent(event)
+
+
+class FilterButton(QToolButton):
+    """Sections of choices.  `hidden` tells what must not be shown; `changed` says that it is another."""
+
+    changed = Signal()
+
+    def __init__(self, what: str) -> None:
+        """`what` is shown here, e.g. "the timeline"."""
+        super().__init__()
+        self._sections: dict[str, tuple[Choice, ...]] = {}
+        self._on: dict[str, bool] = {}  # what the user chose, of all sections that ever were
+        self._actions: dict[str, QAction] = {}
+        self._menu = _Menu(self)
+        self._menu.setToolTipsVisible(True)
+        self.setMenu(self._menu)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self.setAccessibleName(f"What {what} shows")
+        self.setToolTip(tooltip(f"What {what} shows."))
+        self._say()
+
+    def put_into_corner(self, parent: QWidget, place: QRect) -> None:
+        """Lie over a widget, small, instead of in a layout."""
+        self.setParent(parent)
+        self.setObjectName("corner")
+        self.setGeometry(place)
+        self.raise_()
+        self._say()
+
+    # -- choices ------------------------------------------------------------------------------------
+
+    def set_section(self, title: str, choices: Sequence[Choice]) -> None:
+        """Offer these choices under a title; none removes the section.  What was chosen before is kept."""
+        choices = tuple(choices)
+        if self._sections.get(title, ()) == choices:
+            return
+        if choices:
+            self._sections[title] = choices
+        else:
+            self._sections.pop(title, None)
+        self._fill()
+
+    @property
+    def choices(self) -> list[Choice]:
+        """Everything on offer."""
+        return [choice for section in self._sections.values() for choice in section]
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """Ids of what must not be shown."""
+        return frozenset(choice.id for choice in self.choices if not self._is_on(choice))
+
+    def set_on(self, ids: Iterable[str], is_on: bool) -> None:
+        """Show or hide some choices."""
+        self._on.update(dict.fromkeys(ids, is_on))
+        self._follow()
+        self.changed.emit()
+
+    def forget(self, prefix: str) -> None:
+        """Take back what was chosen about ids that begin with a prefix."""
+        self._on = {id: is_on for id, is_on in self._on.items() if not id.startswith(prefix)}
+        self._follow()
+
+    # -- state --------------------------------------------------------------------------------------
+
+    def save(self, prefixes: tuple[str, ...]) -> dict[str, bool]:
+        """What the user chose, of ids that begin with one of these; plain JSON."""
+        return {id: is_on for id, is_on in self._on.items() if id.startswith(prefixes)}
+
+    def load(self, state: object) -> None:
+        """Take back what `save` returned; ignore what does not fit."""
+        if isinstance(state, dict):
+            kept = {id: is_on for id, is_on in state.items() if isinstance(is_on, bool)}
+            self._on.update(kept)
+            self._follow()
+            self.changed.emit()
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _is_on(self, choice: Choice) -> bool:
+        return self._on.get(choice.id, choice.is_on)
+
+    def _fill(self) -> None:
+        self._menu.clear()
+        self._actions = {}
+        for title, section in self._sections.items():
+            self._head(title, section)
+            for choice in section:
+                action = self._menu.addAction(button_text(elide_right(choice.title, LONGEST)))
+                action.setCheckable(True)
+                action.setToolTip(tooltip(choice.tip or choice.title))
+                action.toggled.connect(lambda is_on, id=choice.id: self._chosen(id, is_on))
+                self._actions[choice.id] = action
+        self._follow()
+
+    def _head(self, title: str, section: tuple[Choice, ...]) -> None:
+        if self._menu.actions():
+            self._menu.addSeparator()
+        ids = [choice.id for choice in section]
+        if len(section) < MANY:
+            self._menu.addAction(title).setEnabled(False)
+            return
+        action = self._menu.addAction(f"{title}: all or none")
+        action.setToolTip("Show all of these, or none.")
+        action.triggered.connect(lambda: self.set_on(ids, bool(set(ids) & self.hidden)))
+
+    def _chosen(self, id: str, is_on: bool) -> None:
+        self._on[id] = is_on
+        self._say()
+        self.changed.emit()
+
+    def _follow(self) -> None:
+        for choice in self.choices:
+            action = self._actions.get(choice.id)
+            if action is not None:
+                action.blockSignals(True)
+                action.setChecked(self._is_on(choice))
+                action.blockSignals(False)
+        self._say()
+
+    def _say(self) -> None:
+        count = sum(choice.is_on and not self._is_on(choice) for choice in self.choices)
+        self.setText(f"Show ({count} off) ▾" if count else "Show ▾")
+        if self.parent() is not None:
+            self.setVisible(bool(self._sections))

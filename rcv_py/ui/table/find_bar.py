@@ -1,0 +1,132 @@
+"""The field that searches code: text, case, expression, filter, and the walk from match to match."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from rcv_py.state.selection import SearchQuery
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.theme import Theme
+
+
+class FindBar(QWidget):
+    """Edits a search; says how many matches there are; asks to go to the next (+1) or previous (-1) one."""
+
+    edited = Signal(object)  # SearchQuery
+    filtered = Signal(bool)  # show only what matches
+    stepped = Signal(int)
+
+    def __init__(
+        self, theme: Theme, placeholder: str, has_filter: bool = True, is_narrow: bool = False
+    ) -> None:
+        """`is_narrow` puts the matches below the field, so that they make nothing wider when they come."""
+        super().__init__()
+        self._theme = theme
+        self.field = QLineEdit(placeholderText=placeholder, clearButtonEnabled=True)
+        self.field.setMinimumWidth(96)
+        self.field.setAccessibleName(placeholder)
+        self.case = _toggle("Aa", "Match upper and lower case")
+        self.regex = _toggle(".*", "The text is a regular expression")
+        self.filter = _toggle("Filter", "Show only rows that match")
+        self.filter.setVisible(has_filter)
+        self.count = PlainLabel()
+        self.count.setObjectName("muted")
+        self.up = _step("Previous match (Shift+Return)")
+        self.down = _step("Next match (Return)")
+        search = _row(self.field, self.case, self.regex, self.filter)
+        matches = _row(self.count, self.up, self.down)
+        if is_narrow:
+            self.count.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        lines = QVBoxLayout(self) if is_narrow else QHBoxLayout(self)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.setSpacing(4)
+        lines.addLayout(search, 1)
+        lines.addLayout(matches)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._connect()
+        self._restyle()
+        self.say("", 0)
+
+    def _connect(self) -> None:
+        self.field.textEdited.connect(self._tell)
+        self.field.textChanged.connect(lambda text: text or self._tell())
+        self.case.toggled.connect(self._tell)
+        self.regex.toggled.connect(self._tell)
+        self.filter.toggled.connect(self.filtered)
+        self.up.clicked.connect(lambda: self.stepped.emit(-1))
+        self.down.clicked.connect(lambda: self.stepped.emit(+1))
+        self._theme.changed.connect(self._restyle)
+
+    @property
+    def query(self) -> SearchQuery:
+        """What the field says."""
+        return SearchQuery(self.field.text(), self.case.isChecked(), self.regex.isChecked())
+
+    def show_query(self, query: SearchQuery) -> None:
+        """Show a search that was set elsewhere.  Emits nothing."""
+        for widget in (self.field, self.case, self.regex):
+            widget.blockSignals(True)
+        if self.field.text() != query.text:
+            self.field.setText(query.text)
+        self.case.setChecked(query.is_case_sensitive)
+        self.regex.setChecked(query.is_regex)
+        for widget in (self.field, self.case, self.regex):
+            widget.blockSignals(False)
+
+    def say(self, text: str, matches: int, problem: str = "") -> None:
+        """Show the count of matches, or in its place what is wrong with the search."""
+        self.count.setText("not an expression" if problem else text)
+        self.count.setToolTip(tooltip(problem))
+        self.field.setToolTip(tooltip(problem))
+        self.count.setVisible(bool(text or problem))
+        for button in (self.up, self.down):
+            button.setVisible(bool(text))
+            button.setEnabled(matches > 0)
+
+    def focus(self) -> None:
+        """Put the cursor into the field."""
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.field.selectAll()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return goes to the next match, Shift+Return to the previous one, Escape empties the field."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            self.stepped.emit(-1 if back else +1)
+        elif event.key() == Qt.Key.Key_Escape and self.field.text():
+            self.field.clear()
+        else:
+            super().keyPressEvent(event)
+
+    def _tell(self) -> None:
+        self.edited.emit(self.query)
+
+    def _restyle(self) -> None:
+        self.up.setIcon(icon(self._theme, "up"))
+        self.down.setIcon(icon(self._theme, "down"))
+
+
+def _row(first: QWidget, *others: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(4)
+    row.addWidget(first, 1)
+    for widget in others:
+        row.addWidget(widget)
+    return row
+
+
+def _toggle(text: str, tip: str) -> QToolButton:
+    button = QToolButton(text=text, toolTip=tooltip(tip), checkable=True, autoRaise=True)
+    button.setAccessibleName(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button
+
+
+def _step(tip: str) -> QToolButton:
+    button = QToolButton(toolTip=tooltip(tip), autoRaise=True)
+    button.setAccessibleName(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button

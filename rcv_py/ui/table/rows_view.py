@@ -1,0 +1,408 @@
+"""A table that paints its visible rows itself: fast, dense, the same look in every panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QPointF,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QTableView
+
+from rcv_py.base.text import csv_cell, visible
+from rcv_py.ui.core.plain_text import copy_text, draw_text, show_tip
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table.column_widths import PAD, ColumnWidths
+from rcv_py.ui.table.smooth_scroll import SmoothScroll
+from rcv_py.ui.table.table_header import TableHeader
+from rcv_py.ui.table.table_model import Column, TableModel
+
+CONTEXT_ROWS = 3  # kept visible around a row that is scrolled to
+
+CellPainter = Callable[[QPainter, QRect, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How one row is drawn; `band` is its background, None for the plain one."""
+
+    ink: QColor
+    band: QColor | None = None
+    is_bold: bool = False
+
+
+class RowsView(QTableView):
+    """Rows of a `TableModel` at a fixed height.
+
+    Subclasses say how a row looks (`look`), paint special cells (`cell_painters`), explain cells (`tip`) and
+    may paint over the rows (`paint_over`).  All row numbers in signals and hooks are data rows.
+    """
+
+    hovered = Signal(int)  # -1: the mouse left
+    chosen = Signal(int)  # clicked, or reached by keyboard
+    opened = Signal(int)  # double-clicked, or Return
+
+    def __init__(self, theme: Theme, settings: Settings, model: TableModel | None = None) -> None:
+        super().__init__()
+        self.theme, self.settings = theme, settings
+        self.table = model or TableModel(self)
+        self.cell_painters: dict[str, CellPainter] = {}
+        self.current = -1  # data row with the accent
+        self.hover = -1
+        self._is_quiet = False
+        self._pending_state: dict[str, Any] = {}  # for columns that do not exist yet
+        self._scroll = SmoothScroll(self.verticalScrollBar())
+        self.setModel(self.table)
+        self._set_up()
+        self._restyle()
+        theme.changed.connect(self._restyle)
+
+    def _set_up(self) -> None:
+        header = TableHeader(self, self.table)
+        self.setHorizontalHeader(header)
+        self.setSortingEnabled(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.sortIndicatorChanged.connect(self._sorted)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(self.verticalHeader().ResizeMode.Fixed)
+        self.setShowGrid(False)
+        self.setMouseTracking(True)
+        self.setTabKeyNavigation(False)
+        self.setFrameShape(QTableView.Shape.NoFrame)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setAutoScroll(False)
+        self.setMinimumSize(QSize(80, 60))
+        self.doubleClicked.connect(lambda index: self.opened.emit(self.table.data_row(index.row())))
+        self.widths = ColumnWidths(self, self.table)
+
+    # -- columns ------------------------------------------------------------------------------------
+
+    @property
+    def header(self) -> TableHeader:
+        """The header."""
+        header = self.horizontalHeader()
+        assert isinstance(header, TableHeader)
+        return header
+
+    def show_columns(self, columns: tuple[Column, ...]) -> None:
+        """Show other values; new columns get their default width."""
+        changed = [column.id for column in columns] != [column.id for column in self.table.columns]
+        before = self.widths.remember()
+        self.table.set_columns(columns)
+        if changed:
+            self.widths.apply(columns, before, self._char_px)
+            pending, self._pending_state = self._pending_state, {}
+            self.load_state(pending)
+        else:
+            self.widths.grow(columns, self._char_px)
+        self.viewport().update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the elastic column."""
+        super().resizeEvent(event)
+        self.widths.stretch()
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def set_current(self, row: int, reveal: bool = True) -> None:
+        """Give the accent to a data row, -1 for none, and bring it into view.  Emits nothing."""
+        self.current = row
+        view_row = self.table.view_row(row)
+        if view_row != self.currentIndex().row():
+            self._is_quiet = True
+            self.selectRow(view_row)
+            self._is_quiet = False
+        if reveal and view_row >= 0:
+            self.reveal(view_row)
+        self.viewport().update()
+
+    def selectRow(self, row: int) -> None:
+        """Select one view row and nothing else, whatever keys are held; none below 0.
+
+        Qt's own extends the selection from an anchor while Shift is down, as by a click.
+        """
+        index = self.table.index(row, 0)
+        wanted = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        self.selectionModel().setCurrentIndex(index, wanted)
+
+    def reveal(self, view_row: int) -> None:
+        """Scroll as little as shows the row with some context; not at all if it is in view."""
+        height, page = self.row_height, self.viewport().height()
+        self._scroll.show(
+            view_row * height,
+            (view_row + 1) * height,
+            page=page,
+            context=min(CONTEXT_ROWS * height, max(0, (page - height) // 2)),
+            is_animated=self.settings["look.animate"] and self.isVisible(),
+        )
+
+    def _sorted(self, column: int) -> None:
+        """Show what the new order is about: the first row, or in program order the current one."""
+        view_row = self.table.view_row(self.current)
+        if column >= 0:
+            self.scrollToTop()
+        elif view_row >= 0:
+            self.reveal(view_row)
+
+    def selected_rows(self) -> list[int]:
+        """Data rows that are selected, in the order in which they are shown."""
+        rows = sorted({index.row() for index in self.selectionModel().selectedRows()})
+        return [self.table.data_row(row) for row in rows]
+
+    def copy_rows(self) -> None:
+        """Put the selected rows on the clipboard, tab-separated, with headers if they are several."""
+        rows = self.selected_rows()
+        if not rows:
+            return
+        lines = ["\t".join(str(csv_cell(value, "")) for value in line) for line in self.table.table(rows)]
+        if len(lines) > 1:
+            lines.insert(0, "\t".join(self.table.headers))
+        copy_text("\n".join(lines))
+
+    # -- hooks --------------------------------------------------------------------------------------
+
+    def look(self, row: int) -> Look:
+        """How a data row is drawn."""
+        return Look(self.theme.role("text"))
+
+    def tip(self, row: int, column: str) -> str:
+        """The tooltip of a cell, "" for none."""
+        return self.table.text(row, self.table.column_of(column))
+
+    def paint_over(self, painter: QPainter, first: int, last: int) -> None:
+        """Paint on top of the view rows `first` to `last`."""
+
+    def refresh(self) -> None:
+        """Paint again."""
+        self.viewport().update()
+
+    # -- geometry -----------------------------------------------------------------------------------
+
+    @property
+    def row_height(self) -> int:
+        """Height of every row in px."""
+        return self.verticalHeader().defaultSectionSize()
+
+    @property
+    def char_px(self) -> float:
+        """Width of a character of the monospace font in px, no whole number."""
+        return self._char_px
+
+    def chars_in(self, width: int) -> int:
+        """How many characters fit into a width in px, at least 1."""
+        return max(1, int(width / self._char_px + 0.01))
+
+    def row_top(self, view_row: int) -> int:
+        """Top of a view row in the viewport."""
+        return view_row * self.row_height - self.verticalScrollBar().value()
+
+    def row_rect(self, data_row: int) -> QRect:
+        """Where a data row is in the viewport; empty if it is hidden."""
+        view_row = self.table.view_row(data_row)
+        if view_row < 0:
+            return QRect()
+        return QRect(0, self.row_top(view_row), self.viewport().width(), self.row_height)
+
+    def cell_rect(self, data_row: int, column: str) -> QRect:
+        """Where a cell is in the viewport."""
+        at, row = self.table.column_of(column), self.row_rect(data_row)
+        return QRect(self.columnViewportPosition(at), row.top(), self.columnWidth(at), row.height())
+
+    def view_row_at(self, y: int) -> int:
+        """The view row at a height of the viewport, -1 below the last one."""
+        row = (y + self.verticalScrollBar().value()) // self.row_height
+        return row if 0 <= row < self.table.rowCount() else -1
+
+    def sizeHintForColumn(self, column: int) -> int:
+        """Width of the widest of the first 2,000 cells."""
+        rows = self.table.data_rows[:2000].tolist()
+        longest = max((len(self.table.text(row, column)) for row in rows), default=0)
+        title = QFontMetrics(self.header.font()).horizontalAdvance(self.table.columns[column].title)
+        return max(round(longest * self._char_px), title + 16) + 2 * PAD + 1
+
+    # -- painting -----------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rows in the exposed part."""
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(event.rect(), self.theme.role("base"))
+            scroll = self.verticalScrollBar().value()
+            first = max(0, (event.rect().top() + scroll) // self.row_height)
+            stop = (event.rect().bottom() + scroll) // self.row_height + 1
+            stop = min(stop, self.table.rowCount())
+            if first < stop:
+                self._paint_rows(painter, event.rect(), first, stop)
+
+    def _paint_rows(self, painter: QPainter, area: QRect, first: int, stop: int) -> None:
+        rows = self.table.data_rows[first:stop].tolist()
+        looks = [self._full_look(row) for row in rows]
+        self._paint_bands(painter, first, looks)
+        for at, column in enumerate(self.table.columns):
+            left, width = self.columnViewportPosition(at), self.columnWidth(at)
+            if width and not self.isColumnHidden(at) and left < area.right() and left + width > area.left():
+                box = QRect(left, 0, width, self.row_height)
+                self._paint_column(painter, column, box, first=first, rows=rows, looks=looks)
+        self._paint_marks(painter, first, rows)
+        self.paint_over(painter, first, stop - 1)
+
+    def _full_look(self, row: int) -> Look:
+        look = self.look(row)
+        if row == self.current:
+            return Look(look.ink, self.theme.role("accent_soft"), look.is_bold)
+        return look
+
+    def _paint_bands(self, painter: QPainter, first: int, looks: list[Look]) -> None:
+        selected = self.selectionModel()
+        width, height = self.viewport().width(), self.row_height
+        for at, look in enumerate(looks):
+            band = look.band
+            if band is None and selected.isRowSelected(first + at, QModelIndex()):
+                band = self.theme.role("hover")
+            if band is not None:
+                painter.fillRect(0, self.row_top(first + at), width, height, band)
+
+    def _paint_column(
+        self, painter: QPainter, column: Column, box: QRect, *, first: int, rows: list[int], looks: list[Look]
+    ) -> None:
+        painter.save()
+        painter.setClipRect(QRect(box.left(), 0, box.width(), self.viewport().height()))
+        special, at_column = self.cell_painters.get(column.id), self.table.column_of(column.id)
+        is_bold = None
+        for at, (row, look) in enumerate(zip(rows, looks, strict=True)):
+            cell = QRect(box.left(), self.row_top(first + at), box.width(), box.height())
+            if look.is_bold is not is_bold:
+                is_bold = look.is_bold
+                painter.setFont(self._bold if is_bold else self._mono)
+            painter.setPen(look.ink)
+            if special is not None:
+                special(painter, cell, row)
+            elif column.has_values:
+                self.draw_text(painter, cell, self.table.text(row, at_column), column)
+        painter.restore()
+
+    def draw_text(self, painter: QPainter, cell: QRect, text: str, column: Column) -> None:
+        """Draw a cell's text with the painter's pen, cut with an ellipsis if it does not fit."""
+        text, room = visible(text), self.chars_in(cell.width() - 2 * PAD)
+        if len(text) > room:
+            text = "…" + text[len(text) - room + 1 :] if column.is_elided_left else text[: room - 1] + "…"
+        left = cell.right() - PAD - len(text) * self._char_px if column.is_number else cell.left() + PAD
+        draw_text(painter, QPointF(left, cell.top() + self.baseline), text)
+
+    def _paint_marks(self, painter: QPainter, first: int, rows: list[int]) -> None:
+        width, height = self.viewport().width(), self.row_height
+        for at, row in enumerate(rows):
+            top = self.row_top(first + at)
+            if row == self.hover and row != self.current:
+                painter.setPen(self.theme.role("accent"))
+                painter.setOpacity(0.55)
+                painter.drawRect(0, top, width - 1, height - 1)
+                painter.setOpacity(1.0)
+            if row == self.current:
+                painter.fillRect(0, top, 3, height, self.theme.role("accent"))
+
+    # -- events -------------------------------------------------------------------------------------
+
+    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+        """Tell which row the keyboard or mouse reached."""
+        super().currentChanged(current, previous)
+        if not self._is_quiet and current.isValid():
+            row = self.table.data_row(current.row())
+            self.current = row
+            self.reveal(current.row())
+            self.chosen.emit(row)
+        self.viewport().update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy and open; leave single letters to the window's shortcuts."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_rows()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current >= 0:
+            self.opened.emit(self.current)
+        elif event.text().isprintable() and event.text():
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow the mouse."""
+        super().mouseMoveEvent(event)
+        self._set_hover(self.table.data_row(self.view_row_at(event.position().toPoint().y())))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Forget the mouse."""
+        super().leaveEvent(event)
+        self._set_hover(-1)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Show tooltips; notice that the mouse left."""
+        if event.type() == QEvent.Type.Leave:
+            self._set_hover(-1)
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            self._show_tip(event)
+            return True
+        return super().viewportEvent(event)
+
+    def _show_tip(self, event: QHelpEvent) -> None:
+        row = self.table.data_row(self.view_row_at(event.pos().y()))
+        at = self.columnAt(event.pos().x())
+        text = self.tip(row, self.table.columns[at].id) if row >= 0 and at >= 0 else ""
+        show_tip(event.globalPos(), text, self.viewport())
+
+    def _set_hover(self, row: int) -> None:
+        if row == self.hover:
+            return
+        old, self.hover = self.hover, row
+        for changed in (old, row):
+            if changed >= 0:
+                self.viewport().update(self.row_rect(changed))
+        self.hovered.emit(row)
+
+    def _restyle(self) -> None:
+        self._mono, self._bold = self.theme.mono, self.theme.mono
+        self._bold.setBold(True)
+        metrics = QFontMetrics(self._mono)
+        self._char_px = max(1.0, QFontMetricsF(self._mono).horizontalAdvance("0" * 64) / 64)
+        height = max(20, metrics.height() + 4)
+        self.baseline = (height + metrics.ascent() - metrics.descent() + 1) // 2
+        self.verticalHeader().setMinimumSectionSize(height)
+        self.verticalHeader().setDefaultSectionSize(height)
+        self.viewport().update()
+
+    # -- state --------------------------------------------------------------------------------------
+
+    def save_state(self) -> dict[str, Any]:
+        """Return columns and order, as plain JSON values."""
+        return {**self.header.save(), "widths": self.widths.save()}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `save_state` returned, now or when there are columns."""
+        if not self.table.columns:
+            self._pending_state = state
+        elif state:
+            self.widths.load(state.get("widths"), lambda: self.header.load(state), self._char_px)

@@ -1,0 +1,231 @@
+"""Columns as a Qt table: row numbers are sorted and filtered, there are no objects for rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from rcv_py.base.text import visible
+from rcv_py.ui.core.plain_text import tooltip
+
+VALUE_ROLE = int(Qt.ItemDataRole.UserRole)  # the plain value: what sorting and export use
+
+Index = QModelIndex | QPersistentModelIndex
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+def grouped(value: Any) -> str:
+    """Return a whole number grouped by thousands."""
+    return f"{int(value):,}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One column: `values` has an entry a row, `text` turns one into what is shown.
+
+    Numbers are right-aligned and sort from the largest first.  A column without values (a gutter) is
+    drawn by its view, cannot be sorted and is not copied.
+    """
+
+    id: str
+    title: str
+    values: np.ndarray | Sequence[Any]
+    text: Callable[[Any], str] = str
+    is_number: bool = False
+    has_values: bool = True
+    is_left: bool = False  # left-aligned although it is a number, as a bar is
+    is_elided_left: bool = False
+    width: int = 80  # px, until the user or the contents say otherwise
+    tip: str = ""
+
+
+class TableModel(QAbstractTableModel):
+    """A table of columns in program order, in sorted order, or filtered.
+
+    A *data row* is a row of the columns; a *view row* is where it is shown.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.columns: tuple[Column, ...] = ()
+        self._count = 0
+        self._rows = np.empty(0, dtype=np.int64)  # data row of each view row
+        self._filter: np.ndarray | None = None
+        self._sort: tuple[str, Qt.SortOrder] | None = None
+        self._view_row = np.empty(0, dtype=np.int64)  # of each data row, -1 if it is filtered out
+        # What a cell shows instead of its value, None for the value: (data row, column id).
+        self.instead: Callable[[int, str], str | None] | None = None
+
+    # -- changing -----------------------------------------------------------------------------------
+
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """Show other values.  Selection and order are kept if the shape is the same."""
+        columns = tuple(columns)
+        count = min((len(column.values) for column in columns if column.has_values), default=0)
+        same = count == self._count and [c.id for c in columns] == [c.id for c in self.columns]
+        if not same:
+            self.beginResetModel()
+            self.columns, self._count, self._filter = columns, count, None
+            self._set_rows(self._ordered())
+            self.endResetModel()
+            return
+        self.columns = columns
+        self._reorder()
+        if self.rowCount():
+            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, len(columns) - 1))
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(columns) - 1)
+
+    def set_filter(self, rows: np.ndarray | None) -> None:
+        """Show only these data rows (ascending); None for all of them."""
+        if rows is None and self._filter is None:
+            return
+        if rows is not None and self._filter is not None and np.array_equal(rows, self._filter):
+            return
+        self.beginResetModel()
+        self._filter = rows
+        self._set_rows(self._ordered())
+        self.endResetModel()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; -1 goes back to program order."""
+        usable = 0 <= column < len(self.columns) and self.columns[column].has_values
+        self._sort = (self.columns[column].id, order) if usable else None
+        self._reorder()
+
+    # -- asking -------------------------------------------------------------------------------------
+
+    @property
+    def sorting(self) -> tuple[str, Qt.SortOrder] | None:
+        """Column id and direction, None in program order."""
+        return self._sort
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some rows may be hidden."""
+        return self._filter is not None
+
+    @property
+    def data_rows(self) -> np.ndarray:
+        """The data row of each view row, int64."""
+        return self._rows
+
+    def data_row(self, view_row: int) -> int:
+        """The data row shown at a view row, -1 outside."""
+        return int(self._rows[view_row]) if 0 <= view_row < len(self._rows) else -1
+
+    def view_row(self, data_row: int) -> int:
+        """Where a data row is shown, -1 if it is hidden."""
+        return int(self._view_row[data_row]) if 0 <= data_row < self._count else -1
+
+    @property
+    def view_rows(self) -> np.ndarray:
+        """The view row of each data row, -1 where it is hidden; int64."""
+        return self._view_row
+
+    def column_of(self, name: str) -> int:
+        """The number of the column with that id, -1 if there is none."""
+        return next((at for at, column in enumerate(self.columns) if column.id == name), -1)
+
+    def text(self, data_row: int, column: int) -> str:
+        """What a cell shows."""
+        shown = self.columns[column]
+        other = None if self.instead is None else self.instead(data_row, shown.id)
+        if other is not None:
+            return other
+        return shown.text(shown.values[data_row]) if shown.has_values else ""
+
+    def table(self, data_rows: Sequence[int] | None = None) -> Iterator[tuple[Any, ...]]:
+        """Plain values of rows, as shown by default, for copying and export."""
+        rows = self._rows.tolist() if data_rows is None else data_rows
+        shown = [column.values for column in self.columns if column.has_values]
+        for row in rows:
+            yield tuple(_plain(values[row]) for values in shown)
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Titles of the columns that have values."""
+        return tuple(column.title for column in self.columns if column.has_values)
+
+    # -- what Qt asks -------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        """How many rows are shown."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        """How many columns there are, hidden ones too."""
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a cell says in a role."""
+        row, at = self.data_row(index.row()), index.column()
+        if row < 0 or not 0 <= at < len(self.columns):
+            return None
+        column = self.columns[at]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return visible(self.text(row, at))
+        if role == VALUE_ROLE and column.has_values:
+            return _plain(column.values[row])
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if column.is_number and not column.is_left else _LEFT
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Title, tooltip, alignment and first sort direction of a column."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
+            return None
+        column = self.columns[section]
+        first = Qt.SortOrder.DescendingOrder if column.is_number else Qt.SortOrder.AscendingOrder
+        return {
+            int(Qt.ItemDataRole.DisplayRole): column.title,
+            int(Qt.ItemDataRole.ToolTipRole): tooltip(column.tip or column.title),
+            int(Qt.ItemDataRole.TextAlignmentRole): _LEFT
+            if column.is_left or not column.is_number
+            else _RIGHT,
+            int(Qt.ItemDataRole.InitialSortOrderRole): first,
+        }.get(int(role))
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _reorder(self) -> None:
+        rows = self._ordered()
+        if np.array_equal(rows, self._rows):
+            return
+        self.layoutAboutToBeChanged.emit()
+        old = self.persistentIndexList()
+        kept = [(self.data_row(index.row()), index.column()) for index in old]
+        self._set_rows(rows)
+        self.changePersistentIndexList(old, [self.index(self.view_row(row), at) for row, at in kept])
+        self.layoutChanged.emit()
+
+    def _ordered(self) -> np.ndarray:
+        rows = np.arange(self._count) if self._filter is None else self._filter
+        rows = rows[rows < self._count].astype(np.int64)
+        at = -1 if self._sort is None else self.column_of(self._sort[0])
+        if at < 0 or self._sort is None or not len(rows):
+            return rows
+        rank = _ranks(self.columns[at].values)[rows]
+        down = self._sort[1] == Qt.SortOrder.DescendingOrder
+        return rows[np.argsort(-rank if down else rank, kind="stable")]
+
+    def _set_rows(self, rows: np.ndarray) -> None:
+        self._rows = rows
+        self._view_row = np.full(self._count, -1, dtype=np.int64)
+        self._view_row[rows] = np.arange(len(rows))
+
+
+def _ranks(values: np.ndarray | Sequence[Any]) -> np.ndarray:
+    """Numbers that sort like the values, equal for equal values; int64."""
+    column = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
+    return np.unique(column, return_inverse=True)[1].astype(np.int64).ravel()
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,4 @@
+"""Rows over time: one plot, one item that paints all rows, axis, gestures, overlays.
+
+Read `timeline_plot.py` first.
+"""

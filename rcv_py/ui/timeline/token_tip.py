@@ -1,0 +1,158 @@
+"""What a tooltip says about a token, a gap or a state: looked up in the tables, never in pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.timeline.raster import Segment, tokens_in
+from rcv_py.analysis.timeline.token_details import producers
+from rcv_py.base.text import count, elide_left, elide_right, nanoseconds, plural
+from rcv_py.model.ids import WaveId
+from rcv_py.model.kinds import KIND_TEXT, TokenKind, WaveState
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.core.plain_text import Rich, joined, lines_tip, rich
+
+MOST_PRODUCERS = 4
+STATE_TEXT = {
+    WaveState.EMPTY: "empty",
+    WaveState.IDLE: "idle",
+    WaveState.EXEC: "executing",
+    WaveState.WAIT: "waiting",
+    WaveState.STALL: "stalled",
+}
+
+
+def token_at(segment: Segment, time: int, pixel: TimeWindow | None = None, depth: float = -1.0) -> int:
+    """Row of the token that runs at a cycle; else the longest one that starts in the pixel; -1 if none.
+
+    Of tokens that overlap, the one whose sub-row is at `depth`, from 0 at the row's top to 1; else the last.
+    """
+    tokens = segment.tokens
+    rows = segment.rows_in(TimeWindow(time, time + 1))
+    end = tokens.offset[rows].astype(np.int64) + tokens.stall[rows] + tokens.busy[rows]
+    running = np.flatnonzero(end > time - tokens.base)
+    if len(running) > 1 and tokens.lane is not None and depth >= 0:
+        here = running[tokens.lane[rows][running] == int(depth * segment.lanes)]
+        running = here if len(here) else running
+    if len(running):
+        return rows.start + int(running[-1])
+    rows = segment.rows_in(pixel) if pixel is not None else slice(0, 0)
+    start = tokens.offset[rows].astype(np.int64) + tokens.base
+    inside = np.flatnonzero(start >= (pixel.begin if pixel is not None else 0))
+    if not len(inside):
+        return -1
+    length = tokens.stall[rows][inside].astype(np.int64) + tokens.busy[rows][inside]
+    return rows.start + int(inside[np.argmax(length)])
+
+
+def wave_name(wave: WaveId) -> str:
+    """Return `SE 2 · SIMD 1 · slot 0 · wave 3`."""
+    return f"SE {wave.se} · SIMD {wave.simd} · slot {wave.slot} · wave {wave.wid}"
+
+
+def duration(trace: Trace, cycles: int) -> str:
+    """Return cycles, with nanoseconds where they are known."""
+    time = trace.clock.ns(cycles)
+    return f"{count(cycles)} cycles" + (f" ({nanoseconds(time)})" if time is not None else "")
+
+
+def token_tip(trace: Trace, wave: Wave | None, segment: Segment, row: int, pixel: TimeWindow) -> Rich:
+    """Everything there is to say about a token in a few lines of rich text."""
+    tokens = segment.tokens
+    line = int(tokens.line[row])
+    name = _instruction(trace, line, int(tokens.kind[row]))
+    lines: list[str] = [rich("<b>{}</b>", name), _source(trace, line)]
+    span = tokens.span(row)
+    lines.append(f"at {count(span.begin)} (+{count(span.begin - segment.begin)} since the wave began)")
+    stall, busy = int(tokens.stall[row]), int(tokens.busy[row])
+    part = "issue" if trace.gfxip <= 9 else "execution"
+    lines.append(f"stall {count(stall)} + {part} {count(busy)} = {duration(trace, stall + busy)}")
+    if wave is not None:
+        lines += [_hit(wave, row, line), *_waits_for(trace, wave, row, line), wave_name(wave.id)]
+        lines.append(_state(wave, pixel.begin))
+    held = tokens_in(segment, pixel)
+    if held > 1:
+        lines.append(rich("<i>This pixel holds {}.</i>", plural(held, "token")))
+    return _joined(lines)
+
+
+def sibling_tip(text: Rich, simd: str) -> Rich:
+    """Say below a tip that the instruction is one of the SIMD that was not traced."""
+    return joined("<br>", [text, f"{simd}, sibling of the traced one: no instruction identity."])
+
+
+def gap_tip(trace: Trace, wave: Wave | None, segment: Segment, time: int) -> Rich:
+    """What there is to say between two tokens."""
+    tokens = segment.tokens
+    before = tokens.at(time)
+    end = int(tokens.span(before).end) if before >= 0 else segment.begin
+    after = before + 1
+    stop = int(tokens.span(after).begin) if after < len(tokens) else segment.end
+    lines: list[str] = [rich("<b>idle for {}</b>", duration(trace, max(0, stop - end))), f"at {count(time)}"]
+    if wave is not None:
+        lines += [_state(wave, time), wave_name(wave.id)]
+    return _joined(lines)
+
+
+def state_tip(trace: Trace, wave: Wave, time: int) -> Rich:
+    """What there is to say about the state of a wave."""
+    row = wave.states.at(time)
+    if row < 0:
+        return Rich()
+    length = int(wave.states.duration[row])
+    begin = wave.states.base + int(wave.states.offset[row])
+    lines = [rich("<b>{}</b> for {}", _state_name(int(wave.states.state[row])), duration(trace, length))]
+    return _joined([*lines, f"from {count(begin)}", wave_name(wave.id)])
+
+
+def _joined(lines: Sequence[str]) -> Rich:
+    return lines_tip(line for line in lines if line)
+
+
+def _instruction(trace: Trace, line: int, kind: int) -> str:
+    if 0 <= line < len(trace.code):
+        return elide_right(trace.code.text[line], 90) + beside(trace, line)
+    return KIND_TEXT.get(TokenKind(kind), "unknown") if kind in KIND_TEXT else f"unknown kind {kind}"
+
+
+def _source(trace: Trace, line: int) -> str:
+    chain = trace.code.chain(line) if 0 <= line < len(trace.code) else []
+    if not chain:
+        return ""
+    file, number = chain[0]
+    return elide_left(f"{trace.sources[file].path}:{number}", 70)
+
+
+def _hit(wave: Wave, row: int, line: int) -> str:
+    if line < 0:
+        return ""
+    column = wave.tokens.line
+    hit = int(np.count_nonzero(column[:row] == line))
+    return f"hit {count(hit + 1)} of {count(hit + int(np.count_nonzero(column[row:] == line)))}"
+
+
+def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
+    if line < 0 or wave.tokens.kind[row] != TokenKind.IMMED:
+        return []
+    before = int(np.count_nonzero(wave.tokens.line[:row] == line))
+    hits = int(np.count_nonzero(wave.tokens.line == line))
+    found = [one for one in producers(wave.waits, line, before, hits) if one < len(trace.code)]
+    names = [elide_right(trace.code.text[one], 60) + beside(trace, one) for one in found]
+    texts = [rich("&nbsp;&nbsp;{}", name) for name in names]
+    if len(texts) > MOST_PRODUCERS:
+        texts[MOST_PRODUCERS:] = [rich("&nbsp;&nbsp;and {} more", len(texts) - MOST_PRODUCERS)]
+    return ["waits for", *texts] if texts else []
+
+
+def _state(wave: Wave, time: int) -> str:
+    row = wave.states.at(time)
+    return f"wave {_state_name(int(wave.states.state[row]))}" if row >= 0 else ""
+
+
+def _state_name(state: int) -> str:
+    return STATE_TEXT[WaveState(state)] if state in STATE_TEXT else f"in state {state}"

@@ -1,0 +1,50 @@
+"""What a panel shows when it has nothing to show: why, and what to do."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+
+from rcv_py.model.trace import Trace
+from rcv_py.ui.core.plain_text import PlainLabel
+
+NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one here."
+
+
+def reason(trace: Trace | None, panel: str, otherwise: str) -> str:
+    """Return why a panel is empty: what the trace says about it, else the given sentence."""
+    if trace is None:
+        return NO_TRACE
+    problems = trace.problems_for(panel)
+    return "\n\n".join(str(problem) for problem in problems) if problems else otherwise
+
+
+class WithEmptyState(QStackedWidget):
+    """A widget, or a centred sentence in its place."""
+
+    def __init__(self, content: QWidget) -> None:
+        super().__init__()
+        self.content = content
+        self.sentence = PlainLabel()
+        self.sentence.setObjectName("empty_state")
+        self.sentence.setWordWrap(True)
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        page = QWidget()
+        around = QVBoxLayout(page)
+        around.setContentsMargins(24, 16, 24, 16)
+        around.addWidget(self.sentence, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.addWidget(content)
+        self.addWidget(page)
+
+    def say(self, sentence: str) -> None:
+        """Show the sentence, or the content if it is empty."""
+        self.sentence.setText(sentence)
+        self.sentence.setAccessibleName(sentence)
+        self.setCurrentIndex(1 if sentence else 0)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the sentence is shown."""
+        return self.currentIndex() == 1

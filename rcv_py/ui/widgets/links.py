@@ -1,0 +1,76 @@
+"""Text with links to places of the trace, and what a click on one does."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QUrl
+from PySide6.QtWidgets import QFrame, QTextBrowser
+
+from rcv_py.state.session import Session
+from rcv_py.ui.core.plain_text import Rich, escaped, rich
+from rcv_py.ui.core.theme import Theme
+
+
+def line_link(row: int, text: str) -> Rich:
+    """Return a link to a code row; `text` is shown as it is."""
+    return rich('<a href="line:{}">{}</a>', row, text)
+
+
+def token_link(row: int, text: str) -> Rich:
+    """Return a link to a token of the selected wave."""
+    return rich('<a href="token:{}">{}</a>', row, text)
+
+
+def source_link(file: int, line: int, text: str) -> Rich:
+    """Return a link to a source line."""
+    return rich('<a href="source:{}:{}">{}</a>', file, line, text)
+
+
+class LinkText(QTextBrowser):
+    """Rich text whose links select places; it loads nothing from anywhere."""
+
+    def __init__(self, session: Session, theme: Theme, name: str) -> None:
+        super().__init__()
+        self._session = session
+        self._theme = theme
+        self._html = Rich()
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.anchorClicked.connect(self._go)
+        theme.changed.connect(self._restyle)
+
+    def show_html(self, text: str) -> None:
+        """Show rich text; what is not rich is shown as it is."""
+        self._html = escaped(text)
+        self._restyle()
+
+    def loadResource(self, kind: int, name: QUrl) -> None:
+        """Load nothing: the text comes from a trace, which may not reach for files."""
+
+    def _restyle(self) -> None:
+        role = self._theme.role
+        mono = f"font-family:'{self._theme.mono_family}'; font-size:{self._theme.mono.pointSize()}pt;"
+        self.document().setDefaultStyleSheet(
+            f"a {{ color:{role('accent').name()}; text-decoration:none; {mono} }}"
+            f".m {{ {mono} }} .q {{ color:{role('muted').name()}; }}"
+            f"td {{ padding:1px 8px 1px 0; }} h4 {{ color:{role('muted').name()}; margin:8px 0 2px 0; }}"
+        )
+        place = self.verticalScrollBar().value()
+        self.setHtml(self._html)
+        self.verticalScrollBar().setValue(place)
+
+    def _go(self, link: QUrl) -> None:
+        kind, *numbers = link.toString().split(":")
+        if not all(number.isdigit() for number in numbers):
+            return
+        if kind == "line" and len(numbers) == 1:
+            self._session.select_line(int(numbers[0]))
+        elif kind == "token" and len(numbers) == 1:
+            self._go_to_token(int(numbers[0]))
+        elif kind == "source" and len(numbers) == 2:
+            self._session.select_source(int(numbers[0]), int(numbers[1]))
+
+    def _go_to_token(self, row: int) -> None:
+        wave = self._session.selection.value.wave
+        if wave is not None:
+            self._session.select_token(wave, row)

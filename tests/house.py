@@ -1,0 +1,90 @@
+"""The sources as the tests of the house read them: modules, their imports, and the rooms they lie in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "rcv_py"
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One file: its name without `rcv_py.`, whether it is a room's `__init__`, and what it imports."""
+
+    name: str
+    path: Path
+    is_init: bool
+    tree: ast.Module
+    imports: tuple[str, ...]  # every module that is imported, at whatever depth, also of others
+
+    @property
+    def room(self) -> str:
+        """The folder it lies in, "" for the package itself."""
+        return self.name if self.is_init else self.name.rpartition(".")[0]
+
+
+@cache
+def modules() -> Mapping[str, Module]:
+    """All modules of the package by name."""
+    return read({_name_of(path): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))})
+
+
+def _name_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+def read(texts: Mapping[str, str], beside: Iterable[str] = ()) -> Mapping[str, Module]:
+    """Modules of texts by name, `base.text` or for a room's own `base.__init__`; others lie beside them."""
+    plain = (*beside, *(_plain(name) for name in texts))
+    names = {"rcv_py." + name if name else "rcv_py" for name in plain}
+    found = {}
+    for name, text in texts.items():
+        tree = ast.parse(text)
+        path = PACKAGE.joinpath(*name.split(".")).with_suffix(".py")
+        found[_plain(name)] = Module(
+            _plain(name), path, name.split(".")[-1] == "__init__", tree, tuple(_imports(tree, names))
+        )
+    return found
+
+
+def _plain(name: str) -> str:
+    return name.removesuffix("__init__").removesuffix(".")
+
+
+def _imports(tree: ast.AST, names: set[str]) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"a relative import in line {node.lineno}"
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in names else node.module or ""
+
+
+def inner(module: Module, known: Mapping[str, Module]) -> list[str]:
+    """The modules of the package that a module imports, without `rcv_py.`."""
+    short = (name.removeprefix("rcv_py.") for name in module.imports if name.startswith("rcv_py."))
+    return [name for name in short if name in known]
+
+
+def circles(arrows: Mapping[str, set[str]]) -> list[list[str]]:
+    """Groups of names that reach each other, each sorted."""
+    reach = {name: _reached(name, arrows) for name in arrows}
+    groups = {tuple(sorted(b for b in reach[a] if a in reach.get(b, set()))) for a in arrows if a in reach[a]}
+    return sorted(list(group) for group in groups)
+
+
+def _reached(start: str, arrows: Mapping[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for name in arrows.get(waiting.pop(), set()) - found:
+            found.add(name)
+            waiting.append(name)
+    return found
