@@ -9,6 +9,8 @@ import numpy as np
 
 from rcv_py.api.table import Table
 from rcv_py.export.tables import Column
+from rcv_py.results import table as results
+from rcv_py.results.field import At
 
 T = TypeVar("T")
 _INSIDE = frozenset(("kinds",))  # dictionaries inside of rows: without rows there are no columns
@@ -28,6 +30,26 @@ class Answer(Table, Generic[T]):
         super().__init__(columns, name)
         self.result = result
         self.facts: dict[str, Any] = dict(facts or {})
+
+    @classmethod
+    def of(cls, table: results.Table, result: T, facts: Mapping[str, Any] | None = None) -> Answer[T]:
+        """Return a result; numbers by name become columns `name_key`, those that occur, the largest first."""
+        answer = cls(table.spec.name, _flat(table), result, facts)
+        answer._spec = table.spec
+        return answer
+
+
+def _flat(table: results.Table) -> dict[str, Column]:
+    found: dict[str, Column] = {}
+    for field in table.fields(At.DATA):
+        column = table.columns[field.name]
+        if field.kind.names and isinstance(column, np.ndarray):
+            sums = column.sum(axis=0)
+            order = [at for at in np.argsort(-sums, kind="stable").tolist() if sums[at]]
+            found |= {f"{field.name}_{field.kind.names[at]}": column[:, at] for at in order}
+        else:
+            found[field.name] = column
+    return found
 
 
 def by_row(names: Iterable[str], rows: Sequence[Sequence[Any]]) -> dict[str, Column]:

@@ -19,9 +19,9 @@ from rcv_py.api.errors import noted
 from rcv_py.api.stalls import Stalls
 from rcv_py.api.table import Table
 from rcv_py.base.errors import UsageError
-from rcv_py.export.tables import Words
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import RunFacts
+from rcv_py.results.table import Words
 from rcv_py.work.limits import limits_of
 from rcv_py.work.occupancy_rows import NUMBERS, OccupancyRow, occupancy_rows, shares
 

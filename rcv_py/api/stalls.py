@@ -10,8 +10,6 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
-from rcv_py.analysis.iterations.loop_tables import COLUMNS as LOOP_COLUMNS
-from rcv_py.analysis.iterations.loop_tables import MAKERS, Asked, loop_facts
 from rcv_py.analysis.latency.bubbles import WAYS, Bubbles, bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, why_not_hidden
 from rcv_py.analysis.latency.latency_tables import hidden_table
@@ -19,12 +17,14 @@ from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
 from rcv_py.analysis.program.matrix_passes import matrix_use
 from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.api.answer import Answer, by_name
+from rcv_py.api.answer import Answer
 from rcv_py.api.choice import one_of
 from rcv_py.api.costs import Costs
 from rcv_py.api.reading import Waves
-from rcv_py.export.tables import Column, Words
+from rcv_py.export.tables import Column
 from rcv_py.model.modes import ReferenceRule
+from rcv_py.results import loops as loop_results
+from rcv_py.results.table import Words
 
 _BY = ("cause", "line", "producer", "each")
 _RULES = tuple(rule.value for rule in ReferenceRule)
@@ -141,12 +141,12 @@ class Stalls(Costs):
         `show` is `loops`, their `iterations`, `phases` of waves, costs of `first` executions, `distance` from
         loads to their waits, `chains` of cross-lane operations, or skew of `barriers`.
         """
-        one_of("show", show, tuple(MAKERS))
+        one_of("show", show, tuple(loop_results.TABLES))
         read, rows = list(self._all()), self._rows(waves)
         summary = self._once("loops", waves, lambda: loop_summary(self.trace, read, rows))
-        asked = Asked(self.trace, read, rows, summary)
-        columns = by_name(MAKERS[show](asked), LOOP_COLUMNS[show])
-        return Answer(f"loops {show}", columns, asked.loops, loop_facts(asked))
+        inputs = loop_results.Inputs(self.trace, read, rows, summary)
+        table = loop_results.TABLES[show][1](inputs)
+        return Answer.of(table, summary, loop_results.facts(inputs))
 
     def bubbles(self, waves: Waves = WORKING) -> Answer[Bubbles]:
         """Return the instructions that waves waited in while nothing happened on their SIMD, worst first."""
