@@ -620,7 +620,7 @@ def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtB
 
     def leave() -> int:
         settle(made[-1], qtbot)
-        shown.append(not made[-1].window.workspace.docks["loops"].panel.is_asleep)
+        shown.append(not made[-1].window.workspace.docks["loops"].panel.visibility.is_asleep)
         return 0
 
     shown: list[bool] = []

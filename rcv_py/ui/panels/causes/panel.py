@@ -107,7 +107,7 @@ class CausesPanel(Panel):
     def _want(self) -> None:
         trace = self.session.trace.value
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want(RESULT, self)
+            self.want_result(RESULT)
 
     def _take(self) -> None:
         self.table = self.ui.results.cell(RESULT).value
@@ -128,7 +128,7 @@ class CausesPanel(Panel):
             if self.table is table:
                 self._put(root, is_filtered=line is not None)
 
-        self.ui.tasks.run(self, lambda: cause_nodes(table, line), only_for(self.session, take))
+        self.run_job(lambda: cause_nodes(table, line), only_for(self.session, take))
 
     def _put(self, root: CauseNode, *, is_filtered: bool) -> None:
         table = self.table

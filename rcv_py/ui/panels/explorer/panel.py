@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTreeView, QVBoxLayout, QWidge
 from rcv_py.analysis.cost.place_trees import Place, label_tree, source_tree
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.model.modes import LatencyMode
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged, cost_job, only_for, unit_of
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -41,8 +40,8 @@ class ExplorerPanel(Panel):
         self.model = TreeModel(self)
         self.tree = QTreeView()
         self.note = PlainLabel(NO_SOURCES, visible=False, wordWrap=True)
-        self._wanted = Coalesce(self, self._compute)
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
         self._is_quiet = False
         self._delegate = BarDelegate(self.model, ui.theme, lambda: ui.settings["isa.bar_scale"])
         self._set_up_tree()
@@ -136,7 +135,7 @@ class ExplorerPanel(Panel):
             root = source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
             return root, int(cost.sum())
 
-        self.ui.tasks.run(self, tree, only_for(self.session, self._take))
+        self.run_job(tree, only_for(self.session, self._take))
 
     def _take(self, answer: tuple[Place, int]) -> None:
         self._stream.finished()

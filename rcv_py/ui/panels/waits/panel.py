@@ -14,7 +14,6 @@ from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_TEXT
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.counted_waves import waves_note
@@ -70,7 +69,7 @@ class WaitsPanel(Panel):
         self.tree.setAccessibleName("Waits by stall, each with what it waited for")
         self.legend, self.note = Legend(), PlainLabel()
         self.only = QCheckBox("Selected line only")
-        self._ranged = Coalesce(self, self._compute_range, STREAM_MS)
+        self._ranged = self.coalesced(self._compute_range, STREAM_MS)
         self._lay_out()
         self._watch()
         self._open()
@@ -117,15 +116,13 @@ class WaitsPanel(Panel):
         self.summary, self._whole = None, WaitNode(-1, 0, 0, 0)
         self.tree.forget()
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want("waits", self)
+            self.want_result("waits")
         self._show()
 
     def _shared(self) -> None:
         summary = self.ui.results.cell("waits").value
         if summary is not None and self.session.clock_range.value is None:
-            self.ui.tasks.run(
-                self, lambda: (summary, wait_nodes(summary)), only_for(self.session, self._take)
-            )
+            self.run_job(lambda: (summary, wait_nodes(summary)), only_for(self.session, self._take))
 
     def _range_changed(self) -> None:
         if self.session.clock_range.value is None:
@@ -151,7 +148,7 @@ class WaitsPanel(Panel):
             summary = wait_summary(trace, batches, inside if own is None else own & inside)
             return summary, wait_nodes(summary)
 
-        self.ui.tasks.run(self, job, only_for(self.session, self._take))
+        self.run_job(job, only_for(self.session, self._take))
 
     def _take(self, answer: Answer) -> None:
         self._ranged.finished()
