@@ -20,7 +20,7 @@ from rcv_py.analysis.health.capture_health import (
     verdict,
 )
 from rcv_py.analysis.health.input_yaml import input_yaml
-from rcv_py.analysis.health.twins import fingerprint
+from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.choice import one_of
