@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from rcv_py.analysis.health import input_yaml
+from rcv_py.analysis.health.input_yaml import input_yaml
 from rcv_py.analysis.health.capture_health import (
     CHECKED,
     Extras,
