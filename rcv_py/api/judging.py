@@ -10,7 +10,6 @@ from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
 from rcv_py.analysis.findings.choose import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.health import input_yaml
 from rcv_py.analysis.health.capture_health import (
     CHECKED,
     Extras,
@@ -20,6 +19,7 @@ from rcv_py.analysis.health.capture_health import (
     input_settings,
     verdict,
 )
+from rcv_py.analysis.health.input_yaml import input_yaml
 from rcv_py.analysis.health.twins import fingerprint
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.api.answer import Answer, by_row

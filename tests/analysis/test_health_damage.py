@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.health import input_yaml
 from rcv_py.analysis.health.capture_health import HealthNote, capture_health
+from rcv_py.analysis.health.input_yaml import input_yaml
 from rcv_py.analysis.health.twins import LineCosts, twin_noise
 from rcv_py.base.problems import Severity
 from rcv_py.formats.open import open_trace
