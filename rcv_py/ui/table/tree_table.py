@@ -212,7 +212,8 @@ class TreeTable(QTreeView, Generic[N]):
     """A tree with columns.  What the user opened and closed stays so when a newer tree is shown.
 
     `yields` names columns that give way, the least wanted first, and how many px of room names must have
-    before the column is hidden.  `empty` is shown until there is something; with `sort` it is sorted, by that column at first.
+    before the column is hidden.  `empty` is shown until there is something; with `sort` it is sorted, at
+    first by that column.
     """
 
     chosen = Signal(object)  # node that was clicked, or reached by keyboard
