@@ -13,7 +13,6 @@ from rcv_py.results import table as results
 from rcv_py.results.field import At
 
 T = TypeVar("T")
-_INSIDE = frozenset(("kinds",))  # dictionaries inside of rows: without rows there are no columns
 _PLACES = frozenset(("line", "parent", "line_a", "line_b", "top_line"))  # none of them is -1
 
 
@@ -60,18 +59,8 @@ def by_row(names: Iterable[str], rows: Sequence[Sequence[Any]]) -> dict[str, Col
 
 
 def by_name(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str, Column]:
-    """Return columns of rows that are dictionaries; a dictionary inside becomes columns `name_key`."""
-    found: dict[str, Column] = {}
-    for name in names:
-        if not rows and name in _INSIDE:
-            continue
-        values = [row[name] for row in rows]
-        inner = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
-        if inner or any(isinstance(value, dict) for value in values):
-            found |= {f"{name}_{key}": np.array([value.get(key, 0) for value in values]) for key in inner}
-        else:
-            found[name] = _column(name, values)
-    return found
+    """Return columns of rows that are dictionaries."""
+    return {name: _column(name, [row[name] for row in rows]) for name in names}
 
 
 def _column(name: str, values: Sequence[Any]) -> Column:
