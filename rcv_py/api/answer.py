@@ -41,13 +41,10 @@ class Answer(Table, Generic[T]):
 def _flat(table: results.Table) -> dict[str, Column]:
     found: dict[str, Column] = {}
     for field in table.fields(At.DATA):
-        column = table.columns[field.name]
-        if field.kind.names and isinstance(column, np.ndarray):
-            sums = column.sum(axis=0)
-            order = [at for at in np.argsort(-sums, kind="stable").tolist() if sums[at]]
-            found |= {f"{field.name}_{field.kind.names[at]}": column[:, at] for at in order}
+        if field.kind.names:
+            found |= table.by_key(field, f"{field.name}_")
         else:
-            found[field.name] = column
+            found[field.name] = table.columns[field.name]
     return found
 
 

@@ -19,8 +19,6 @@ from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
 from rcv_py.analysis.core.line_stats import all_lines
 from rcv_py.analysis.cost.distribution import LineHits
-from rcv_py.analysis.cost.listing import NAMES as LISTINGS
-from rcv_py.analysis.cost.listing import Listing
 from rcv_py.analysis.cost.ranking import BY, SORT, Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons
 from rcv_py.analysis.counters.counter_summary import CounterRow
@@ -66,6 +64,7 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.results import loops as loop_results
+from rcv_py.results.isa import LISTED, Listing
 from rcv_py.work.limits import limits_of
 from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
 from rcv_py.work.triage import triage
@@ -312,7 +311,7 @@ class Capture:
 
         Numbers are those of all waves unless `waves` names some.
         """
-        one_of("kind", kind, tuple(LISTINGS))
+        one_of("kind", kind, LISTED)
         return costs.isa(self._counted(waves), kind, lambda: self._all(waves))
 
     def line(self, line: int, waves: Waves = WORKING) -> Answer[LineHits]:
