@@ -14,7 +14,7 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order, nothing
-from rcv_py.cli.places import short_sources, wave_row
+from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.views.loop_rounds import Rounds, rounds
 from rcv_py.cli.views.loop_tables import SHOWN, Asked, Rows, Shown, names
@@ -39,7 +39,7 @@ def run(arguments: Namespace) -> int:
     chosen = (
         None if arguments.wave is not None and arguments.waves is None else choose_waves(trace, arguments)
     )
-    rows = {wave_row(trace, arguments.wave)} if chosen is None else chosen.rows
+    rows = {trace.wave_row(arguments.wave)} if chosen is None else chosen.rows
     read = [trace.reader.read(sorted(rows))] if chosen is None else list(chosen.batches)
     asked = Asked(trace, read, rows, loop_summary(trace, read, rows))
     shown = SHOWN[arguments.show]
@@ -64,7 +64,7 @@ def _choice(trace: Trace, arguments: Namespace) -> Rounds:
     if arguments.show != "iterations":
         raise UsageError("--loop belongs to --show iterations.", hint="Add --show iterations.")
     of = arguments.rounds_of
-    return Rounds(*arguments.loop, None if of is None else wave_row(trace, of), arguments.outliers)
+    return Rounds(*arguments.loop, None if of is None else trace.wave_row(of), arguments.outliers)
 
 
 def _document(asked: Asked, arguments: Namespace) -> dict[str, Any]:
