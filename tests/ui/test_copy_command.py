@@ -253,7 +253,7 @@ def test_labels(shown: Any) -> None:
     panel = shown("labels")
     rows = printed(panel)["rows"]
     assert cells(panel.view, "name", "address") == told(rows, "name", "address")
-    assert [row["latency"] for row in rows] == [one.cost for one in panel.labels]
+    assert [row["latency"] for row in rows] == [one.cost for one in panel.result]
 
 
 # -- waits and reasons ----------------------------------------------------------------------------------

@@ -108,8 +108,8 @@ class TablePanel(Panel, Generic[Found]):
         return None
 
     def row_of(self, selection: Selection) -> int:
-        """Return the row that is about what is selected, -1 for none."""
-        return -1
+        """Return the row that is about what is selected, -1 for none; by default the current one stays."""
+        return self.view.current
 
     def _go(self, row: Any) -> None:
         place, selection = self.place_of(row), self.session.selection.value
