@@ -53,7 +53,7 @@ def _table(inputs: Inputs, arguments: Namespace) -> Table:
         return TABLES[arguments.show][1](inputs)
     if arguments.show != "iterations":
         raise UsageError("--loop belongs to --show iterations.", hint="Add --show iterations.")
-    of = None if arguments.rounds_of is None else wave_row(inputs.trace, arguments.rounds_of)
+    of = None if arguments.rounds_of is None else inputs.trace.wave_row(arguments.rounds_of)
     return one_loop(inputs, *arguments.loop, of, only_outliers=arguments.outliers)
 
 
