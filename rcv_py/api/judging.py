@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rcv_py.analysis.compare.changes import BY, Change, changes
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
-from rcv_py.analysis.findings.choose import chosen_rows
+from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import (
     CHECKED,

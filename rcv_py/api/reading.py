@@ -14,7 +14,7 @@ import numpy as np
 from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.core.line_stats import all_lines
 from rcv_py.analysis.cost.places import wave_row
-from rcv_py.analysis.findings.choose import only
+from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.analysis.waves.populations import WORKING, Populations, populations
 from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
 from rcv_py.api.errors import UnequalColumns, noted

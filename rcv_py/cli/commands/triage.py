@@ -7,7 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from rcv_py.analysis.findings.choose import chosen_rows
+from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, gain_percent
 from rcv_py.analysis.findings.text import markdown
 from rcv_py.analysis.waves.populations import WORKING
@@ -115,7 +115,7 @@ def look(
 def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:
     """The findings to print: of text those that are told in full, else all; --top N the first N, 0 all."""
     if top is None:
-        return found.told if is_short else found.findings
+        return found.in_full if is_short else found.findings
     return found.findings[: top or None]
 
 
