@@ -13,10 +13,16 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.base.text import visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
-from rcv_py.cli.report import csv_text, json_text, print_table
-from rcv_py.cli.views.library_tables import COLUMNS, Library, cells, markdown, page
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.export.report.library import HEADINGS, Library, cells, library_markdown, library_page
 from rcv_py.formats.open import capture_paths
 from rcv_py.work.library import library_rows
+
+_ELASTIC = {"capture": "left", "twin": "left"}
+_COLUMNS = tuple(
+    Column(title, is_number, "" if is_number else _ELASTIC.get(title, "right"))
+    for title, is_number in HEADINGS
+)
 
 
 def run(arguments: Namespace) -> int:
@@ -42,12 +48,12 @@ def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
         rows = ([value(row) for _, value in FIELDS] for row in library.rows)
         stream.write(csv_text([name for name, _ in FIELDS], rows))
     elif arguments.markdown:
-        stream.write(markdown(library))
+        stream.write(library_markdown(library))
     elif arguments.html:
-        stream.write(page(library))
+        stream.write(library_page(library))
     else:
         print(library.heading, file=stream)
-        print_table(COLUMNS, [cells(library, row) for row in library.rows], stream)
+        print_table(_COLUMNS, [cells(library, row) for row in library.rows], stream)
 
 
 def _library(arguments: Namespace) -> Library:
