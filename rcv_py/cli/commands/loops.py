@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from typing import Any
 
 from rcv_py.analysis.iterations.loop_summary import loop_summary
@@ -14,6 +13,7 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order, nothing
+from rcv_py.cli.options.wait_options import LoopsOptions
 from rcv_py.cli.places import short_sources, wave_row
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.views.loop_rounds import Rounds, rounds
@@ -32,7 +32,7 @@ _WORDS = ("wave", "last", "text", *_PLACES, "split", "outlier")
 _ELASTIC = {**dict.fromkeys(_PLACES, "left"), "text": "right", "split": "right"}
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: LoopsOptions) -> int:
     """Print one of the tables as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -59,7 +59,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _choice(trace: Trace, arguments: Namespace) -> Rounds:
+def _choice(trace: Trace, arguments: LoopsOptions) -> Rounds:
     """Which rounds are asked for."""
     if arguments.show != "iterations":
         raise UsageError("--loop belongs to --show iterations.", hint="Add --show iterations.")
@@ -67,12 +67,12 @@ def _choice(trace: Trace, arguments: Namespace) -> Rounds:
     return Rounds(*arguments.loop, None if of is None else wave_row(trace, of), arguments.outliers)
 
 
-def _document(asked: Asked, arguments: Namespace) -> dict[str, Any]:
+def _document(asked: Asked, arguments: LoopsOptions) -> dict[str, Any]:
     head = {"capture": asked.trace.name, "wave": arguments.wave, "show": arguments.show}
     return head | loop_facts(asked)
 
 
-def _print(asked: Asked, shown: Shown, found: Rows, part: Rows, arguments: Namespace) -> None:
+def _print(asked: Asked, shown: Shown, found: Rows, part: Rows, arguments: LoopsOptions) -> None:
     trace, loops = asked.trace, asked.loops
     if not loops.waves:
         print(_why_none(trace))
