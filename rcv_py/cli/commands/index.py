@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from io import StringIO
 from pathlib import Path
 from typing import TextIO
@@ -13,6 +12,7 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.base.text import visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
+from rcv_py.cli.options.capture_options import IndexOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.export.report.library import HEADINGS, Library, cells, library_markdown, library_page
 from rcv_py.formats.open import capture_paths
@@ -25,7 +25,7 @@ _COLUMNS = tuple(
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: IndexOptions) -> int:
     """Print the library as text, CSV, JSON, Markdown or HTML, or write it into a file."""
     library = _library(arguments)
     if arguments.out is None:
@@ -38,7 +38,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
+def _put(library: Library, arguments: IndexOptions, stream: TextIO) -> None:
     if arguments.json:
         names = [row.name for row in library.rows]
         problems = [f"{row.name}: {row.error}" for row in library.rows if row.error]
@@ -56,7 +56,7 @@ def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
         print_table(_COLUMNS, [cells(library, row) for row in library.rows], stream)
 
 
-def _library(arguments: Namespace) -> Library:
+def _library(arguments: IndexOptions) -> Library:
     root: Path = arguments.folder
     paths = capture_paths(root, max(1, arguments.depth))
     if not paths:

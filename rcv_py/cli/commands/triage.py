@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import if_known
 from rcv_py.cli.opening import captures, facts_of
+from rcv_py.cli.options.capture_options import TriageOptions
 from rcv_py.cli.report import (
     Column,
     bold,
@@ -76,7 +76,7 @@ _MANY_HEAD = (
 _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: TriageOptions) -> int:
     """Print the findings of a capture, or of all captures below a folder."""
     entries = captures(arguments.folder)
     if entries is not None and len(entries) > 1:  # a folder around a single capture stands for it
@@ -205,7 +205,7 @@ def _print_one(number: int, one: Finding) -> None:
 # -- many captures --------------------------------------------------------------------------------------
 
 
-def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None:
+def _print_many(arguments: TriageOptions, entries: tuple[CaptureEntry, ...]) -> None:
     if "top" in arguments.given:
         raise UsageError(
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
@@ -227,7 +227,7 @@ def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None
         print(f"\n{plural(len(rows), 'capture')}; `rcv triage CAPTURE` tells more.")
 
 
-def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | None, str]:
+def _headline(arguments: TriageOptions, entry: CaptureEntry) -> tuple[Findings | None, str]:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
     try:
         trace = open_trace(entry.path)
