@@ -29,7 +29,6 @@ SMALL_MAY_BE = {  # found, not imported, or started
 SMALL_YET = {  # to be merged with the one that imports them
     "analysis.core.iterations",
     "analysis.findings.gain",
-    "analysis.health.wrong_code",
     "analysis.timeline.global_rows",
     "ui.panels.compare.flame",
     "ui.panels.distribution.hit_table",

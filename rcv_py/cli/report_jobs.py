@@ -65,6 +65,9 @@ def answers(jobs: Sequence[Job], at_once: int, report: Report) -> Iterator[tuple
     with _processes(at_once) as pool:
         futures: dict[Future[Answer], Job] = {pool.executor.submit(make, job): job for job in jobs}
         pool.look()
+        # The executor watches the processes that it knew when it was last woken, and not the newest: without
+        # this it would wait for ever for one that is killed.
+        pool.executor.submit(int)
         for future in as_completed(futures):
             yield futures[future], _result(future, futures[future], pool)
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rcv_py.base.problems import Problem
+from rcv_py.base.problems import Affects, Problem
 from rcv_py.model.clock import Clock
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import (
@@ -101,9 +101,9 @@ class Trace:
         cost = [int(self.code.latency[kernel.first : kernel.stop].sum()) for kernel in self.code.kernels]
         return self.code.kernels[int(np.argmax(cost))].demangled
 
-    def problems_for(self, panel: str) -> tuple[Problem, ...]:
-        """The problems that explain an empty panel."""
-        return tuple(problem for problem in self.problems if panel in problem.panels)
+    def problems_about(self, *data: Affects) -> tuple[Problem, ...]:
+        """The problems that explain why any of these kinds of data is missing."""
+        return tuple(problem for problem in self.problems if not set(data).isdisjoint(problem.affects))
 
 
 @dataclass(frozen=True, slots=True)

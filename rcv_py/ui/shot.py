@@ -13,7 +13,7 @@ from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.model.ids import WaveId
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App, start
-from rcv_py.ui.shell.export_commands import WINDOW
+from rcv_py.ui.shell.exporter import WINDOW
 
 WINDOW_SIZE = QSize(1600, 900)
 PANEL_SIZE = QSize(1200, 600)
@@ -144,7 +144,7 @@ def _resize(app: App, shot: Shot) -> None:
         return
     window.workspace.show_panel(shot.panel)
     panel = window.workspace.docks[shot.panel].panel
-    panel.keep_awake()
+    panel.visibility.keep_awake()
     panel.setParent(None)  # alone, it can have any size
     panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     panel.resize(QSize(*shot.size) if shot.size else PANEL_SIZE)

@@ -125,7 +125,7 @@ class LoopsPanel(Panel):
     def _want(self) -> None:
         trace = self.session.trace.value
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want("loops", self)
+            self.want_result("loops")
 
     def _more_waves(self) -> None:
         if self.summary is None:
