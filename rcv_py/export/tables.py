@@ -35,6 +35,16 @@ class Words:
     def __len__(self) -> int:
         return len(self.code)
 
+    def __getitem__(self, rows: slice | np.ndarray) -> Words:
+        """Return the column of some rows."""
+        return Words(self.texts, self.code[rows])
+
+    def values(self) -> np.ndarray:
+        """Return the text of each row, dtype object."""
+        texts = np.empty(len(self.texts), dtype=object)
+        texts[:] = list(self.texts)
+        return texts[self.code] if len(self) else texts[:0]
+
 
 Column = np.ndarray | Words | list[str]
 Columns = dict[str, Column]
@@ -58,7 +68,7 @@ def code_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
         "line": np.arange(len(code)),
         "number": code.number,
         "code_object": code.codeobj,
-        "address": [hex(address) for address in code.address.tolist()],
+        "address": code.address,
         "text": list(code.text),
         "kind": _kinds(code.kind),
         "kernel": Words([*kernels, ""], np.where(code.kernel >= 0, code.kernel, len(kernels))),
