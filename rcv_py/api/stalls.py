@@ -28,6 +28,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
+RULES = tuple(rule.value for rule in ReferenceRule)
 CAUSES_BY = ("cause", "line", "producer", "each")
 _SUMS = ("stall", "idle", "count", "guessed")
 
@@ -121,10 +122,13 @@ def _wait_facts(found: WaitSummary) -> dict[str, int]:
     return {"waves": found.waves, "waits": len(table), **sums}
 
 
-def loops(asked: Asked, show: str) -> Answer[LoopSummary]:
+def loops(
+    trace: Trace, batches: Sequence[WaveBatch], rows: Collection[int] | None, found: LoopSummary, show: str
+) -> Answer[LoopSummary]:
     """Return one of the tables about loops."""
+    asked = Asked(trace, list(batches), None if rows is None else set(rows), found)
     columns = by_name(MAKERS[show](asked), LOOP_COLUMNS[show])
-    return Answer(f"loops {show}", columns, asked.loops, loop_facts(asked))
+    return Answer(f"loops {show}", columns, found, loop_facts(asked))
 
 
 def bubbles(

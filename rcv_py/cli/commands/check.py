@@ -7,7 +7,6 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from rcv_py.analysis.health.input_yaml import input_yaml
 from rcv_py.analysis.health.capture_health import (
     CHECKED,
     Extras,
@@ -17,6 +16,7 @@ from rcv_py.analysis.health.capture_health import (
     input_settings,
     verdict,
 )
+from rcv_py.analysis.health.input_yaml import input_yaml
 from rcv_py.analysis.health.twins import fingerprint
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
