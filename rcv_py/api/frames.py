@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rcv_py.api.errors import MissingPackage, noted
+from rcv_py.export.meanings import Meaning
 from rcv_py.export.table_files import arrow_table, valid_text, wide
-from rcv_py.export.tables import Words
+from rcv_py.results.table import Words
 
 if TYPE_CHECKING:
     import pandas
@@ -25,9 +26,9 @@ def to_pandas(columns: Columns) -> pandas.DataFrame:
     return package.DataFrame({name: _series(package, column) for name, column in columns.items()})
 
 
-def to_arrow(columns: Columns, table: str) -> pyarrow.Table:
+def to_arrow(columns: Columns, meanings: Mapping[str, Meaning], name: str) -> pyarrow.Table:
     """Return a table of Arrow; texts that repeat become dictionaries, fields carry their unit and meaning."""
-    return arrow_table(_package("A table of Arrow", "pyarrow", "arrow"), columns, table)
+    return arrow_table(_package("A table of Arrow", "pyarrow", "arrow"), columns, meanings, name)
 
 
 def _package(what: str, name: str, extra: str) -> Any:

@@ -17,7 +17,7 @@ from rcv_py.analysis.health.capture_health import (
     verdict,
 )
 from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml
-from rcv_py.analysis.health.twins import fingerprint
+from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.errors import noted
 from rcv_py.base.errors import UsageError

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.text import count, elide_left, elide_right, plural
-from rcv_py.export.meanings import meaning
-from rcv_py.export.tables import Words
+from rcv_py.export.meanings import Meaning
+from rcv_py.results.table import Words
 
 SHOWN = 10  # rows
 WIDEST = 48  # characters of a cell
@@ -20,39 +20,39 @@ _ENDS = ("source", "path")  # columns whose texts end with what matters: the fil
 Columns = Mapping[str, np.ndarray | Words]
 
 
-def text(table: str, columns: Columns) -> str:
-    """Return a heading and the first rows, aligned; `table` is the name of the table."""
-    lines = [_heading(table, columns)]
-    cells = _cells(table, columns)
+def text(name: str, columns: Columns, meanings: Mapping[str, Meaning]) -> str:
+    """Return a heading and the first rows, aligned; `name` is that of the table."""
+    lines = [_heading(name, columns)]
+    cells = _cells(columns, meanings)
     room = SCREEN
     aligned: list[list[str]] = []
-    for name, column in cells.items():
-        width = max(map(len, [name, *column]))
+    for head, column in cells.items():
+        width = max(map(len, [head, *column]))
         room -= width + 2
         if room < 0 and aligned:
             break
-        is_left = _is_text(columns[name])
-        aligned.append([one.ljust(width) if is_left else one.rjust(width) for one in [name, *column]])
+        is_left = _is_text(columns[head])
+        aligned.append([one.ljust(width) if is_left else one.rjust(width) for one in [head, *column]])
     lines += ["  ".join(row).rstrip() for row in zip(*aligned, strict=True)]
     left = list(cells)[len(aligned) :]
     return "\n".join([*lines, *([f"… and {plural(len(left), 'column')}: {', '.join(left)}"] if left else [])])
 
 
-def html(table: str, columns: Columns) -> str:
+def html(name: str, columns: Columns, meanings: Mapping[str, Meaning]) -> str:
     """Return a table element; a column's meaning is shown where the mouse rests."""
-    tips = {name: " ".join(filter(None, reversed(meaning(table, name)))) for name in columns}
+    tips = {head: " ".join(filter(None, reversed(meanings[head]))) for head in columns}
     heads = "".join(
-        f'<th title="{escape(tip, quote=True)}">{escape(name)}</th>' for name, tip in tips.items()
+        f'<th title="{escape(tip, quote=True)}">{escape(head)}</th>' for head, tip in tips.items()
     )
     styles = ["" if _is_text(column) else ' style="text-align:right"' for column in columns.values()]
     body = "".join(
         "<tr>"
         + "".join(f"<td{style}>{escape(cell)}</td>" for style, cell in zip(styles, row, strict=True))
         + "</tr>"
-        for row in zip(*_cells(table, columns).values(), strict=True)
+        for row in zip(*_cells(columns, meanings).values(), strict=True)
     )
     return (
-        f"<table><caption>{escape(_heading(table, columns))}</caption><thead><tr>{heads}</tr></thead>"
+        f"<table><caption>{escape(_heading(name, columns))}</caption><thead><tr>{heads}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
 
@@ -64,14 +64,14 @@ def _heading(table: str, columns: Columns) -> str:
     return f"{name}{plural(rows, 'row')} of {plural(len(columns), 'column')}{more}"
 
 
-def _cells(table: str, columns: Columns) -> dict[str, list[str]]:
+def _cells(columns: Columns, meanings: Mapping[str, Meaning]) -> dict[str, list[str]]:
     """The first rows of each column as people read them."""
     found = {}
     for name, column in columns.items():
         first = column[:SHOWN]
         values = (first.values() if isinstance(first, Words) else first).tolist()
         # Only what has a unit is grouped, since lines and places are names.
-        found[name] = [_cell(name, value, bool(meaning(table, name).unit)) for value in values]
+        found[name] = [_cell(name, value, bool(meanings[name].unit)) for value in values]
     return found
 
 

@@ -11,7 +11,8 @@ from rcv_py.api import frames, show
 from rcv_py.api.errors import NoColumn, NoRow, UnequalColumns, noted
 from rcv_py.export.meanings import Meaning, meaning
 from rcv_py.export.table_files import valid_text
-from rcv_py.export.tables import Column, Words
+from rcv_py.export.tables import Column
+from rcv_py.results.table import Spec, Words
 
 if TYPE_CHECKING:
     import pandas
@@ -32,9 +33,10 @@ class Table(dict[str, np.ndarray | Words]):
     `pandas.DataFrame(table)`, `polars.DataFrame(table)` and what reads Arrow take it as it is.
     """
 
-    def __init__(self, columns: Mapping[str, Column], name: str = "") -> None:
+    def __init__(self, columns: Mapping[str, Column], name: str = "", spec: Spec | None = None) -> None:
         super().__init__({key: _frozen(column) for key, column in columns.items()})
         self._texts: dict[str, np.ndarray] = {}  # columns of texts that were read
+        self._spec = spec  # that declares the columns, None: `meanings` has them
         self.name = name  # which of the tables of the reference it is, "" if it is none
         lengths = {len(column) for column in super().values()}
         if len(lengths) > 1:
@@ -70,7 +72,7 @@ class Table(dict[str, np.ndarray | Words]):
         if isinstance(key, int | np.integer):
             return self.row(int(key))
         if not isinstance(key, slice | np.ndarray) and len(key) and all(isinstance(one, str) for one in key):
-            return Table({str(one): self.raw(str(one)) for one in key}, self.name)
+            return Table({str(one): self.raw(str(one)) for one in key}, self.name, self._spec)
         return self._at(key)  # type: ignore[arg-type]
 
     def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
@@ -120,7 +122,7 @@ class Table(dict[str, np.ndarray | Words]):
     @property
     def meanings(self) -> dict[str, Meaning]:
         """Unit and meaning of each column."""
-        return {name: meaning(self.name, name) for name in self}
+        return {name: meaning(self.name, name, self._spec) for name in self}
 
     def row(self, number: int) -> dict[str, Any]:
         """Return one row as plain values; negative numbers count from the end.  Raises NoRow."""
@@ -188,12 +190,12 @@ class Table(dict[str, np.ndarray | Words]):
             total = np.zeros(len(first), dtype=np.float64 if values.dtype.kind == "f" else np.int64)
             np.add.at(total, group, values)
             found[name] = total
-        return Table(found, self.name)
+        return Table(found, self.name, self._spec)
 
     def _at(self, rows: Rows) -> Table:
         if not isinstance(rows, slice):
             rows = np.asarray(rows) if len(rows) else np.zeros(0, dtype=np.int64)
-        return Table({name: column[rows] for name, column in self._raw().items()}, self.name)
+        return Table({name: column[rows] for name, column in self._raw().items()}, self.name, self._spec)
 
     # -- for others ---------------------------------------------------------------------------------------
 
@@ -207,17 +209,17 @@ class Table(dict[str, np.ndarray | Words]):
 
     def to_arrow(self) -> pyarrow.Table:
         """Return a copy as a table of Arrow, texts that repeat as dictionaries; MissingPackage without it."""
-        return frames.to_arrow(self._raw(), self.name)
+        return frames.to_arrow(self._raw(), self.meanings, self.name)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return a stream of Arrow, as its PyCapsule interface wants it; MissingPackage without pyarrow."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        return show.text(self.name, self._raw())
+        return show.text(self.name, self._raw(), self.meanings)
 
     def _repr_html_(self) -> str:
-        return show.html(self.name, self._raw())
+        return show.html(self.name, self._raw(), self.meanings)
 
     # -- a dictionary that never changes ------------------------------------------------------------------
 
@@ -253,7 +255,7 @@ def joined(tables: Sequence[Table]) -> Table:
         words = [part for part in parts if isinstance(part, Words)]
         arrays = [part for part in parts if isinstance(part, np.ndarray)]
         found[name] = _joined_words(words) if words else np.concatenate(arrays)
-    return Table(found, tables[0].name)
+    return Table(found, tables[0].name, tables[0]._spec)
 
 
 def _joined_words(parts: Sequence[Words]) -> Words:

@@ -17,10 +17,11 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import csv_cell, encodable
 from rcv_py.base.whole_files import whole_file, whole_path
-from rcv_py.export.meanings import meaning
-from rcv_py.export.tables import TABLES, Column, Columns, Words
+from rcv_py.export.meanings import Meaning, meaning
+from rcv_py.export.tables import TABLES, Column, Columns
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.results.table import Words
 
 FORMATS = ("csv", "parquet")
 STAGE = "Writing tables"
@@ -152,7 +153,8 @@ class _Parquet:
         self.rows = 0
 
     def write(self, columns: Columns) -> None:
-        table = arrow_table(self._arrow, columns, self._name, self._capture)
+        meanings = {name: meaning(self._name, name) for name in columns}
+        table = arrow_table(self._arrow, columns, meanings, self._name, self._capture)
         if self._writer is None:
             self._writer = self._arrow.parquet.ParquetWriter(self._path, table.schema)
             self._stack.callback(self._writer.close)
@@ -165,7 +167,9 @@ class _Parquet:
             self._writer.close()
 
 
-def arrow_table(arrow: Any, columns: Mapping[str, Column], name: str, capture: str = "") -> Any:
+def arrow_table(
+    arrow: Any, columns: Mapping[str, Column], meanings: Mapping[str, Meaning], name: str, capture: str = ""
+) -> Any:
     """Return a table of `arrow`, the package pyarrow; texts that repeat become dictionaries.
 
     Its metadata are names of table and capture and our version; those of a field its unit and meaning.
@@ -173,7 +177,7 @@ def arrow_table(arrow: Any, columns: Mapping[str, Column], name: str, capture: s
     arrays = [_arrow_column(arrow, column) for column in columns.values()]
     fields = []
     for column, array in zip(columns, arrays, strict=True):
-        unit, text = meaning(name, column)
+        unit, text = meanings[column]
         fields.append(arrow.field(column, array.type, metadata={"unit": unit, "meaning": text}))
     facts = {"rcv.capture": capture, "rcv.table": name, "rcv.version": __version__}
     return arrow.table(arrays, schema=arrow.schema(fields, metadata=facts))

@@ -26,7 +26,7 @@ from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell import ending
-from rcv_py.ui.shell.export_commands import WINDOW
+from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
 from rcv_py.work import apart
 

@@ -19,7 +19,7 @@ from rcv_py.analysis.compare import changes, costs
 from rcv_py.analysis.cost import listing, ranking
 from rcv_py.analysis.flame import flame_frames
 from rcv_py.analysis.flame.flame_layout import Order
-from rcv_py.analysis.iterations.loop_tables import MAKERS
+from rcv_py.results import loops
 from rcv_py.analysis.overview import library
 from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError, device, stalls, tables
 from rcv_py.api.wave_cache import in_order
@@ -112,7 +112,7 @@ def test_the_types_of_choices_are_what_is_known() -> None:
         ("flame", "metric"): tuple(flame_frames.METRICS),
         ("flame", "order"): tuple(order.value for order in Order),
         ("causes", "by"): stalls.CAUSES_BY,
-        ("loops", "show"): tuple(MAKERS),
+        ("loops", "show"): tuple(loops.TABLES),
         ("hidden_latency", "rule"): stalls.RULES,
         ("memory_latency", "rule"): stalls.RULES,
         ("occupancy_numbers", "by"): device.OCCUPANCY_BY,

@@ -13,7 +13,7 @@ import pytest
 
 from rcv_py import __version__
 from rcv_py.api import MissingPackage, RcvError, Table
-from rcv_py.export.tables import Words
+from rcv_py.results.table import Words
 
 TABLE = Table(
     {

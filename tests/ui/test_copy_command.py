@@ -194,7 +194,7 @@ def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
 
 def test_the_tree_of_places(shown: Any) -> None:
     panel = shown("explorer")
-    places = [place for place in panel.model.root.walk() if place is not panel.model.root]
+    places = [place for place in panel.tree.rows.root.walk() if place is not panel.tree.rows.root]
     assert told(printed(panel)["rows"], "name", "cost") == [(one.name, one.cost) for one in places[:FIRST]]
 
 
@@ -305,7 +305,7 @@ def test_rounds_of_a_loop(scope: int, app: App, shown: Any) -> None:
     rows = printed(panel)["rows"]
     assert len(rows) == len(panel.rows)
     assert len(rows) or scope == 2
-    assert cells(panel.table, "wave", "number", "cycles", "stall", "idle", "begin", "note") == told(
+    assert cells(panel.table, "wave", "iteration", "cycles", "stall", "idle", "begin", "note") == told(
         rows, "wave", "iteration", "cycles", "stall", "idle", "begin", "note"
     )
 
@@ -620,7 +620,7 @@ def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtB
 
     def leave() -> int:
         settle(made[-1], qtbot)
-        shown.append(not made[-1].window.workspace.docks["loops"].panel.is_asleep)
+        shown.append(not made[-1].window.workspace.docks["loops"].panel.visibility.is_asleep)
         return 0
 
     shown: list[bool] = []

@@ -218,9 +218,9 @@ def test_nothing_is_computed_for_a_panel_that_nobody_opened(
     ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
 ) -> None:
     panel = LatencyPanel(ui)
-    panel.allow_sleep()
+    panel.visibility.allow_sleep()
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    panel.allow_sleep()
+    panel.visibility.allow_sleep()
     open_in(trace(), [two_waves()])
     settled()
     assert ui.results.cell("hidden").value is None

@@ -82,7 +82,7 @@ class BoundClass:
         return self.numbers[0]
 
     def as_json(self) -> dict[str, object]:
-        """Plain values."""
+        """As plain values, for JSON."""
         return {
             "name": self.name,
             "sentence": self.sentence,

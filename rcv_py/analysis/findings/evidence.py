@@ -92,7 +92,7 @@ def worst_end_of(inputs: FindingInputs, ends: Sequence[int]) -> list[Evidence]:
 
 
 def token_of(inputs: FindingInputs, wave: Wave, row: int, text: str) -> Evidence:
-    """One execution."""
+    """A place: one execution of an instruction by a wave."""
     span = wave.tokens.span(row)
     line = int(wave.tokens.line[row])
     return Evidence(

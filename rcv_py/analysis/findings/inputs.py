@@ -198,7 +198,7 @@ class FindingInputs:
 
     @cached_property
     def skew(self) -> BarrierSkew:
-        """Barriers."""
+        """How far waves arrive apart at barriers."""
         return barrier_skew(self.trace, self.batches, self.rows)
 
     @cached_property

@@ -16,15 +16,14 @@ from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
 from rcv_py.analysis.findings.situation import Situation
 from rcv_py.analysis.findings.waiting import BOUND, situation, told
+from rcv_py.analysis.health.mapping import costliest_line
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
 
 AHEAD = 12  # instructions behind a wait in which a result has to be read to count as needed now
-COLLAPSED = 0.5  # of the cost on one source line that is no statement
 FEW = 8  # waits that are looked at
 _ZERO = re.compile(r"s_wait(?:cnt.*\b(?:vmcnt|lgkmcnt)\(0\)|_(?:load|ds|km|x)cnt 0x0\b)")
-_DECLARES = re.compile(r"\s*(@|def |class |__global__|extern )")
 
 
 def drain(inputs: FindingInputs) -> Iterator[Finding]:
@@ -142,33 +141,21 @@ def _is_redundant(code: CodeTable, wait: int, newest: int, older: list[int]) -> 
 
 def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
     """Costs that the debug information charges to a line that does nothing."""
-    trace, code = inputs.trace, inputs.trace.code
-    leaf = code.leaf
-    rows = np.flatnonzero((leaf >= 0) & ((code.latency > 0) | (code.hits > 0)))
-    whole = int(code.latency.sum())
-    if not len(rows) or not whole:
+    found = costliest_line(inputs.trace)
+    if found is None or not found.is_declaration:
         return
-    place = code.chain_file[leaf[rows]].astype(np.int64) << 32 | code.chain_line[leaf[rows]]
-    distinct, of = np.unique(place, return_inverse=True)
-    cost = np.bincount(of.reshape(-1), code.latency[rows])
-    best = int(np.argmax(cost))
-    file, line = int(distinct[best] >> 32), int(distinct[best] & 0xFFFFFFFF)
-    source = trace.sources[file]
-    text = source.lines[line - 1] if source.lines and 0 < line <= len(source.lines) else ""
-    if cost[best] < COLLAPSED * whole or not (_DECLARES.match(text) or not line):
-        return
-    name = f"{source.path}:{line}"
+    path = inputs.trace.sources[found.file].path
     yield Finding(
         name="source-collapse",
         title="Source mapping collapsed",
         cycles=0,
         is_upper_bound=False,
         share=0.0,
-        sentence=f"{percent(int(cost[best]), whole)} of the latency is mapped to line {line} of "
-        f"{source.path.rsplit('/', 1)[-1]} ({text.strip()[:60] or 'no line'}), one of "
-        f"{plural(len(distinct), 'line')}: the debug information, not the kernel, is the cause.",
+        sentence=f"{percent(found.cycles, found.total)} of the latency is mapped to line {found.line} of "
+        f"{path.rsplit('/', 1)[-1]} ({found.text.strip()[:60] or 'no line'}), one of "
+        f"{plural(found.lines, 'line')}: the debug information, not the kernel, is the cause.",
         remedy="Read costs by instruction, not by source line; build with line tables (-gline-tables-only) "
         "or a compiler that keeps locations of inlined calls, and record again.",
-        evidence=(Evidence("source", name, source=(file, line)),),
+        evidence=(Evidence("source", f"{path}:{found.line}", source=(found.file, found.line)),),
         rank=CAUTION,
     )

@@ -17,7 +17,7 @@ from rcv_py.analysis.health.capture_health import (
     verdict,
 )
 from rcv_py.analysis.health.input_yaml import input_yaml
-from rcv_py.analysis.health.twins import fingerprint
+from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.about import about

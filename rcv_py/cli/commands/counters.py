@@ -17,6 +17,7 @@ from rcv_py.analysis.counters.derived_counters import DerivedSet, derived_counte
 from rcv_py.analysis.counters.formula.definitions import MAX_TEXT, Definitions, read_definitions
 from rcv_py.analysis.counters.formula.errors import FormulaError
 from rcv_py.base.errors import UsageError
+from rcv_py.base.problems import Affects
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
@@ -109,7 +110,10 @@ def _say_none(arguments: Namespace, trace: Trace) -> int:
     elif arguments.csv:
         sys.stdout.write(csv_text(("name", "time", "value", "unit"), ()))
     else:
-        for line in (*map(str, trace.problems_for("counters")), *how_to_record(trace.gfxip).split("\n")):
+        for line in (
+            *map(str, trace.problems_about(Affects.COUNTERS)),
+            *how_to_record(trace.gfxip).split("\n"),
+        ):
             # A command stays on one line: cut in two, it could not be pasted.
             show = print if line.startswith("rocprofv3") else print_wrapped
             show(line)

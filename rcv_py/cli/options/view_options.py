@@ -45,12 +45,12 @@ def ordered(parser: argparse.ArgumentParser, default: str) -> None:
 
 
 def ascending(parser: argparse.ArgumentParser) -> None:
-    """Add `--ascending`."""
+    """Add the option `--ascending`."""
     parser.add_argument("--ascending", action="store_true", help="smallest first")
 
 
 def no_idle(parser: argparse.ArgumentParser) -> None:
-    """Add `--no-idle`."""
+    """Add the option `--no-idle`."""
     what = "do not charge the idle time in front of an instruction"
     parser.add_argument("--no-idle", action="store_true", help=what)
 
@@ -109,7 +109,7 @@ def waits(parser: argparse.ArgumentParser) -> None:
 
 
 def causes(parser: argparse.ArgumentParser) -> None:
-    """Line, order."""
+    """Add which line, and the order."""
     what = "only where this line is late or to blame"
     parser.add_argument("--line", type=count, metavar="N", help=what)
     ordered(parser, "stall and idle")
@@ -127,7 +127,7 @@ def loops(parser: argparse.ArgumentParser) -> None:
 
 
 def bubbles(parser: argparse.ArgumentParser) -> None:
-    """Order."""
+    """Add the order of rows."""
     ordered(parser, "cycles")
 
 
@@ -149,7 +149,7 @@ def latency(parser: argparse.ArgumentParser) -> None:
 
 
 def counters(parser: argparse.ArgumentParser) -> None:
-    """Which counters."""
+    """Add which counters are shown."""
     what = "only raw counters that count this SIMD"
     parser.add_argument("--simd", type=count, metavar="N", help=what)
     parser.add_argument("--only", action="append", metavar="NAME", help="only this counter; may be repeated")
@@ -177,7 +177,7 @@ def events(parser: argparse.ArgumentParser) -> None:
 
 
 def occupancy(parser: argparse.ArgumentParser) -> None:
-    """Which curves."""
+    """Add which curves are shown."""
     what = "only waves of a shader engine"
     parser.add_argument("--se", type=count, metavar="N", help=what)
     parser.add_argument("--only", action="append", metavar="NAME", help="only this row; may be repeated")

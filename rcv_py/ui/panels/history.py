@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QVBoxLayout
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -50,7 +49,7 @@ class HistoryPanel(Panel):
         around = QVBoxLayout(self)
         around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(self.empty)
-        self._soon = Coalesce(self, self._update)
+        self._soon = self.coalesced(self._update)
         for cell in (ui.session.trace, ui.session.visited, ui.session.bookmarks):
             cell.watch(self._soon.ask)
         self._update()

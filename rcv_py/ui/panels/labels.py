@@ -44,7 +44,7 @@ class LabelsPanel(Panel):
         if trace is None:
             self._take(())
             return
-        self.ui.tasks.run(self, lambda: labels(trace.code), only_for(self.session, self._take))
+        self.run_job(lambda: labels(trace.code), only_for(self.session, self._take))
 
     def _take(self, found: tuple[Label, ...]) -> None:
         self.labels = found

@@ -7,7 +7,6 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QVBoxLayout
 
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -43,7 +42,7 @@ class ProblemsPanel(Panel):
         around = QVBoxLayout(self)
         around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(self.empty)
-        self._soon = Coalesce(self, self._update)
+        self._soon = self.coalesced(self._update)
         ui.session.problems.watch(self._soon.ask)
         ui.session.trace.watch(self._soon.ask)
         self._update()

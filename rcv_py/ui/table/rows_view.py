@@ -105,7 +105,7 @@ class RowsView(QTableView):
 
     @property
     def header(self) -> TableHeader:
-        """The header."""
+        """The header above the rows."""
         header = self.horizontalHeader()
         assert isinstance(header, TableHeader)
         return header

@@ -99,7 +99,7 @@ class BubblesPanel(Panel):
     def _want(self) -> None:
         trace = self.session.trace.value
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want("bubbles", self)
+            self.want_result("bubbles")
 
     def _more_waves(self) -> None:
         if self.found is None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.cost.place_text import place_text
+from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.base.text import count, known_percent
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
@@ -17,10 +17,10 @@ from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
-from rcv_py.ui.panels.causes.tree import BAR, IDLE, SHARE, STALL, TIMES, CauseNode, cause_nodes
-from rcv_py.ui.panels.causes.view import CauseTree, cause_colour
+from rcv_py.ui.panels.causes.tree import CauseNode, CauseRows, cause_colour, cause_nodes
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.tree_table import TreeTable
 from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
 NO_WAVES = (
@@ -32,7 +32,7 @@ NOTHING = "No wave ever stalled or idled."
 UNREAD = "No wave could be read, so nothing is known about stalls. Problems says why."
 NOT_SELECTED = "No line is selected. Click an instruction, or show all lines."
 RESULT = "attribution"
-SORTED = {BAR: "cycles", STALL: "stall", SHARE: "stall", IDLE: "idle", TIMES: "count"}
+SORTED = command_text.same("stall", "idle", bar="cycles", share="stall", times="count")
 
 
 @panel(
@@ -48,7 +48,12 @@ class CausesPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.table: Attribution | None = None
-        self.tree = CauseTree(ui.theme, lambda: ui.settings["isa.bar_scale"])
+        self.tree = TreeTable(
+            CauseRows(ui.theme).tree(),
+            lambda: ui.settings["isa.bar_scale"],
+            sort="bar",
+            yields=dict.fromkeys(("source", "times", "idle", "bar"), 260),
+        )
         self.tree.setAccessibleName("Causes of stalled and idle cycles, with instructions to blame")
         self.legend, self.note = Legend(), PlainLabel()
         self.only = QCheckBox("Selected line only")
@@ -94,7 +99,9 @@ class CausesPanel(Panel):
         ui.settings.cell("isa.bar_scale").watch(self._restyle)
         ui.theme.changed.connect(self._restyle)
         tree.chosen.connect(self._go)
-        tree.hovered.connect(lambda line: session.hover.set(None if line < 0 else Hover(line=line)))
+        tree.hovered.connect(
+            lambda node: session.hover.set(None if node is None or node.line < 0 else Hover(line=node.line))
+        )
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -107,7 +114,7 @@ class CausesPanel(Panel):
     def _want(self) -> None:
         trace = self.session.trace.value
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want(RESULT, self)
+            self.want_result(RESULT)
 
     def _take(self) -> None:
         self.table = self.ui.results.cell(RESULT).value
@@ -128,7 +135,7 @@ class CausesPanel(Panel):
             if self.table is table:
                 self._put(root, is_filtered=line is not None)
 
-        self.ui.tasks.run(self, lambda: cause_nodes(table, line), only_for(self.session, take))
+        self.run_job(lambda: cause_nodes(table, line), only_for(self.session, take))
 
     def _put(self, root: CauseNode, *, is_filtered: bool) -> None:
         table = self.table
@@ -136,7 +143,8 @@ class CausesPanel(Panel):
         if is_filtered and not root.children:
             line = self.session.selection.value.line
             self.empty.say(f"Line {line} never stalled or idled, and made nothing else late.")
-        self.tree.show_tree(self.session.trace.value, root, table.total_stall, is_all_open=is_filtered)
+        rows = CauseRows(self.ui.theme, self.session.trace.value, table.total_stall)
+        self.tree.show_tree(rows.tree(root), is_all_open=is_filtered)
         self.note.setText(self._note(table))
         self.assumption.setText(table.assumption)
         self._restyle()
@@ -172,16 +180,15 @@ class CausesPanel(Panel):
         if self.table is not None and self.only.isChecked():
             self._show()
 
-    def _go(self, line: int) -> None:
-        if line != self.session.selection.value.line:
-            self.session.select_line(line)
+    def _go(self, node: CauseNode) -> None:
+        if node.line >= 0 and node.line != self.session.selection.value.line:
+            self.session.select_line(node.line)
 
     # -- what the shell asks ------------------------------------------------------------------------
 
     def command_line(self) -> command_text.Words | None:
         """The causes, with late instructions and those to blame."""
-        column, order = self.tree.rows.sorting
-        order = command_text.sorted_by(SORTED[column], order) if column in SORTED else ()
+        order = command_text.sorting(self.tree.rows, SORTED)
         of = command_text.only_line(self.session, self.only.isChecked())
         return command_text.rcv(self.session, "causes", *of, *order, "--top=0")
 
@@ -217,9 +224,7 @@ class CausesPanel(Panel):
         trace = self.session.trace.value
         if trace is None or line < 0:
             return "", "", ""
-        chain = trace.code.chain(line)
-        place = place_text(trace.sources, *chain[0], full=True) if chain else ""
-        return line, trace.code.text[line], place
+        return line, trace.code.text[line], known_place(trace, line, full=True)
 
     def save_state(self) -> dict[str, Any]:
         """Order and filter."""

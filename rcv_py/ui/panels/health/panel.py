@@ -94,7 +94,7 @@ class HealthPanel(Panel):
         self._show_cards(())
         self.empty.say(reason(None, "health", FINE) if trace is None else LOOKING)
         if trace is not None:
-            self.ui.results.want("health", self)
+            self.want_result("health")
 
     def _take(self) -> None:
         notes = self.ui.results.cell("health").value

@@ -137,9 +137,9 @@ class LatencyPanel(Panel):
     def _want(self) -> None:
         if self.session.trace.value is None or self._why_not():
             return
-        self.ui.results.want(self._name(), self)
+        self.want_result(self._name())
         if self.is_memory:
-            self.ui.results.want(WAITS, self)
+            self.want_result(WAITS)
 
     def _name(self) -> str:
         choice = self.session.choice

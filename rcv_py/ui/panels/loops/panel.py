@@ -13,15 +13,16 @@ from rcv_py.analysis.iterations.phases import PHASES
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
+from rcv_py.results.loops import ITERATIONS, iteration_table, iterations_of, loop_table
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import tooltip
-from rcv_py.ui.panels.loops.columns import chosen_rows, iteration_columns, loop_columns, stack_of
-from rcv_py.ui.panels.loops.iteration_strip import IterationStrip, color_of
+from rcv_py.ui.panels.loops.iteration_strip import IterationStrip, color_of, stack_of
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.result_columns import result_columns, sort_names
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
@@ -34,7 +35,6 @@ READING = "Loops are shown as soon as waves are read."
 UNREAD = "No wave could be read, so nothing is known about loops. Problems says why."
 NO_LOOP = "No wave that counts jumped back to an instruction it had run: no loop, or one iteration of each."
 ALL, SELECTED, OUTLIERS = range(3)
-SORTED = command_text.same("wave", "cycles", "stall", "idle", "begin", "note", number="iteration")
 SCOPES = ("All waves", "Selected wave", "Outliers")
 
 
@@ -125,7 +125,7 @@ class LoopsPanel(Panel):
     def _want(self) -> None:
         trace = self.session.trace.value
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want("loops", self)
+            self.want_result("loops")
 
     def _more_waves(self) -> None:
         if self.summary is None:
@@ -142,7 +142,7 @@ class LoopsPanel(Panel):
         if trace is None or self.summary is None:
             return
         table = self.summary.found.table
-        self.loops.show_columns(loop_columns(trace, table))
+        self.loops.show_columns(result_columns(loop_table(trace, table), trace))
         same = [i for i in range(len(table)) if (int(table.head[i]), int(table.branch[i])) == chosen]
         self._loop = same[0] if same else max(0, table.dominant)
         self.loops.set_current(self._loop)
@@ -187,10 +187,11 @@ class LoopsPanel(Panel):
             return
         found = summary.found
         self.rows = self._chosen()
-        self.table.show_columns(iteration_columns(trace, found, self.rows))
+        rows = iteration_table(trace, found, self.rows, has_note=True)
+        self.table.show_columns(result_columns(rows, trace))
         one = found.iterations
         names = tuple(
-            f"{trace.waves.id(int(one.wave[i]))}, round {one.number[i]}" for i in self.rows.tolist()
+            f"{trace.waves.id(int(one.wave[i]))}, iteration {one.number[i]}" for i in self.rows.tolist()
         )
         cycles, order = stack_of(found, self.rows)
         self.strip.show_stacks(cycles, order, np.isin(self.rows, found.outliers), names)
@@ -215,7 +216,7 @@ class LoopsPanel(Panel):
         wave = self.session.selection.value.wave
         row = trace.waves.row(wave) if trace is not None and wave is not None else None
         is_all = self.scope.currentIndex() == ALL
-        return chosen_rows(found, self._loop, None if is_all else (-1 if row is None else row))
+        return iterations_of(found, self._loop, None if is_all else (-1 if row is None else row))
 
     def _show_legend(self) -> None:
         if self.summary is None:
@@ -291,9 +292,8 @@ class LoopsPanel(Panel):
             f"--loop={pair[0]}:{pair[1]}",
             *scope.get(self.scope.currentIndex(), ()),
         )
-        return command_text.rcv(
-            self.session, "loops", *which, *command_text.sorting(self.table.table, SORTED), "--top=0"
-        )
+        order = command_text.sorting(self.table.table, sort_names(ITERATIONS))
+        return command_text.rcv(self.session, "loops", *which, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
         """The iterations that are shown."""

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged, cost_job, only_for
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -41,8 +40,8 @@ class TopLinesPanel(Panel):
         self.scope = QComboBox(toolTip="Which files are ranked.")
         self.scope.setAccessibleName("Which files are ranked")
         self.scope.addItems(["All files", "Selected file"])
-        self._wanted = Coalesce(self, self._compute)
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
         self._lay_out()
         self.view.chosen.connect(self._go)
         self.view.hovered.connect(self._tell_hover)
@@ -114,7 +113,7 @@ class TopLinesPanel(Panel):
             cost = charged(job(), idle)
             return source_ranking(trace, cost, how, file) if has_sources else code_ranking(trace, cost)
 
-        self.ui.tasks.run(self, ranking, only_for(self.session, self._take))
+        self.run_job(ranking, only_for(self.session, self._take))
 
     def _take(self, ranking: Ranking) -> None:
         self._stream.finished()

@@ -99,7 +99,7 @@ class TriagePanel(Panel):
 
     def _want(self) -> None:
         if self.session.trace.value is not None:
-            self.ui.results.want(RESULT, self)
+            self.want_result(RESULT)
 
     def _take(self) -> None:
         self.found = self.ui.results.cell(RESULT).value

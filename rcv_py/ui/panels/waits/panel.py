@@ -9,32 +9,20 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from rcv_py.analysis.cost.hotspot import counted_rows
-from rcv_py.analysis.cost.place_text import beside, place_text
+from rcv_py.analysis.cost.place_text import beside, known_place
 from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_TEXT
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
-from rcv_py.ui.panels.waits.view import WaitTree
+from rcv_py.ui.panels.waits.tree import WaitNode, WaitRows, kinds_of, only_about, wait_nodes
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.wait_tree import (
-    BAR,
-    NAME,
-    SHARE,
-    SOURCE,
-    STALL,
-    TIMES,
-    WaitNode,
-    kinds_of,
-    only_about,
-    wait_nodes,
-)
+from rcv_py.ui.table.tree_table import TreeTable
 from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
 NO_WAVES = (
@@ -47,7 +35,7 @@ NO_WAITS = "No wave ran a wait for memory, LDS or messages."
 NOT_SELECTED = "No line is selected. Click an instruction, or show all waits."
 OUT_OF_RANGE = "No wave that was read touches the clock range. Reset the range in the Wave panel to see all."
 STREAM_MS = 800
-SORTED = {NAME: "text", BAR: "stall", STALL: "stall", SHARE: "share", TIMES: "hits", SOURCE: "source"}
+SORTED = command_text.same("stall", "share", "source", name="text", bar="stall", times="hits")
 
 Answer = tuple[WaitSummary, WaitNode]
 
@@ -65,12 +53,18 @@ class WaitsPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.summary: WaitSummary | None = None
-        self._whole = WaitNode(-1, 0, 0, 0)
-        self.tree = WaitTree(ui.theme, lambda: ui.settings["isa.bar_scale"])
+        self._whole = WaitNode()
+        self.tree = TreeTable(
+            WaitRows(ui.theme).tree(),
+            lambda: ui.settings["isa.bar_scale"],
+            sort="stall",
+            yields=dict.fromkeys(("p90", "source", "share", "bar"), 240),
+        )
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.tree.setAccessibleName("Waits by stall, each with what it waited for")
         self.legend, self.note = Legend(), PlainLabel()
         self.only = QCheckBox("Selected line only")
-        self._ranged = Coalesce(self, self._compute_range, STREAM_MS)
+        self._ranged = self.coalesced(self._compute_range, STREAM_MS)
         self._lay_out()
         self._watch()
         self._open()
@@ -105,8 +99,8 @@ class WaitsPanel(Panel):
         ui.results.cell("waits").watch(self._shared)
         ui.settings.cell("isa.bar_scale").watch(self._restyle)
         ui.theme.changed.connect(self._restyle)
-        tree.chosen.connect(self._go)
-        tree.hovered.connect(lambda line: session.hover.set(None if line < 0 else Hover(line=line)))
+        tree.chosen.connect(lambda node: self._go(node.line))
+        tree.hovered.connect(lambda node: session.hover.set(None if node is None else Hover(line=node.line)))
         tree.customContextMenuRequested.connect(self._open_menu)
 
     # -- computing ----------------------------------------------------------------------------------
@@ -114,18 +108,16 @@ class WaitsPanel(Panel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self._ranged.reset()
-        self.summary, self._whole = None, WaitNode(-1, 0, 0, 0)
+        self.summary, self._whole = None, WaitNode()
         self.tree.forget()
         if trace is not None and len(trace.waves) and len(trace.code):
-            self.ui.results.want("waits", self)
+            self.want_result("waits")
         self._show()
 
     def _shared(self) -> None:
         summary = self.ui.results.cell("waits").value
         if summary is not None and self.session.clock_range.value is None:
-            self.ui.tasks.run(
-                self, lambda: (summary, wait_nodes(summary)), only_for(self.session, self._take)
-            )
+            self.run_job(lambda: (summary, wait_nodes(summary)), only_for(self.session, self._take))
 
     def _range_changed(self) -> None:
         if self.session.clock_range.value is None:
@@ -151,7 +143,7 @@ class WaitsPanel(Panel):
             summary = wait_summary(trace, batches, inside if own is None else own & inside)
             return summary, wait_nodes(summary)
 
-        self.ui.tasks.run(self, job, only_for(self.session, self._take))
+        self.run_job(job, only_for(self.session, self._take))
 
     def _take(self, answer: Answer) -> None:
         self._ranged.finished()
@@ -170,10 +162,10 @@ class WaitsPanel(Panel):
         line = self.session.selection.value.line
         is_filtered = self.only.isChecked() and line is not None
         root = only_about(self._whole, line) if is_filtered and line is not None else self._whole
-        self.tree.show_tree(trace, root, is_all_open=is_filtered)
+        self.tree.show_tree(WaitRows(self.ui.theme, trace).tree(root), is_all_open=is_filtered)
         self.note.setText(self._note(summary))
         self._restyle()
-        self.tree.mark(line)
+        self._mark(line)
 
     def _why_empty(self) -> str:
         trace, summary = self.session.trace.value, self.summary
@@ -220,7 +212,18 @@ class WaitsPanel(Panel):
         if self.summary is not None and self.only.isChecked():
             self._show()
         elif self.summary is not None:
-            self.tree.mark(self.session.selection.value.line)
+            self._mark(self.session.selection.value.line)
+
+    def _mark(self, line: int | None) -> None:
+        """Make a row of the selected line the current one; one that is about it already stays."""
+        here = self.tree.currentIndex()
+        if not here.isValid() or self.tree.rows.node(here).line != line:
+            self.tree.mark(self._row_of(line))
+
+    def _row_of(self, line: int | None) -> WaitNode | None:
+        waits, tree = self.tree.rows.root.children, self.tree
+        shown = [one for wait in waits if tree.isExpanded(tree.rows.index_of(wait)) for one in wait.children]
+        return next((node for node in (*waits, *shown) if node.line == line), None)
 
     def _go(self, line: int) -> None:
         if line != self.session.selection.value.line:
@@ -232,7 +235,7 @@ class WaitsPanel(Panel):
             return
         node = self.tree.rows.node(index)
         wait = node if node.is_wait or node.parent is None else node.parent
-        tip = self.tree.rows.tip(node)
+        tip = self.tree.rows.tree.tip(node)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Go there", lambda: self._go(node.line))
@@ -252,8 +255,7 @@ class WaitsPanel(Panel):
 
     def command_line(self) -> command_text.Words | None:
         """The waits, with what each waited for."""
-        column, order = self.tree.rows.sorting
-        order = command_text.sorted_by(SORTED[column], order) if column in SORTED else ()
+        order = command_text.sorting(self.tree.rows, SORTED)
         of = command_text.only_line(self.session, self.only.isChecked())
         return command_text.rcv(
             self.session, "waits", *of, *command_text.clock(self.session), *order, "--top=0"
@@ -274,8 +276,7 @@ class WaitsPanel(Panel):
             head = (wait.line, text[wait.line], wait.times, wait.stall)
             for one in wait.children:
                 numbers = (one.median, one.p90) if one.exact else ("", "")
-                chain = trace.code.chain(one.line)
-                source = place_text(trace.sources, *chain[0], full=True) if chain else ""
+                source = known_place(trace, one.line, full=True)
                 yield (*head, one.line, text[one.line], one.times, one.stall, one.exact, *numbers, source)
             if not wait.children:
                 yield (*head, "", "", 0, 0, 0, "", "", "")

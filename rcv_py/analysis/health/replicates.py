@@ -1,4 +1,4 @@
-"""Two captures of the same instructions: what differs between them is noise, and a smaller effect is none."""
+"""Two captures of the same instructions: what differs is noise, and no smaller effect can be concluded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineCosts:
-    """What a comparison of twins needs of a code table, one row a code line, int64."""
+    """What a comparison of replicates needs of a code table, one row a code line, int64."""
 
     hits: np.ndarray
     latency: np.ndarray  # cycles
@@ -24,7 +24,7 @@ class LineCosts:
 
 
 @dataclass(frozen=True, slots=True)
-class TwinNoise:
+class ReplicateNoise:
     """How much two captures of the same instructions differ."""
 
     lines: int  # that ran in both
@@ -46,7 +46,7 @@ def line_costs(code: CodeTable) -> LineCosts:
     return LineCosts(code.hits[rows], code.latency[rows], code.stall[rows])
 
 
-def twin_noise(first: LineCosts, second: LineCosts) -> TwinNoise | None:
+def replicate_noise(first: LineCosts, second: LineCosts) -> ReplicateNoise | None:
     """Return how much they differ; None if no line ran in both, or if they have different lengths.
 
     Latencies are divided by executions, so it does not matter how many waves were traced; lines weigh as
@@ -60,7 +60,7 @@ def twin_noise(first: LineCosts, second: LineCosts) -> TwinNoise | None:
         return None
     hits = first.hits[both].astype(np.float64)
     change = second.latency[both] / second.hits[both] - first.latency[both] / hits
-    return TwinNoise(
+    return ReplicateNoise(
         int(np.count_nonzero(both)),
         float((hits * np.abs(change)).sum() / whole),
         float((hits * change).sum() / whole),
@@ -73,18 +73,18 @@ def _stall(costs: LineCosts) -> float:
     return float(costs.stall.sum() / max(1, int(costs.latency.sum())))
 
 
-def twin(trace: Trace, other: Trace | None) -> HealthNote | None:
-    """Tell the noise floor if `other` holds the same instructions."""
+def replicate(trace: Trace, other: Trace | None) -> HealthNote | None:
+    """Return the noise floor if `other` holds the same instructions."""
     if other is None or not len(trace.code) or fingerprint(trace.code) != fingerprint(other.code):
         return None
-    noise = twin_noise(line_costs(trace.code), line_costs(other.code))
+    noise = replicate_noise(line_costs(trace.code), line_costs(other.code))
     if noise is None:
         return None
     return HealthNote(
-        "twin",
-        Severity.INFO,
-        f"A twin differs by {percent(noise.per_hit, 1)} of the latency per execution",
-        (
+        name="twin",
+        severity=Severity.INFO,
+        title=f"A twin differs by {percent(noise.per_hit, 1)} of the latency per execution",
+        evidence=(
             Measured("twin", other.name, other.name),
             Measured("instructions that ran in both", noise.lines, count(noise.lines)),
             Measured("difference per execution", noise.per_hit, percent(noise.per_hit, 1)),
@@ -96,6 +96,8 @@ def twin(trace: Trace, other: Trace | None) -> HealthNote | None:
                 f"{percent(noise.stall[0], 1)} here, {percent(noise.stall[1], 1)} there",
             ),
         ),
-        "The instructions are the same, so a change of that size between two versions shows nothing.",
-        "Compare per execution, and count only what is larger than between twins.",
+        consequence=(
+            "The instructions are the same, so a change of that size between two versions shows nothing."
+        ),
+        remedy="Compare per execution, and count only what is larger than between twins.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import plural
 from rcv_py.formats.uiout import occupancy
 from rcv_py.formats.uiout.folder import CODE, INDEX, Listing
@@ -14,14 +14,10 @@ from rcv_py.model.device import HardwareEvents
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.waves import WaveIndex
 
-TIMELINES = ("compute_unit", "utilization", "wave_states")
-_OF_TIMES = (*TIMELINES, "hotspot", "wave_picker", "distribution", "waits", "latency")
-_OF_WAVES = (*_OF_TIMES, "token_details")
-_OF_CODE = ("isa", "explorer", "top_lines", "source", "labels", "search")
 _LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
 
 
-def doubts(
+def diagnostics(
     files: Listing,
     index: Index,
     code: CodeTable,
@@ -43,7 +39,7 @@ def doubts(
                 occupancy.FILE,
                 f"{occupancy.FILE} is missing: what ran on the other compute units is not known.",
                 "Copy the whole capture folder, or decode again.",
-                ("global_timeline", "occupancy", "dispatches"),
+                (Affects.OCCUPANCY,),
             )
         )
     return found
@@ -59,7 +55,7 @@ def _no_waves(code: CodeTable, waves: WaveIndex, is_sampled: bool) -> list[Probl
                 INDEX,
                 "This capture holds PC samples and no thread trace: there are no waves and no times.",
                 "Read the ISA listing, the sources and the summary; record with --att for timelines.",
-                (*_OF_TIMES, "global_timeline", "overview", "occupancy", "dispatches"),
+                (Affects.WAVES, Affects.OCCUPANCY),
             )
         ]
     return [
@@ -68,7 +64,7 @@ def _no_waves(code: CodeTable, waves: WaveIndex, is_sampled: bool) -> list[Probl
             INDEX,
             "No wave ran on the traced compute unit, so there are no instructions to show.",
             "Choose another --att-target-cu, more engines in --att-shader-engine-mask, or a larger grid.",
-            (*_OF_WAVES, "overview", *(() if len(code) else _OF_CODE)),
+            (Affects.WAVES,) if len(code) else (Affects.WAVES, Affects.CODE),
         )
     ]
 
@@ -82,7 +78,7 @@ def _no_sources(code: CodeTable) -> list[Problem]:
             CODE,
             "No instruction has a source line: the kernel was built without debug information.",
             "Build with -g (hipcc), or keep line information on in the compiler that made the kernel.",
-            ("source", "explorer", "top_lines"),
+            (Affects.SOURCE_LINES,),
         )
     ]
 
@@ -98,7 +94,7 @@ def _lost_files(waves: WaveIndex) -> list[Problem]:
             name,
             f"Wave files that are missing or empty: {len(lost):,} of {len(waves):,}, such as {name}.",
             "Copy the whole capture folder; the other waves are shown.",
-            _OF_WAVES if len(lost) == len(waves) else (),
+            (Affects.WAVES,) if len(lost) == len(waves) else (),
         )
     ]
 

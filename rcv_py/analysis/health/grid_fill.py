@@ -9,7 +9,7 @@ import numpy as np
 from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
 from rcv_py.analysis.device.occupancy_curves import SIMDS, OccupancyNumbers, occupancy_numbers, slots_of_simd
 from rcv_py.analysis.health.note import HealthNote, Measured
-from rcv_py.analysis.health.places import main_kernel, unit_key
+from rcv_py.analysis.health.traced_units import main_kernel, unit_key
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent
 from rcv_py.model.trace import Trace
@@ -20,7 +20,7 @@ HALF_FULL = 0.5  # of the slots: below, another wave could have hidden latency
 
 
 @dataclass(frozen=True, slots=True)
-class Filling:
+class GridFill:
     """How the waves of the traced kernel filled the compute units on which any of them ran."""
 
     waves: int
@@ -38,7 +38,7 @@ class Filling:
         return self.waves > 0 and self.numbers.peak >= self.waves
 
 
-def filling(trace: Trace) -> Filling | None:
+def grid_fill(trace: Trace) -> GridFill | None:
     """Return how full the machine was; None without waves."""
     lives = residencies(trace.occupancy)
     own = np.flatnonzero(lives.kernel == main_kernel(trace, lives))
@@ -54,7 +54,7 @@ def filling(trace: Trace) -> Filling | None:
     span = max(1, numbers.end - numbers.begin)
     busy = [int((np.diff(one.time) * (one.waves[:-1] > 0)).sum()) / span for one in curves.values()]
     area = np.array([one.area for one in curves.values()], dtype=np.float64)
-    return Filling(
+    return GridFill(
         len(own),
         len(names),
         len(np.unique(chosen.se)),
@@ -72,16 +72,16 @@ def _only(lives: Residencies, rows: np.ndarray) -> Residencies:
 
 def underfilled(trace: Trace) -> HealthNote | None:
     """Say so if the whole grid was resident at once and left most places empty."""
-    found = filling(trace)
+    found = grid_fill(trace)
     if found is None or not found.is_one_round or not found.slots:
         return None
     if found.numbers.peak > HALF_FULL * found.slots:
         return None
     return HealthNote(
-        "grid",
-        Severity.INFO,
-        "The whole grid was resident at once and under-fills the device",
-        (
+        name="grid",
+        severity=Severity.INFO,
+        title="The whole grid was resident at once and under-fills the device",
+        evidence=(
             Measured("waves", found.waves, f"{count(found.waves)}, all resident at a time"),
             Measured(
                 "places on the compute units they used",
@@ -95,15 +95,19 @@ def underfilled(trace: Trace) -> HealthNote | None:
             ),
             Measured("most waves on one", found.most_of_unit, count(found.most_of_unit)),
         ),
-        "There was no second round of workgroups: fewer waves hide latency, and duration is that of the "
-        "slowest workgroup.  Registers or LDS may limit it too; the record does not tell.",
-        "To judge the kernel rather than the launch, record a larger problem, or split the work finer.",
+        consequence=(
+            "There was no second round of workgroups: fewer waves hide latency, and duration is that of the "
+            "slowest workgroup.  Registers or LDS may limit it too; the record does not tell."
+        ),
+        remedy=(
+            "To judge the kernel rather than the launch, record a larger problem, or split the work finer."
+        ),
     )
 
 
 def tail(trace: Trace) -> HealthNote | None:
     """Say so if much of the time passed with few waves."""
-    found = filling(trace)
+    found = grid_fill(trace)
     if found is None or found.numbers.tail < LONG_TAIL:
         return None
     numbers = found.numbers
@@ -123,10 +127,15 @@ def tail(trace: Trace) -> HealthNote | None:
         spread = "standard deviation over mean of wave-cycles by compute unit"
         evidence.append(Measured("unevenness", found.variation, f"{found.variation:.2f} ({spread})"))
     return HealthNote(
-        "tail",
-        Severity.INFO,
-        "Much of the time passed with at most half of the peak resident",
-        tuple(evidence),
-        "Stall in the tail is that of a nearly empty machine: shares of the whole mix it with the full one.",
-        "Compare a time range before the tail with the whole; more or evener workgroups shorten the tail.",
+        name="tail",
+        severity=Severity.INFO,
+        title="Much of the time passed with at most half of the peak resident",
+        evidence=tuple(evidence),
+        consequence=(
+            "Stall in the tail is that of a nearly empty machine: shares of the whole mix it with the full "
+            "one."
+        ),
+        remedy=(
+            "Compare a time range before the tail with the whole; more or evener workgroups shorten the tail."
+        ),
     )
