@@ -7,7 +7,7 @@ from typing import Any
 
 from rcv_py.analysis.compare.changes import Change, changes
 from rcv_py.analysis.compare.compare import Comparison
-from rcv_py.analysis.findings.find import findings
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import (
     CHECKED,

@@ -19,13 +19,13 @@ from rcv_py.analysis.compare import changes, costs
 from rcv_py.analysis.cost import listing, ranking
 from rcv_py.analysis.flame import flame_frames
 from rcv_py.analysis.flame.flame_layout import Order
-from rcv_py.results import loops
 from rcv_py.analysis.overview import library
 from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError, device, stalls, tables
 from rcv_py.api.wave_cache import in_order
 from rcv_py.export.table_files import FORMATS
 from rcv_py.export.tables import TABLES
 from rcv_py.formats.open import open_trace
+from rcv_py.results import loops
 from rcv_py.work.load import load_all
 from tests.api.calls import call_all, every_call
 

@@ -181,9 +181,6 @@ def test_columns_of_rows() -> None:
     assert np.isnan(columns["value"][0])
     assert columns["text"] == ["", "a"]
     assert list(by_row(("a", "b"), [])) == ["a", "b"]
-    inner = by_name([{"kinds": {"VALU": 1}, "n": 1}, {"kinds": {"LDS": 2}, "n": 2}], ("n", "kinds"))
-    assert {name: list(column) for name, column in inner.items()} == {
-        "n": [1, 2],
-        "kinds_VALU": [1, 0],
-        "kinds_LDS": [0, 2],
-    }
+    rows = by_name([{"n": 1, "cycles": None}, {"n": 2, "cycles": 1.5}], ("n", "cycles"))
+    assert rows["n"].tolist() == [1, 2]
+    assert np.isnan(rows["cycles"][0])
