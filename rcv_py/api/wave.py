@@ -21,7 +21,7 @@ class Wave:
 
     @property
     def id(self) -> WaveId:
-        """Its name."""
+        """The name of the wave."""
         return self.record.id
 
     @property
@@ -31,7 +31,7 @@ class Wave:
 
     @property
     def cu(self) -> int:
-        """Its compute unit."""
+        """The compute unit it ran on."""
         return self.record.cu
 
     @property
