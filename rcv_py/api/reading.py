@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.chosen import batch_of
 from rcv_py.analysis.core.line_stats import all_lines
 from rcv_py.analysis.cost.places import wave_row
 from rcv_py.analysis.findings.choose import only
@@ -207,8 +207,8 @@ def in_order(batches: Iterable[WaveBatch]) -> tuple[WaveBatch, ...]:
     rows = [wave.row for batch in found for wave in batch.waves]
     if all(a < b for a, b in pairwise(rows)):
         return tuple(found)
-    one = of_waves(sorted((wave for batch in found for wave in batch.waves), key=lambda wave: wave.row))
-    return (WaveBatch(one.waves, one.first, one.stall, one.busy, one.kind, one.line),)
+    waves = (wave for batch in found for wave in batch.waves)
+    return (batch_of(sorted(waves, key=lambda wave: wave.row)),)
 
 
 def _size(batch: WaveBatch) -> int:

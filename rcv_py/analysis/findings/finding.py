@@ -164,9 +164,7 @@ class Findings:
     """All findings of a capture, ranked; what they are measured against, and how much was looked at."""
 
     numbers: tuple[KeyNumber, ...]
-    findings: tuple[
-        Finding, ...
-    ]  # those with most to gain first; the small ones, a frame and cautions behind
+    findings: tuple[Finding, ...]  # most to gain first; the small ones, a frame and cautions behind
     hidden: int  # how many of them are small
     waves: int  # looked at
     of: int  # traced waves
@@ -179,6 +177,21 @@ class Findings:
     no_issue: int = 0  # of the resident cycles those in which no wave of the SIMD issued
     choice: WaveChoice | None = None  # whose costs are ranked, of those that were looked at
     unread: int = 0  # waves that were asked for and whose file is missing or damaged
+
+    @classmethod
+    def empty(cls, numbers: tuple[KeyNumber, ...], why: str, *, waves: int = 0, of: int = 0) -> Findings:
+        """Nothing was found in the waves looked at; `why` is the reason."""
+        return cls(
+            numbers=numbers,
+            findings=(),
+            hidden=0,
+            waves=waves,
+            of=of,
+            resident=0,
+            bubbles=0,
+            assumption="",
+            why=why,
+        )
 
     @property
     def told(self) -> tuple[Finding, ...]:

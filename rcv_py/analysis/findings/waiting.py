@@ -4,7 +4,7 @@ needed."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -98,7 +98,15 @@ def situation(
     return Situation(inputs, claimed, producers, frozenset(flags))
 
 
-def told(name: str, one: Situation) -> dict[str, str]:
+class Told(TypedDict):
+    """Fields of a finding that say what to do."""
+
+    remedy: str
+    remedy_id: str
+    effort: str
+
+
+def told(name: str, one: Situation) -> Told:
     """The remedy of a finding, as fields of it."""
     found = advice(name, one)
     return {"remedy": found.text, "remedy_id": found.id, "effort": found.effort}
