@@ -64,6 +64,10 @@ def answers(jobs: Sequence[Job], at_once: int, report: Report) -> Iterator[tuple
         return
     with _processes(at_once) as pool:
         futures: dict[Future[Answer], Job] = {pool.executor.submit(make, job): job for job in jobs}
+        pool.look()
+        # The executor watches the processes that it knew when it was last woken, and not the newest: without
+        # this it would wait for ever for one that is killed.
+        pool.executor.submit(int)
         for future in as_completed(futures):
             yield futures[future], _result(future, futures[future], pool)
 
@@ -79,17 +83,15 @@ def _result(future: Future[Answer], job: Job, pool: _Pool) -> Answer:
 
 @dataclass(slots=True)
 class _Pool:
-    """An executor, and the processes that it started."""
+    """An executor, and the processes that it started, those that died among them."""
 
     executor: ProcessPoolExecutor
     others: Collection[BaseProcess]
-    seen: set[BaseProcess] = field(default_factory=set)
+    processes: set[BaseProcess] = field(default_factory=set)
 
-    @property
-    def processes(self) -> set[BaseProcess]:
-        """All that were ever seen: those that died are asked for, too."""
-        self.seen |= set(active_children()) - set(self.others)
-        return self.seen
+    def look(self) -> None:
+        """Note which processes there are: one that has died is not listed any more."""
+        self.processes |= set(active_children()) - set(self.others)
 
 
 def _begin() -> None:
@@ -105,6 +107,7 @@ def _processes(count: int) -> Iterator[_Pool]:
     try:
         yield pool
     except BaseException:
+        pool.look()
         for process in pool.processes:
             process.terminate()  # they tidy up, and whoever ends us does not tell them
         raise

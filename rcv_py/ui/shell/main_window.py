@@ -214,7 +214,7 @@ class MainWindow(QMainWindow):
                 return
 
     def open_palette(self) -> None:
-        """Find anything."""
+        """Open the palette that finds commands, panels and places."""
         self.palette_.open()
 
     def show_keys(self) -> None:
