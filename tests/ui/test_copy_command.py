@@ -244,7 +244,7 @@ def test_labels(shown: Any) -> None:
     panel = shown("labels")
     rows = printed(panel)["rows"]
     assert cells(panel.view, "name", "address") == told(rows, "name", "address")
-    assert [row["latency"] for row in rows] == [one.cost for one in panel.labels]
+    assert [row["latency"] for row in rows] == [one.cost for one in panel.result]
 
 
 # -- waits and reasons ----------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ def test_rounds_of_a_loop(scope: int, app: App, shown: Any) -> None:
     rows = printed(panel)["rows"]
     assert len(rows) == len(panel.rows)
     assert len(rows) or scope == 2
-    assert cells(panel.table, "wave", "number", "cycles", "stall", "idle", "begin", "note") == told(
+    assert cells(panel.view, "wave", "iteration", "cycles", "stall", "idle", "begin", "note") == told(
         rows, "wave", "iteration", "cycles", "stall", "idle", "begin", "note"
     )
 
