@@ -69,10 +69,14 @@ class Field:
         return self.kind.elastic
 
     @property
+    def is_nan(self) -> bool:
+        """Whether it is a whole number that is kept as a float, for the nan of cells that are not known."""
+        return self.is_unknown and self.kind.dtype is np.int64 and self.kind is not ROW
+
+    @property
     def dtype(self) -> type[np.generic] | None:
-        """The type of a column: a whole number that may be unknown is a float in memory, for its nan."""
-        is_nan = self.is_unknown and self.kind.dtype is np.int64 and self.kind is not ROW
-        return np.float64 if is_nan else self.kind.dtype
+        """The type of a column, None of texts and of values with an inside."""
+        return np.float64 if self.is_nan else self.kind.dtype
 
     @property
     def is_sortable(self) -> bool:
@@ -92,7 +96,7 @@ class Field:
         if self.kind.names:
             return [_by_size(self.kind.names, values) for values in column]
         values = column.tolist()
-        if self.kind.dtype is np.int64 and self.dtype is np.float64:
+        if self.is_nan:
             return [None if np.isnan(value) else int(value) for value in values]
         if self.kind.dtype is np.float64:
             digits = self.kind.digits if self.digits is None else self.digits

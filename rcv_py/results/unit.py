@@ -34,6 +34,7 @@ class Kind:
     digits: int | None = None  # to which documents round, unless the field says otherwise
     is_spread: bool = False  # CSV has a column for each name of a mapping
     width: int = 8  # characters that a column of it usually needs
+    is_signed: bool = True  # less than 0 is a value; else, where it may be unknown, it is not known
     names: tuple[str, ...] = ()  # of the second axis of a column: a mapping in documents
     is_nested: bool = False  # a record, or rows, inside of a value
 
@@ -45,7 +46,15 @@ class Kind:
 
 def _whole(ending: str = ".", unit: str = "", *, least: int | None = 0) -> Kind:
     json = partial(json_types.whole, least=least)
-    return Kind(json=json, ending=ending, unit=unit, dtype=np.int64, text=count, is_number=True)
+    return Kind(
+        json=json,
+        ending=ending,
+        unit=unit,
+        dtype=np.int64,
+        text=count,
+        is_number=True,
+        is_signed=least is None,
+    )
 
 
 def _real(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
 from rcv_py.analysis.waves.populations import ALL
 from rcv_py.base.errors import UsageError
@@ -11,6 +9,7 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import asked_costs
 from rcv_py.cli.opening import facts_of
+from rcv_py.cli.options.cost_options import HotspotOptions
 from rcv_py.cli.report import json_text, print_facts
 from rcv_py.cli.results import print_csv, print_result
 from rcv_py.cli.views.hotspot_header import header_facts
@@ -34,7 +33,7 @@ _OF = {
 }
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: HotspotOptions) -> int:
     """Print the ranking of a capture, its histogram, its places, or the tables of the older script."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -48,7 +47,7 @@ def run(arguments: Namespace) -> int:
     return _show_ranking(trace, arguments, chosen, alarm)
 
 
-def _show_ranking(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None, alarm: str) -> int:
+def _show_ranking(trace: Trace, arguments: HotspotOptions, chosen: ChosenWaves | None, alarm: str) -> int:
     _check_unlike_panels(arguments)
     costs = asked_costs(trace, arguments.clock, rows=None if chosen is None else chosen.rows)
     whole, _ = ranking_table(trace, costs, arguments.by, arguments.sort)
@@ -83,7 +82,7 @@ def _show_ranking(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None
     return 0
 
 
-def _check_unlike_panels(arguments: Namespace) -> None:
+def _check_unlike_panels(arguments: HotspotOptions) -> None:
     """Raise UsageError for values that only places with a charge have."""
     words = [f"--by {arguments.by}"] if arguments.by == "tree" else []
     words += [f"--sort {arguments.sort}"] if arguments.sort not in SUMS else []
@@ -91,11 +90,11 @@ def _check_unlike_panels(arguments: Namespace) -> None:
         raise UsageError(f"{words[0]} belongs to --charge.", hint="Add --charge self or --charge inclusive.")
 
 
-def _whose(arguments: Namespace) -> str:
-    return "all waves" if arguments.waves == ALL else "these waves"
+def _whose(arguments: HotspotOptions) -> str:
+    return "all waves" if arguments.waves in (None, ALL) else "these waves"
 
 
-def _footer(arguments: Namespace, costs: CostColumns, table: Table, of: int) -> str:
+def _footer(arguments: HotspotOptions, costs: CostColumns, table: Table, of: int) -> str:
     whole = int(getattr(costs, arguments.sort).sum())
     noun = table.spec.noun
     if not whole:

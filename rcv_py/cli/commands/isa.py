@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import MODES, asked_costs, matched, nothing
+from rcv_py.cli.options.cost_options import IsaOptions
 from rcv_py.cli.report import json_text
 from rcv_py.cli.results import ordered, print_csv, print_result
 from rcv_py.cli.views.isa_bars import bar_lengths
@@ -23,7 +22,7 @@ from rcv_py.work.load import load_all
 _PLURAL = {"branch": "branches"}
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: IsaOptions) -> int:
     """Print the listing, the blocks, the branches or the labels of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -56,12 +55,11 @@ def run(arguments: Namespace) -> int:
             "rows": table.rows(),
         }
         waves = None if chosen is None else chosen.about()
-        described = {} if kind == "labels" else {"waves": waves, "alarm": alarm}
-        print(json_text("rcv.isa/1", document, about(arguments, trace, **described)))
+        print(json_text("rcv.isa/1", document, about(arguments, trace, waves=waves, alarm=alarm)))
     elif not len(found.table):
         print(_why_none(trace, found, arguments))
     else:
-        if chosen is not None and kind != "labels":
+        if chosen is not None:
             print_heading(chosen)
         print_result(table, trace, DASH)
         noun = table.spec.noun
@@ -70,19 +68,19 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _kind(arguments: Namespace) -> str:
+def _kind(arguments: IsaOptions) -> str:
     chosen = (name for name in ("labels", "branches", "blocks") if getattr(arguments, name))
     return next(chosen, "lines")
 
 
-def _matching(found: Listing, arguments: Namespace) -> Listing:
+def _matching(found: Listing, arguments: IsaOptions) -> Listing:
     """Keep the rows whose instruction matches `--match`; of blocks and labels their names are looked at."""
     spec = found.table.spec
     kept = matched(found.table.plain("instruction" if "instruction" in spec else "name"), arguments)
     return found if kept is None else found.at(np.array(sorted(kept), dtype=np.int64))
 
 
-def _share_note(arguments: Namespace, kind: str, is_sampled: bool) -> str:
+def _share_note(arguments: IsaOptions, kind: str, is_sampled: bool) -> str:
     """What the shares are taken of; of branches they are of how often each was met."""
     if kind in ("branches", "labels"):
         return ""
@@ -92,7 +90,7 @@ def _share_note(arguments: Namespace, kind: str, is_sampled: bool) -> str:
     return f" Shares are of the latency{idle} of all instructions."
 
 
-def _why_none(trace: Trace, found: Listing, arguments: Namespace) -> str:
+def _why_none(trace: Trace, found: Listing, arguments: IsaOptions) -> str:
     noun = found.table.spec.noun
     if not len(trace.code) and noun != "label":
         return "The capture has no instructions."

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.analysis.cost.hotspot import Bins, hotspot, static_bins
 from rcv_py.base.errors import UsageError
@@ -18,6 +16,7 @@ from rcv_py.cli.chosen import (
     filters,
     window_of,
 )
+from rcv_py.cli.options.cost_options import HotspotOptions
 from rcv_py.cli.report import json_text
 from rcv_py.cli.results import print_csv, print_result
 from rcv_py.cli.wave_choice import ChosenWaves
@@ -30,15 +29,21 @@ PLACES_SCHEMA = "rcv.hotspot.places/1"
 TOP = 20
 
 
-def show_bins(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None = None) -> int:
+def show_bins(trace: Trace, arguments: HotspotOptions, chosen: ChosenWaves | None = None) -> int:
     """Print the histogram: one row a range of code rows, cycles by kind."""
     found = _bins(trace, arguments, chosen)
     table, total = bins_table(found), int(found.totals.sum())
     if arguments.csv:
         print_csv(table)
     elif arguments.json:
-        document = {"capture": trace.name, "se": arguments.se, "clock": arguments.clock, "step": found.step}
-        document |= {"total": total, "rows": table.rows()}
+        document = {
+            "capture": trace.name,
+            "se": arguments.se,
+            "clock": arguments.clock,
+            "step": found.step,
+            "total": total,
+            "rows": table.rows(),
+        }
         print(json_text(BINS_SCHEMA, document, about(arguments, trace)))
     else:
         print_result(table, trace)
@@ -46,7 +51,7 @@ def show_bins(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None = N
     return 0
 
 
-def _bins(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None) -> Bins:
+def _bins(trace: Trace, arguments: HotspotOptions, chosen: ChosenWaves | None) -> Bins:
     if not arguments.bins:
         raise UsageError("A histogram needs a range of the program.", hint="Use --bins 32, or any number.")
     asked = filters(arguments)
@@ -64,7 +69,7 @@ def _bins(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None) -> Bin
     return hotspot(read, len(trace.code), rows, arguments.bins, window=window_of(arguments.clock))
 
 
-def show_places(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None = None) -> int:
+def show_places(trace: Trace, arguments: HotspotOptions, chosen: ChosenWaves | None = None) -> int:
     """Print source lines, code lines, or the tree of places with what they are charged."""
     if arguments.by not in PLACES_BY:
         ways = ", ".join(PLACES_BY)
@@ -101,7 +106,7 @@ def show_places(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None =
     return 0
 
 
-def _order(arguments: Namespace) -> str | None:
+def _order(arguments: HotspotOptions) -> str | None:
     """The field that `--sort` means; its default here is the cost, of one file its program order."""
     names = {"latency": None if arguments.file else "cost", "place": "line" if arguments.file else "path"}
     return names.get(arguments.sort, arguments.sort)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
 from rcv_py.analysis.waits.wait_summary import wait_summary
 from rcv_py.base.errors import UsageError
+from rcv_py.cli.options.cost_options import IsaOptions
 from rcv_py.cli.wave_choice import told_batches
 from rcv_py.model.trace import Trace
 
@@ -29,7 +29,7 @@ _NEEDS: dict[Annotation, tuple[str, Callable[[Trace, Any], Any]]] = {
 }
 
 
-def bar_lengths(trace: Trace, costs: CostColumns, arguments: Namespace) -> np.ndarray:
+def bar_lengths(trace: Trace, costs: CostColumns, arguments: IsaOptions) -> np.ndarray:
     """Return one length a code row, in cycles, samples, or cycles a time; raise UsageError if not known."""
     mode = Annotation[arguments.bars.upper()]
     known = {}
