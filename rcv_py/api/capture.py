@@ -408,12 +408,12 @@ class Capture:
             waves,
             lambda: hidden_latency(self.trace, self._all(), ReferenceRule(rule), self._rows(waves)),
         )
-        return stalls.hidden_latency(self.trace, self._counted(waves).code, found, self._texts)
+        return stalls.hidden_latency(self.trace, self._counted(waves).code, found)
 
     def memory_latency(self, rule: Rule = "ours") -> Answer[MemoryLatency]:
         """Return how long memory took to answer, told by counters; `facts["reason"]` says why not."""
         one_of("rule", rule, stalls.RULES)
-        return stalls.memory_latency(self.trace, self._all(), ReferenceRule(rule), self._texts)
+        return stalls.memory_latency(self.trace, self._all(), ReferenceRule(rule))
 
     # -- what happened around the waves --------------------------------------------------------------------
 
