@@ -329,7 +329,7 @@ class Capture:
         Raises UsageError if there is no such line.  PC samples know no executions: see `samples`.
         """
         check_line(self.trace, line)
-        return costs.line(self._all(waves), line, self.waves["wave"])
+        return costs.line(self.trace, self._all(waves), line)
 
     def samples(self, line: int | None = None) -> Answer[StallReasons]:
         """Return how often PC samples of a code line (None: of all) issued, and why the others did not."""
