@@ -230,7 +230,7 @@ def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumn
     ran = seen.ran if len(seen.ran) == len(trace.code) else np.zeros(len(trace.code), dtype=np.int64)
     is_known = ((ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
     both = table.taken + table.not_taken
-    columns = {
+    columns: dict[str, Column] = {
         "row": table.row,
         "target": table.target,
         "taken": np.where(is_known, table.taken, np.nan),
