@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from rcv_py.analysis.cost.places import wave_row
 from rcv_py.api.errors import UnequalColumns, noted
 from rcv_py.api.table import Table
 from rcv_py.base.errors import UsageError
@@ -46,7 +45,7 @@ def index_rows(trace: Trace, waves: Waves) -> list[int] | None:
 def index_row(trace: Trace, wave: str | int | WaveId) -> int:
     """Return the row in the wave index of one wave; raise UsageError if there is none."""
     if not isinstance(wave, int | np.integer):
-        return wave_row(trace, str(wave))
+        return trace.wave_row(str(wave))
     if not 0 <= wave < len(trace.waves):
         raise noted(
             UsageError(

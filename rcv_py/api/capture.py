@@ -34,8 +34,6 @@ from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.health.capture_health import HealthNote
 from rcv_py.analysis.health.check import check_waves
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
-from rcv_py.analysis.iterations.loop_tables import MAKERS as LOOP_TABLES
-from rcv_py.analysis.iterations.loop_tables import Asked
 from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
@@ -67,6 +65,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.results import loops as loop_results
 from rcv_py.work.limits import limits_of
 from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
 from rcv_py.work.triage import triage
@@ -378,10 +377,11 @@ class Capture:
         `show` is `loops`, their `iterations`, `phases` of waves, costs of `first` executions, `distance` from
         loads to their waits, `chains` of cross-lane operations, or skew of `barriers`.
         """
-        one_of("show", show, tuple(LOOP_TABLES))
+        one_of("show", show, tuple(loop_results.TABLES))
         read, rows = list(self._all()), self._rows(waves)
         found = self._once("loops", waves, lambda: loop_summary(self.trace, read, rows))
-        return stalls.loops(Asked(self.trace, read, None if rows is None else set(rows), found), show)
+        inputs = loop_results.Inputs(self.trace, read, None if rows is None else set(rows), found)
+        return Answer.of(loop_results.TABLES[show][1](inputs), found, loop_results.facts(inputs))
 
     def bubbles(self, waves: Waves = WORKING) -> Answer[Bubbles]:
         """Return the instructions that waves waited in while nothing happened on their SIMD, worst first."""

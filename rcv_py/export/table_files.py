@@ -16,9 +16,10 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import csv_cell, encodable
 from rcv_py.base.whole_files import whole_file, whole_path
-from rcv_py.export.tables import TABLES, Column, Columns, Words
+from rcv_py.export.tables import TABLES, Column, Columns
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.results.table import Words
 
 FORMATS = ("csv", "parquet")
 STAGE = "Writing tables"

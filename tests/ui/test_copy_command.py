@@ -305,7 +305,7 @@ def test_rounds_of_a_loop(scope: int, app: App, shown: Any) -> None:
     rows = printed(panel)["rows"]
     assert len(rows) == len(panel.rows)
     assert len(rows) or scope == 2
-    assert cells(panel.view, "wave", "number", "cycles", "stall", "idle", "begin", "note") == told(
+    assert cells(panel.view, "wave", "iteration", "cycles", "stall", "idle", "begin", "note") == told(
         rows, "wave", "iteration", "cycles", "stall", "idle", "begin", "note"
     )
 

@@ -79,9 +79,7 @@ def values(panel: LoopsPanel, name: str) -> list[object]:
 
 def test_loops_and_iterations_are_listed(shown: LoopsPanel) -> None:
     table = shown.loops.table
-    assert [
-        table.text(0, table.column_of(name)) for name in ("loop", "taken", "waves", "median", "most")
-    ] == [
+    assert [table.text(0, table.column_of(name)) for name in ("loop", "taken", "waves", "median", "max")] == [
         "1 – 3",
         "22",
         "2",
@@ -143,7 +141,7 @@ def test_the_sheet_is_what_is_listed_and_state_comes_back(shown: LoopsPanel) -> 
     assert sheet is not None
     rows = list(sheet.rows)
     assert len(rows) == 24
-    assert sheet.headers[:3] == ("wave", "round", "cycles")
+    assert sheet.headers[:3] == ("wave", "iteration", "begin")
     shown.scope.setCurrentIndex(OUTLIERS)
     state = shown.save_state()
     shown.load_state({**state, "scope": "nonsense"})
@@ -153,7 +151,7 @@ def test_the_sheet_is_what_is_listed_and_state_comes_back(shown: LoopsPanel) -> 
 
 
 def test_tips_name_what_cycles_were_spent_on(shown: LoopsPanel) -> None:
-    assert shown.strip.tip(0).splitlines()[0].endswith("round 0: 5 cycles")
+    assert shown.strip.tip(0).splitlines()[0].endswith("iteration 0: 5 cycles")
     assert "VALU: 4  (80 %)" in shown.strip.tip(0)
     assert shown.strip.tip(-1) == ""
 

@@ -13,22 +13,22 @@ from rcv_py.analysis.iterations.phases import PHASES
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
+from rcv_py.results.loops import ITERATIONS, iteration_table, iterations_of, loop_table
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import tooltip
-from rcv_py.ui.panels.loops.columns import chosen_rows, iteration_columns, loop_columns, stack_of
-from rcv_py.ui.panels.loops.iteration_strip import IterationStrip, color_of
+from rcv_py.ui.panels.loops.iteration_strip import IterationStrip, color_of, stack_of
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.result_columns import result_columns, sort_names
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 
 NO_LOOP = "No wave that counts jumped back to an instruction it had run: no loop, or one iteration of each."
 ALL, SELECTED, OUTLIERS = range(3)
-SORTED = command_text.same("wave", "cycles", "stall", "idle", "begin", "note", number="iteration")
 SCOPES = ("All waves", "Selected wave", "Outliers")
 
 
@@ -96,7 +96,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         if trace is None or self.result is None:
             return
         table = self.result.found.table
-        self.loops.show_columns(loop_columns(trace, table))
+        self.loops.show_columns(result_columns(loop_table(trace, table), trace))
         same = [i for i in range(len(table)) if (int(table.head[i]), int(table.branch[i])) == chosen]
         self._loop = same[0] if same else max(0, table.dominant)
         self.loops.set_current(self._loop)
@@ -132,10 +132,11 @@ class LoopsPanel(TablePanel[LoopSummary]):
             return
         found = summary.found
         self.rows = self._chosen()
-        self.view.show_columns(iteration_columns(trace, found, self.rows))
+        rows = iteration_table(trace, found, self.rows, has_note=True)
+        self.view.show_columns(result_columns(rows, trace))
         one = found.iterations
         names = tuple(
-            f"{trace.waves.id(int(one.wave[i]))}, round {one.number[i]}" for i in self.rows.tolist()
+            f"{trace.waves.id(int(one.wave[i]))}, iteration {one.number[i]}" for i in self.rows.tolist()
         )
         cycles, order = stack_of(found, self.rows)
         self.strip.show_stacks(cycles, order, np.isin(self.rows, found.outliers), names)
@@ -160,7 +161,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         wave = self.session.selection.value.wave
         row = trace.waves.row(wave) if trace is not None and wave is not None else None
         is_all = self.scope.currentIndex() == ALL
-        return chosen_rows(found, self._loop, None if is_all else (-1 if row is None else row))
+        return iterations_of(found, self._loop, None if is_all else (-1 if row is None else row))
 
     def _show_legend(self) -> None:
         if self.result is None:
@@ -236,9 +237,8 @@ class LoopsPanel(TablePanel[LoopSummary]):
             f"--loop={pair[0]}:{pair[1]}",
             *scope.get(self.scope.currentIndex(), ()),
         )
-        return command_text.rcv(
-            self.session, "loops", *which, *command_text.sorting(self.view.table, SORTED), "--top=0"
-        )
+        order = command_text.sorting(self.view.table, sort_names(ITERATIONS))
+        return command_text.rcv(self.session, "loops", *which, *order, "--top=0")
 
     def save_state(self) -> dict[str, Any]:
         """Columns, and which iterations."""
