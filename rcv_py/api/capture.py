@@ -26,7 +26,7 @@ from rcv_py.analysis.cost.stall_reasons import StallReasons
 from rcv_py.analysis.counters.counter_summary import CounterRow
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
-from rcv_py.analysis.findings.choose import chosen_rows
+from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from rcv_py.analysis.core.chosen import of_waves
-from rcv_py.analysis.findings.choose import only
+from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.work.load import batches

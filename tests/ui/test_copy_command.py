@@ -29,19 +29,10 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from tests.support.captures import synthetic_path, trace_path
-from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
+from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle, window
 
 FIRST = 12  # rows that are compared of long tables
 LINE = 113  # a wait of the sample that some waves ran often
-
-
-def settle(app: App, qtbot: QtBot) -> None:
-    """Wait until nothing is left to do, no longer than that: this is done hundreds of times."""
-    for _ in range(2):
-        qtbot.waitUntil(lambda: app.window.idle, timeout=20_000)
-        qtbot.wait(20)
-    qtbot.waitUntil(lambda: app.window.idle, timeout=20_000)
-    QApplication.processEvents()
 
 
 @pytest.fixture(scope="module")

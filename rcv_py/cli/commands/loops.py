@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from rcv_py.analysis.iterations.loop_summary import loop_summary
 from rcv_py.analysis.iterations.phases import PHASES
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import nothing
+from rcv_py.cli.options.wait_options import LoopsOptions
 from rcv_py.cli.report import json_text
 from rcv_py.cli.results import ordered, print_csv, print_result
 from rcv_py.cli.wave_choice import choose_waves, print_heading
@@ -22,7 +21,7 @@ from rcv_py.results.table import Table
 SCHEMA = "rcv.loops/1"
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: LoopsOptions) -> int:
     """Print one of the tables as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -48,7 +47,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _table(inputs: Inputs, arguments: Namespace) -> Table:
+def _table(inputs: Inputs, arguments: LoopsOptions) -> Table:
     if not arguments.loop:
         return TABLES[arguments.show][1](inputs)
     if arguments.show != "iterations":
@@ -57,7 +56,7 @@ def _table(inputs: Inputs, arguments: Namespace) -> Table:
     return one_loop(inputs, *arguments.loop, of, only_outliers=arguments.outliers)
 
 
-def _print(inputs: Inputs, table: Table, of: int, arguments: Namespace) -> None:
+def _print(inputs: Inputs, table: Table, of: int, arguments: LoopsOptions) -> None:
     trace, loops, spec = inputs.trace, inputs.loops, table.spec
     if not loops.waves:
         print(_why_none(trace))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 
 from rcv_py.analysis.core.union import union
 from rcv_py.analysis.device.utilization import utilization
@@ -12,6 +11,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, window_of
+from rcv_py.cli.options.wave_options import UnitsOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import missing_text
 from rcv_py.formats.open import open_trace
@@ -20,7 +20,7 @@ SCHEMA = "rcv.units/1"
 _HEAD = ("unit", "busy", "cycles", "share")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: UnitsOptions) -> int:
     """Print the units of a compute unit as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     if not len(trace.waves):

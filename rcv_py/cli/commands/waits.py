@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted, counted_batches, if_known, in_order, nothing
+from rcv_py.cli.options.wait_options import WaitsOptions
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
@@ -57,7 +57,7 @@ _LATENCY_HEAD = ("line", "text", "exact", "bounds", "p10", "median", "p90", "mea
 _STATISTICS = ("p10", "median", "p90", "mean")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: WaitsOptions) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -92,7 +92,7 @@ def _is_about(row: dict[str, Any], line: int | None) -> bool:
     return line is None or line in (row["line"], *(one["line"] for one in row.get("producers", ())))
 
 
-def _document(trace: Trace, summary: WaitSummary, arguments: Namespace) -> dict[str, Any]:
+def _document(trace: Trace, summary: WaitSummary, arguments: WaitsOptions) -> dict[str, Any]:
     table = summary.blocking
     return {
         "capture": trace.name,
@@ -182,7 +182,7 @@ class _Waits(_Printer):
             if not wait["producers"]:
                 yield [*head, "", "", 0, 0, None, "", wait["source"]]
 
-    def print(self, shown: list[dict[str, Any]], arguments: Namespace) -> None:
+    def print(self, shown: list[dict[str, Any]], arguments: WaitsOptions) -> None:
         """Print a table, producers below their wait."""
         if not shown:
             print(_why_none(self.trace, self.summary, self.asked, arguments))
@@ -247,7 +247,7 @@ class _Latencies(_Printer):
         for row in shown:
             yield [row[name] for name in _LATENCY_HEAD]
 
-    def print(self, shown: list[dict[str, Any]], arguments: Namespace) -> None:
+    def print(self, shown: list[dict[str, Any]], arguments: WaitsOptions) -> None:
         """Print a table."""
         if not shown:
             print(_why_none(self.trace, self.summary, self.asked, arguments))
@@ -263,7 +263,7 @@ class _Latencies(_Printer):
         print("Exact: a wait stalled until the result was there.  Bounds: it had come back before.")
 
 
-def _why_none(trace: Trace, summary: WaitSummary, asked: int, arguments: Namespace) -> str:
+def _why_none(trace: Trace, summary: WaitSummary, asked: int, arguments: WaitsOptions) -> str:
     if not len(trace.waves):
         return "The capture has no traced waves, so nothing is known about waits."
     if not asked:

@@ -1,5 +1,4 @@
-"""Which waves to look at in a large capture: whole shader engines, so that waves and their neighbours stay
-together."""
+"""Which waves of a large capture are read: whole shader engines, so that waves of a SIMD stay together."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from rcv_py.analysis.findings import busy, issuing, program, samples, shape, together, waiting
+from rcv_py.analysis.findings import busy, chains_and_barriers, issuing, program, samples, shape, waiting
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.gain import gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs
@@ -21,8 +21,8 @@ Detector = Callable[[FindingInputs], Iterable[Finding]]
 
 DETECTORS: tuple[Detector, ...] = (
     waiting.waits,
-    together.chains,
-    together.barriers,
+    chains_and_barriers.chains,
+    chains_and_barriers.barriers,
     busy.issue_bound,
     busy.memory_bound,
     issuing.issue,
@@ -91,8 +91,8 @@ def of_inputs(inputs: FindingInputs) -> Findings:
 
 
 def _why_no_waves(trace: Trace) -> str:
-    told = " ".join(str(problem) for problem in trace.problems[:2])
-    return f"{NO_WAVES} {told}".strip()
+    problems = " ".join(str(problem) for problem in trace.problems[:2])
+    return f"{NO_WAVES} {problems}".strip()
 
 
 def none_works(found: Populations) -> str:
