@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from rcv_py.results.field import Field
-from rcv_py.results.unit import COUNT, CYCLES, INSTRUCTION, ROW, SOURCE, TEXT, WAVES
+from rcv_py.results.unit import COUNT, CYCLES, INSTRUCTION, ROW, ROW_OR_NONE, SOURCE, TEXT, WAVES
 
 CAPTURE = Field("capture", TEXT, "Name of the capture: that of its folder")
 LINE = Field("line", ROW, "Row of the program, counted from 0; `rcv line` takes it")
+LINE_OR_NONE = Field("line", ROW_OR_NONE, "Row of the program, counted from 0; -1 if there is none")
 INSTRUCTION_TEXT = Field("text", INSTRUCTION, "Text of the instruction")
 SOURCE_PLACE = Field("source", SOURCE, "Innermost source place as file:line; empty if there is none")
 STALL = Field("stall", CYCLES, "Stall")
