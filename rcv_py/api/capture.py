@@ -397,7 +397,7 @@ class Capture:
         return self._once(
             "bubbles",
             waves,
-            lambda: stalls.bubbles(self.trace, self._all(), self._rows(waves), self._texts),
+            lambda: stalls.bubbles(self.trace, self._all(), self._rows(waves)),
         )
 
     def hidden_latency(self, rule: Rule = "ours", waves: Waves = WORKING) -> Answer[HiddenLatency]:
