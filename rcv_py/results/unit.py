@@ -103,3 +103,12 @@ def mapping(kind: Kind, names: Sequence[str], meaning: str) -> Kind:
     return replace(
         kind, json=lambda sentence: json_types.named(sentence, shape), ending=".", names=tuple(names)
     )
+
+
+def texts(item: str) -> Kind:
+    """A list of texts, each of which is described by a sentence."""
+    return Kind(
+        json=lambda sentence: json_types.listed(sentence, json_types.text(item)),
+        text="; ".join,
+        is_nested=True,
+    )
