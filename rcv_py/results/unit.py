@@ -107,8 +107,5 @@ def mapping(kind: Kind, names: Sequence[str], meaning: str) -> Kind:
 
 def texts(item: str) -> Kind:
     """A list of texts, each of which is described by a sentence."""
-    return Kind(
-        json=lambda sentence: json_types.listed(sentence, json_types.text(item)),
-        text="; ".join,
-        is_nested=True,
-    )
+    json = json_types.text(item)
+    return Kind(json=lambda sentence: json_types.listed(sentence, json), text="; ".join, is_nested=True)
