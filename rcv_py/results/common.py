@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.results.field import Field
-from rcv_py.results.unit import COUNT, CYCLES, INSTRUCTION, ROW, SOURCE, TEXT, WAVES
+from rcv_py.results.unit import COUNT, CYCLES, INSTRUCTION, RANGE, ROW, SOURCE, TEXT, WAVES
 
 CAPTURE = Field("capture", TEXT, "Name of the capture: that of its folder")
 LINE = Field("line", ROW, "Row of the program, counted from 0; `rcv line` takes it")
@@ -13,4 +13,5 @@ STALL = Field("stall", CYCLES, "Stall")
 IDLE = Field("idle", CYCLES, "Gaps between instructions")
 WAVE_ASKED = Field("wave", TEXT, "The wave that was asked for; null for all", is_unknown=True)
 WAVES_READ = Field("waves", WAVES, "Waves that could be read")
+WITHIN = Field("within", RANGE, "The range that was asked for; null for all", is_unknown=True)
 OF = Field("of", COUNT, "Rows there are, of which --top may have left some out")

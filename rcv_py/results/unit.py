@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.base import text
 from rcv_py.base.text import count
 from rcv_py.results import json_types
 from rcv_py.results.json_types import Shape
@@ -81,15 +82,27 @@ SHARE = replace(
     _real(", from 0 to 1.", text=percent, digits=6),
     json=lambda sentence: {"type": "number", "minimum": 0, "maximum": 1, "description": sentence},
 )
+SMALL_SHARE = replace(SHARE, text=lambda value: text.percent(value, 1))  # what is not 0 never reads as 0
 RATIO = _real(", 1 being the same or all.", digits=6)
 ROW = replace(_whole(), text=str)  # of the program: a name, not grouped
 ROW_OR_NONE = replace(_whole(least=-1), text=str)
+PLACE = replace(
+    ROW_OR_NONE, text=lambda value: "" if value < 0 else str(value)
+)  # of the hardware; -1: unknown
 FLAG = Kind(json=json_types.flag, dtype=np.bool_, width=10)
 TEXT = Kind(json=json_types.text, width=20)
 NOTE = replace(TEXT, elastic="right")  # a text that may be cut
 INSTRUCTION = replace(NOTE, width=22)
 SOURCE = replace(TEXT, elastic="left")  # path:line
 WAVE = replace(TEXT, width=24)
+
+
+def _range(sentence: str) -> Shape:
+    pair = json_types.listed(sentence, json_types.cycles("Begin, then end", least=None))
+    return {**pair, "minItems": 2, "maxItems": 2}
+
+
+RANGE = Kind(json=_range, ending=": begin and end, in cycles.", is_nested=True)
 
 
 def choice(*values: str) -> Kind:
