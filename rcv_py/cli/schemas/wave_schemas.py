@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rcv_py.cli.schemas.common import CAPTURE, INSTRUCTION, LINE, OF, SOURCE, WAVE_NAME
 from rcv_py.cli.schemas.envelope import schema
-from rcv_py.results import waves
+from rcv_py.results import units, waves
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Fields,
@@ -16,7 +16,6 @@ from rcv_py.results.json_types import (
     named,
     record,
     rows,
-    share,
     text,
     times,
     whole,
@@ -109,22 +108,7 @@ UNITS = schema(
     "rcv.units",
     "units",
     "For how long each unit of a compute unit was busy with traced waves.",
-    {
-        **CAPTURE,
-        "place": text("The compute unit, such as SE1 CU3."),
-        "waves": wave_count("Traced waves of it that could be read"),
-        "missing": text("Which of its waves could not be read, a sentence; empty if all could."),
-        "within": range_of("The range that counts; the whole capture if none was asked for"),
-        "rows": rows(
-            "One row a unit that was used.",
-            {
-                "unit": text("Name of the unit with the number of its SIMD; shared units have none."),
-                "busy": cycles("Time in which any instruction issued (gfx9) or executed on it"),
-                "cycles": cycles("Length of the range"),
-                "share": share("Busy part of the range"),
-            },
-        ),
-    },
+    {**shapes(units.FACTS), "rows": units.UNITS.shape},
 )
 
 _TOTALS = record(
