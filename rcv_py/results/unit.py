@@ -90,6 +90,7 @@ PART = replace(SHARE, text=lambda share: percent(share, 1) if share else "")  # 
 RATIO = _real(", 1 being the same or all.", digits=6)
 ROW = replace(_whole(), text=str)  # of the program: a name, not grouped
 ROW_OR_NONE = replace(_whole(least=-1), text=lambda row: str(row) if row >= 0 else "unknown")
+PLACE = replace(ROW_OR_NONE, text=lambda place: str(place) if place >= 0 else "")  # of the hardware
 INDEX = replace(_whole(), text=str)  # of something else, a name as well
 SIGNED_INDEX = replace(_whole(least=None), text=str)
 ADDRESS = replace(_whole(", in bytes."), text="{:#x}".format)
@@ -127,3 +128,9 @@ def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool =
         names=tuple(names),
         is_spread=is_spread,
     )
+
+
+def texts(item: str) -> Kind:
+    """A list of texts, each of which is described by a sentence."""
+    json = json_types.text(item)
+    return Kind(json=lambda sentence: json_types.listed(sentence, json), text="; ".join, is_nested=True)
