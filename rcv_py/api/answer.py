@@ -47,6 +47,8 @@ def _flat(table: results.Table) -> dict[str, Column]:
             sums = column.sum(axis=0)
             order = [at for at in np.argsort(-sums, kind="stable").tolist() if sums[at]]
             found |= {f"{field.name}_{field.kind.names[at]}": column[:, at] for at in order}
+        elif field.kind.document is not None:
+            found[field.name] = [*map(field.kind.text, column)]
         elif field.is_unknown and field.kind is not ROW and isinstance(column, np.ndarray):
             is_lost = (column < 0) & (column.dtype.kind == "i")
             found[field.name] = np.where(is_lost, np.nan, column) if is_lost.any() else column

@@ -22,11 +22,8 @@ from rcv_py.api.errors import noted
 from rcv_py.base.errors import UsageError
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.triage import finding_table
 
-_FOUND = (
-    "name", "title", "rank", "gain", "cycles", "is_upper_bound", "share", "unit", "exposed", "attributed",
-    "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
-)  # fmt: skip
 _NOTE = ("note", "severity", "title", "evidence", "consequence", "remedy")
 _CHANGE = {
     "name": "name", "text": "text", "line_a": "line_a", "line_b": "line_b", "status": "fate",
@@ -53,11 +50,7 @@ def triage(found: Findings) -> Answer[Findings]:
         "assumption": found.assumption,
         "note": found.why,
     }
-    rows = [
-        [*(getattr(one, name) for name in _FOUND[:-2]), "; ".join(map(str, one.evidence)), one.assumption]
-        for one in found.findings
-    ]
-    return Answer("triage", by_row(_FOUND, rows), found, facts)
+    return Answer.of(finding_table(found.findings), found, facts)
 
 
 def check(trace: Trace, batches: Sequence[WaveBatch], twin: Trace | None) -> Answer[tuple[HealthNote, ...]]:

@@ -40,6 +40,7 @@ class Kind:
     width: int = 8  # characters that a column of it usually needs
     names: tuple[str, ...] = ()  # of the second axis of a column: a mapping in documents
     is_nested: bool = False  # a record, or rows, inside of a value
+    document: Callable[[Any], Any] | None = None  # makes plain values of objects that a column holds
 
     @property
     def is_plain(self) -> bool:
