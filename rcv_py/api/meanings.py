@@ -212,7 +212,6 @@ counter_numbers.mean | | mean by time
 counter_numbers.max | | largest value of the curve
 counter_numbers.total | | of all samples; nan: of levels and formulas
 counter_numbers.kind | | raw, or derived by a formula
-check.note | | what it is about, a word that stays the same
 """
 
 MEANINGS: dict[str, Meaning] = {
