@@ -43,6 +43,13 @@ def _flat(table: results.Table) -> dict[str, Column]:
     for field in table.fields(At.DATA):
         if field.kind.names:
             found |= table.by_key(field, f"{field.name}_")
+            continue
+        column = table.columns[field.name]
+        if field.kind.document is not None:
+            found[field.name] = [*map(field.kind.text, column)]
+        elif field.is_unknown and field.kind is not ROW and isinstance(column, np.ndarray):
+            is_lost = (column < 0) & (column.dtype.kind == "i")
+            found[field.name] = np.where(is_lost, np.nan, column) if is_lost.any() else column
         else:
             found[field.name] = table.columns[field.name]
     return found
