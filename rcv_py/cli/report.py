@@ -40,8 +40,12 @@ def width_of(stream: TextIO) -> int | None:
 
 
 def has_style(stream: TextIO) -> bool:
-    """Whether bold print is wanted: on a terminal, unless $NO_COLOR is set."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Whether bold print is wanted: on a terminal or with $FORCE_COLOR, and never with $NO_COLOR."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return os.environ["FORCE_COLOR"] != "0"
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def bold(text: str, stream: TextIO) -> str:

@@ -13,6 +13,7 @@ from rcv_py.base.text import visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
 from rcv_py.cli.options.capture_options import IndexOptions
+from rcv_py.cli.progress import watched
 from rcv_py.cli.report import csv_text, json_text, print_table
 from rcv_py.cli.views.library_tables import COLUMNS, Library, cells, markdown, page
 from rcv_py.formats.open import capture_paths
@@ -56,7 +57,8 @@ def _library(arguments: IndexOptions) -> Library:
     if not paths:
         raise NotATrace(root, f"no capture lies up to {max(1, arguments.depth)} folders below it")
     chosen = paths[: arguments.limit or None]
-    rows = with_twins(list(library_rows(chosen, arguments.jobs, has_findings=arguments.findings)))
+    found = library_rows(chosen, arguments.jobs, has_findings=arguments.findings)
+    rows = with_twins(list(watched(found, "Captures", len(chosen))))
     return Library(root, ranked_rows(rows, arguments.sort), len(paths) - len(chosen))
 
 

@@ -12,6 +12,7 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import DASH, count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import MODES, asked_costs, nothing, tuples_in_order
+from rcv_py.cli.opening import pooled
 from rcv_py.cli.options.cost_options import IsaOptions
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
@@ -20,7 +21,6 @@ from rcv_py.cli.wave_choice import counted_trace, print_heading
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.work.load import load_all
 
 _UNSAMPLED = {True: ("hits", "idle"), False: ()}  # columns that say nothing where costs are samples
 _NAMES = ("row", "block", "first", "last", "target")  # numbers that name something are not grouped
@@ -45,7 +45,7 @@ def run(arguments: IsaOptions) -> int:
     if arguments.labels:
         return show_labels(trace, costs, arguments)
     read = chosen.counted if chosen is not None else ()
-    found = listing(trace, kind, lambda: read or load_all(trace), costs, show_idle=not arguments.no_idle)
+    found = listing(trace, kind, lambda: read or tuple(pooled(trace)), costs, show_idle=not arguments.no_idle)
     found = with_matches(with_bars(trace, found, costs, arguments), arguments)
     # A column that is asked for decides which rows are the first; else it is what they cost.
     rows = found.rows if arguments.sort else found.top(arguments.top)

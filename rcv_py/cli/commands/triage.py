@@ -15,7 +15,7 @@ from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import if_known
-from rcv_py.cli.opening import captures, facts_of
+from rcv_py.cli.opening import captures, facts_of, pooled
 from rcv_py.cli.options.capture_options import TriageOptions
 from rcv_py.cli.report import (
     Column,
@@ -30,7 +30,6 @@ from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import open_trace
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
-from rcv_py.work.load import batches
 from rcv_py.work.triage import triage
 
 SCHEMA = "rcv.triage/1"
@@ -109,7 +108,7 @@ def look(
     ranked: `working`, `all`, or a population.
     """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows)), is_whole=True, facts=facts, waves=waves)
+    return triage(trace, tuple(pooled(trace, rows)), is_whole=True, facts=facts, waves=waves)
 
 
 def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:
