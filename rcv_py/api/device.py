@@ -17,8 +17,8 @@ from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.errors import noted
 from rcv_py.api.table import Table
 from rcv_py.base.errors import UsageError
-from rcv_py.export.tables import Words
 from rcv_py.model.trace import Trace
+from rcv_py.results.table import Words
 from rcv_py.work.occupancy_rows import NUMBERS, OccupancyRow, shares
 
 OCCUPANCY_BY = ("se", "kernel", "state")

@@ -9,9 +9,6 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.iterations.loop_summary import LoopSummary
-from rcv_py.analysis.iterations.loop_tables import COLUMNS as LOOP_COLUMNS
-from rcv_py.analysis.iterations.loop_tables import MAKERS, Asked, loop_facts
 from rcv_py.analysis.latency.bubbles import WAYS, Bubbles
 from rcv_py.analysis.latency.bubbles import bubbles as simd_bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, why_not_hidden
@@ -20,14 +17,16 @@ from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.latency.memory_latency import memory_latency as counted_latency
 from rcv_py.analysis.program.matrix_passes import matrix_use
 from rcv_py.analysis.waits.wait_summary import WaitSummary
-from rcv_py.api.answer import Answer, by_name
+from rcv_py.api.answer import Answer
 from rcv_py.api.tables import CodeTexts
-from rcv_py.export.tables import Column, Words
+from rcv_py.export.tables import Column
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.table import Words
 
+RULES = tuple(rule.value for rule in ReferenceRule)
 CAUSES_BY = ("cause", "line", "producer", "each")
 _SUMS = ("stall", "idle", "count", "guessed")
 
@@ -119,12 +118,6 @@ def _wait_facts(found: WaitSummary) -> dict[str, int]:
     table = found.blocking
     sums = {name: int(getattr(table, name).sum()) for name in ("hits", "stall", "charged")}
     return {"waves": found.waves, "waits": len(table), **sums}
-
-
-def loops(asked: Asked, show: str) -> Answer[LoopSummary]:
-    """Return one of the tables about loops."""
-    columns = by_name(MAKERS[show](asked), LOOP_COLUMNS[show])
-    return Answer(f"loops {show}", columns, asked.loops, loop_facts(asked))
 
 
 def bubbles(

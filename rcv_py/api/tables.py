@@ -15,9 +15,10 @@ from rcv_py.api.table import Table, joined
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
 from rcv_py.export.table_files import NO_WAVES
-from rcv_py.export.tables import TABLES, Column, Words
+from rcv_py.export.tables import TABLES, Column
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.table import Words
 
 OF_WAVES = tuple(name for name, table in TABLES.items() if table.part is not None)
 

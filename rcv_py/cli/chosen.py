@@ -15,7 +15,6 @@ from rcv_py.base.errors import UsageError
 from rcv_py.cli.opening import batches
 from rcv_py.cli.options.option import Options, flag_of
 from rcv_py.cli.options.shared import WithIdle, WithMatch, WithSort
-from rcv_py.cli.places import wave_row
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -64,7 +63,7 @@ def counted_batches(trace: Trace, rows: set[int] | None) -> Iterator[WaveBatch]:
 
 def wave_of(trace: Trace, name: str) -> Wave:
     """Read one wave; raise UsageError if there is none of that name, or if it cannot be read."""
-    row = wave_row(trace, name)
+    row = trace.wave_row(name)
     batch = trace.reader.read([row])
     if not batch.waves:
         why = next((text for _, text in batch.missing), "")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 from rcv_py.analysis.core.line_stats import all_lines
-from rcv_py.analysis.findings.choose import only
+from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, populations
 from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
 from rcv_py.base.errors import UsageError

@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import Lock
 from weakref import WeakKeyDictionary
 
-from rcv_py.analysis.findings.choose import chosen_rows
-from rcv_py.analysis.findings.find import findings
+from rcv_py.analysis.findings.detect import findings
+from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import UsageError
@@ -85,7 +85,7 @@ def _from_process(trace: Trace, waves: str, run_files: tuple[Path, ...]) -> Find
         return pickle.loads(near.recv_bytes())
     except (EOFError, OSError):
         found = findings(trace, ())
-        return Findings(found.numbers, (), 0, 0, found.of, 0, 0, "", STOPPED)
+        return Findings.empty(found.numbers, STOPPED, of=found.of)
     finally:
         near.close()
         with _lock:

@@ -9,7 +9,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from rcv_py.analysis.findings.choose import chosen_rows
+from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.overview.library import LibraryRow, library_row
 from rcv_py.base.errors import RcvError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rcv_py.analysis.findings.choose import chosen_rows, only
-from rcv_py.analysis.findings.find import findings
+from rcv_py.analysis.findings.detect import findings
+from rcv_py.analysis.findings.engine_choice import chosen_rows, only
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.formats.run_files import run_facts

@@ -67,7 +67,7 @@ def test_svg_holds_shapes_and_the_caption(ui: UiContext, qtbot: QtBot) -> None:
 
 def test_csv_quotes_what_must_be() -> None:
     sheet = Sheet("t", ("name", "cycles"), [('a,"b"', 1200), ("c", 3)])
-    assert list(csv.reader(io.StringIO(export.csv_text(sheet)))) == [
+    assert list(csv.reader(io.StringIO(sheet.csv()))) == [
         ["name", "cycles"],
         ['a,"b"', "1200"],
         ["c", "3"],

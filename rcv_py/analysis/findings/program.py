@@ -1,5 +1,4 @@
-"""Findings read off the program together with its costs: waits that ask for too much, ends of waves, lost
-sources."""
+"""Findings from program and costs: over-conservative waits, end-of-kernel drain, collapsed source mapping."""
 
 from __future__ import annotations
 
@@ -15,19 +14,19 @@ from rcv_py.analysis.findings.finding import CAUTION, Evidence, Finding
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
 from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.findings.waiting import BOUND, situation, told
+from rcv_py.analysis.findings.waiting import BOUND, remedy_fields, situation
 from rcv_py.analysis.health.mapping import costliest_line
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
 
-AHEAD = 12  # instructions behind a wait in which a result has to be read to count as needed now
+AHEAD = 12  # instructions after a wait within which a result has to be read to count as needed
 FEW = 8  # waits that are looked at
 _ZERO = re.compile(r"s_wait(?:cnt.*\b(?:vmcnt|lgkmcnt)\(0\)|_(?:load|ds|km|x)cnt 0x0\b)")
 
 
 def drain(inputs: FindingInputs) -> Iterator[Finding]:
-    """Waves that end while stores are on their way."""
+    """End-of-kernel drain: waves that end while stores are in flight."""
     exposure, rows = inputs.exposure, inputs.rows_of(Pattern.DRAIN)
     cycles = exposure.nothing_ending
     if not cycles:
@@ -45,7 +44,7 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"{count(exposure.ending)} cycles of all waves "
         f"({percent(exposure.ending, max(1, exposure.lives))} of their lives) are spent under s_endpgm, "
         "where a wave keeps its slot while its last operations are on the way.",
-        **told("drain-at-end", situation(inputs, rows, inputs.claimed(rows))),
+        **remedy_fields("drain-at-end", situation(inputs, rows, inputs.claimed(rows))),
         evidence=(
             *(line_of(inputs, line) for line in ends[:1]),
             *worst_end_of(inputs, ends),
@@ -57,9 +56,9 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def redundant(inputs: FindingInputs) -> Iterator[Finding]:
-    """Waits for everything where what follows needs only the older part of it.
+    """Over-conservative waits: for everything, where what follows needs only the older part of it.
 
-    Only of counters that return in order: behind a scalar load 0 is the only count that tells anything.
+    Only of counters that return in order: after a scalar load, 0 is the only count that proves anything.
     """
     found = [wait for wait in _waits(inputs) if _is_redundant(inputs.trace.code, *wait)]
     found = [wait for wait in found if _in_order(inputs, wait[0], (wait[1], *wait[2]))]
@@ -82,7 +81,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result "
         f"none of the next {AHEAD} instructions reads: instruction {first_wait} waits for {newest}, but what "
         f"follows reads only {_named(olds)}.",
-        **told("redundant-wait", Situation(inputs, claimed, (newest, *olds))),
+        **remedy_fields("redundant-wait", Situation(inputs, claimed, (newest, *olds))),
         evidence=tuple(
             line_of(inputs, line, why)
             for wait, new, _ in found[:2]
@@ -122,7 +121,7 @@ def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:
 
 
 def _is_redundant(code: CodeTable, wait: int, newest: int, older: list[int]) -> bool:
-    """Whether the instructions behind a wait read results of older operations, but not of the newest."""
+    """Whether the instructions after a wait read results of older operations, but not of the newest."""
     wanted = registers(code.text[newest]).writes
     other = 0
     for line in older:
@@ -140,7 +139,7 @@ def _is_redundant(code: CodeTable, wait: int, newest: int, older: list[int]) -> 
 
 
 def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
-    """Costs that the debug information charges to a line that does nothing."""
+    """Source mapping collapsed: costs on a line that has no instructions of its own."""
     found = costliest_line(inputs.trace)
     if found is None or not found.is_declaration:
         return

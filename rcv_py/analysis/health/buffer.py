@@ -35,7 +35,7 @@ SLOWEST_COUNTERS = 16  # of att_activity: counters share the buffer
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What speaks for a record that is not whole; numbers of waves, and of hardware events."""
+    """Signs of a record that was cut off; numbers of waves, and of hardware events."""
 
     unfinished: int  # traced waves whose last instruction is not s_endpgm
     of: int  # traced waves that were looked at

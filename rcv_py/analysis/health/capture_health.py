@@ -1,6 +1,6 @@
 """Can the numbers of a capture be trusted, and how would a better one be recorded?
 
-Each module looks for one kind of doubt and returns a `HealthNote` or None.  The notes are about the
+Each module looks for one kind of problem and returns a `HealthNote` or None.  The notes are about the
 recording; what is slow in the kernel is said elsewhere.
 """
 
@@ -45,7 +45,7 @@ __all__ = [
 HEALTHY = "healthy"
 NOTABLE_DRAIN = 0.05  # of the latency
 NO_MAP = "debug_info"  # the note about instructions without a source line
-# What is looked at, in the words of whoever is told that nothing was found.
+# What is looked at, for readers to whom nothing is reported.
 CHECKED = (
     "whether waves were traced",
     "whether the instruction texts belong to the trace",
@@ -100,7 +100,7 @@ def capture_health(
 ) -> tuple[HealthNote, ...]:
     """Return what speaks against trusting a capture, worst first; () if nothing does.
 
-    `batches` are waves that were read; with None, only what the index, code.json and occupancy.json tell is
+    `batches` are waves that were read; with None, only the index, code.json and occupancy.json are
     looked at, which takes milliseconds.
     """
     more = extras or Extras()
@@ -135,7 +135,7 @@ def verdict(notes: Sequence[HealthNote]) -> str:
 def headline(notes: Sequence[HealthNote]) -> str:
     """Return the worst serious note's title, or that there is none.
 
-    A capture without a single source line is not called healthy: costs can be told by instruction only.
+    A capture without a single source line is not called healthy: costs are known by instruction only.
     """
     serious = [note.title for note in notes if note.is_serious]
     unmapped = [note.title for note in notes if note.name == NO_MAP]

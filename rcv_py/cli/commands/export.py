@@ -18,7 +18,6 @@ from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.open import open_trace
-from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.load import batches, load_all
@@ -51,18 +50,7 @@ def wave_rows(trace: Trace, names: Iterable[str] | None) -> list[int] | None:
     """Return the rows of the wave index that are named, None for all; raise UsageError for unknown ones."""
     if not names:
         return None
-    rows = []
-    for name in names:
-        try:
-            row = trace.waves.row(WaveId.parse(name))
-        except ValueError as error:
-            raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
-        if row is None:
-            raise UsageError(
-                f"The capture has no wave {name}.", hint="`rcv export --to csv --table waves` lists them."
-            )
-        rows.append(row)
-    return sorted(set(rows))
+    return sorted({trace.wave_row(name) for name in names})
 
 
 def markers(trace: Trace) -> MarkerSpans | None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
-from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
@@ -19,7 +18,6 @@ from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
-from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 
 SCHEMA = "rcv.waits/1"
@@ -68,7 +66,7 @@ def run(arguments: WaitsOptions) -> int:
         chosen = choose_waves(trace, arguments)
         rows, read = chosen.touching(arguments.clock), chosen.batches
     else:
-        rows, inside = {_row(trace, arguments.wave)}, counted(trace, arguments.clock)
+        rows, inside = {trace.wave_row(arguments.wave)}, counted(trace, arguments.clock)
         rows = rows if inside is None else rows & inside
         read = counted_batches(trace, rows)
     summary = wait_summary(trace, read, rows)
@@ -92,17 +90,6 @@ def run(arguments: WaitsOptions) -> int:
 def _is_about(row: dict[str, Any], line: int | None) -> bool:
     """Whether a row is of a line, or waited for it."""
     return line is None or line in (row["line"], *(one["line"] for one in row.get("producers", ())))
-
-
-def _row(trace: Trace, name: str) -> int:
-    try:
-        wave = WaveId.parse(name)
-    except ValueError as error:
-        raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
-    row = trace.waves.row(wave)
-    if row is None:
-        raise UsageError(f"The capture has no wave {wave}.", hint="`rcv info` tells which waves there are.")
-    return row
 
 
 def _document(trace: Trace, summary: WaitSummary, arguments: WaitsOptions) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class Cell:
     is_code: bool = False
     tip: str = ""  # what the mouse shows: the unabridged text
     is_strong: bool = False
+    weight: str = ""  # "warning" or "error": its colour
     file: str = ""  # name of a file beside the page that it leads to
 
 
@@ -173,7 +174,7 @@ class Report:
         return found
 
 
-def number(value: int, link: str = "", anchor: str = "") -> Cell:
+def number(value: float, link: str = "", anchor: str = "") -> Cell:
     """Return a cell with a whole number, grouped by thousands."""
     return Cell(f"{value:,}", anchor, link, float(value))
 

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.registry import Registry
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.coalesce import Coalesce
@@ -30,6 +31,10 @@ class Sheet:
     title: str
     headers: tuple[str, ...]
     rows: Iterable[tuple[Any, ...]]
+
+    def csv(self, separator: str = ",") -> str:
+        """The table as CSV with a line of headings; plain numbers, no grouping."""
+        return csv_text(self.headers, self.rows, separator)
 
 
 class Panel(QWidget):

@@ -80,7 +80,7 @@ class Exporter:
         makers: dict[str, Callable[[], bytes]] = {
             ".png": lambda: export.png_bytes(self.image(name, scale)),
             ".svg": lambda: export.svg_bytes(self._widget(name), self.ui.theme, self._caption(name)),
-            ".csv": lambda: export.csv_text(self.sheet(name)).encode(),
+            ".csv": lambda: self.sheet(name).csv().encode(),
         }
         if suffix.lower() not in makers:
             raise ExportError(
@@ -107,7 +107,7 @@ class Exporter:
     def copy_table(self, name: str) -> None:
         """Put a table on the clipboard, with tabs between its cells."""
         with self._awake(name):
-            copy_text(export.csv_text(self.sheet(name), "\t"))
+            copy_text(self.sheet(name).csv("\t"))
         self.window.statusBar().showMessage(f"Copied the table of: {self.names()[name].lower()}.", 3000)
 
     def command_line(self, name: str) -> tuple[str, ...] | None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QToolButton, QV
 from rcv_py.analysis.cost.distribution import MEASURE_TEXT, MEASURES, LineHits, line_hits
 from rcv_py.analysis.cost.distribution_view import GROUPS, LISTED, DistributionView, Wanted, distribution_view
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.findings.choose import only
+from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.base.text import count, plural
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command

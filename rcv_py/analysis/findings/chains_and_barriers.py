@@ -17,7 +17,7 @@ from rcv_py.analysis.findings.evidence import (
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
-from rcv_py.analysis.findings.waiting import BOUND, CERTAIN, bounded, situation, told
+from rcv_py.analysis.findings.waiting import BOUND, CERTAIN, bounded, remedy_fields, situation
 from rcv_py.analysis.waves.workgroups import TOLD_TEXT
 from rcv_py.base.text import count, percent, plural
 
@@ -49,7 +49,7 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
         f"is waited for before the next one is issued, {round(per_link):,} cycles a link. {count(stalled)} "
         f"of {count(total)} stalled cycles of all waves ({percent(stalled, total)} of stall) wait for "
         "cross-lane moves.",
-        **told("serial-cross-lane-chain", situation(inputs, rows, claimed)),
+        **remedy_fields("serial-cross-lane-chain", situation(inputs, rows, claimed)),
         evidence=(*evidence, *worst_of(inputs, rows, claimed), *producers_of(inputs, rows)),
         assumption="What is computed between the links is not looked at, so a chain may be unavoidable. "
         f"{CERTAIN} {BOUND}",
@@ -88,7 +88,7 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         name="barrier-skew",
         title="Waits at barriers for the last wave",
         sentence=" ".join(words),
-        **told("barrier-skew", situation(inputs, rows, claimed, flags)),
+        **remedy_fields("barrier-skew", situation(inputs, rows, claimed, flags)),
         evidence=tuple(evidence),
         assumption=f"The wait is certain; only recorded waves can be seen to arrive.{groups} {BOUND}",
     )
