@@ -1,22 +1,26 @@
-"""Long listings on a terminal go through a pager, as git shows them."""
+"""A listing on a terminal: sentences are wrapped at words, and what is long goes through a pager."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
-import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
 from rcv_py.cli.options.option import Options, form_of
 from rcv_py.cli.outlet import Outlet
+from rcv_py.cli.report import width_of
 
 USUAL = "less -FRX"
 LESS = "FRX"  # what a pager that is `less` without options is told, as git does
-_WRITERS = ("report", "export", "synth")  # they print names while they work
+_WRITERS = ("report", "export", "synth", "schema")  # they print names while they work, or a document
+_COLUMNS = re.compile(r"(?<![.:;])  ")  # between two cells of a table
+_CODES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class _Held:
@@ -39,10 +43,11 @@ class _Held:
 
 
 @contextmanager
-def paged(options: Options) -> Iterator[None]:
-    """Show what the block prints through a pager if it is a listing longer than the terminal."""
-    outlet, words = sys.stdout, pager_words(os.environ)
-    if not (words and isinstance(outlet, Outlet) and outlet.isatty() and _is_listing(options)):
+def on_a_terminal(options: Options) -> Iterator[None]:
+    """Show what the block prints as a terminal needs it, if it is a listing and goes to one."""
+    outlet = sys.stdout
+    width = width_of(outlet)
+    if width is None or not isinstance(outlet, Outlet) or not _is_listing(options):
         yield
         return
     held = _Held(outlet.below)
@@ -53,9 +58,25 @@ def paged(options: Options) -> Iterator[None]:
         is_whole = True
     finally:
         sys.stdout = outlet
-        text = "".join(held.parts)
-        if not (is_whole and _is_long(text, held.terminal) and _shown(text, words, held.terminal)):
+        text = wrapped("".join(held.parts), width)
+        words = pager_words(os.environ) if is_whole and _is_long(text, held.terminal) else []
+        if not (words and _shown(text, words, held.terminal)):
             held.terminal.write(text)
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return the text with the lines of sentences broken at words; rows of tables stay as they are."""
+    return "".join(_wrapped(line, width) for line in text.splitlines(keepends=True))
+
+
+def _wrapped(line: str, width: int) -> str:
+    seen = _CODES.sub("", line.rstrip("\n"))
+    words = line.strip()
+    if len(seen) <= width or _COLUMNS.search(words):
+        return line
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    parts = textwrap.wrap(words, max(20, width - len(indent)), break_long_words=False, break_on_hyphens=False)
+    return "".join(f"{indent}{part}\n" for part in parts)
 
 
 def pager_words(environment: Mapping[str, str]) -> list[str]:
@@ -72,11 +93,14 @@ def pager_words(environment: Mapping[str, str]) -> list[str]:
 
 def _is_listing(options: Options) -> bool:
     has_forms = hasattr(options, "json")  # what prints a result for programs prints a listing without it
-    return has_forms and options.command not in _WRITERS and not form_of(options)
+    is_other = options.command in _WRITERS or getattr(options, "like", None)
+    return has_forms and not is_other and not form_of(options)
 
 
 def _is_long(text: str, terminal: TextIO) -> bool:
-    """Whether it takes more lines than the terminal has."""
+    """Whether it takes more lines than the terminal has; never if there is none."""
+    if not terminal.isatty():
+        return False
     try:
         columns, lines = os.get_terminal_size(terminal.fileno())
     except (OSError, ValueError):
@@ -86,6 +110,8 @@ def _is_long(text: str, terminal: TextIO) -> bool:
 
 def _shown(text: str, words: list[str], terminal: TextIO) -> bool:
     """Run the pager until it ends; return whether there is one."""
+    import subprocess  # noqa: PLC0415 - short listings do not wait for it
+
     terminal.flush()
     environment = {**os.environ, "LESS": os.environ.get("LESS", LESS)}
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.pager import pager_words
+from rcv_py.cli.pager import pager_words, wrapped
 from rcv_py.cli.progress import watched
 from rcv_py.cli.report import has_style
 from tests.support.captures import ROOT
@@ -101,6 +101,29 @@ def test_without_a_pager_the_terminal_gets_it(name: str) -> None:
 def test_a_pager_that_is_left_early_is_no_error() -> None:
     shown, code = on_a_terminal("isa", str(SAMPLE), RCV_PAGER=f"'{sys.executable}' -c ''")
     assert (shown, code) == ("", 0)
+
+
+def test_sentences_are_broken_at_words_and_tables_are_not() -> None:
+    row = "line  instruction            source and more of it\n"
+    assert wrapped(row, 30) == row
+    assert wrapped("  It is a sentence that is too long.\nShort.\n", 22) == (
+        "  It is a sentence\n  that is too long.\nShort.\n"
+    )
+    assert (
+        wrapped("\x1b[1mjust as long as it can be\x1b[0m\n", 26)
+        == "\x1b[1mjust as long as it can be\x1b[0m\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["summary", "waits", "causes", "bubbles", "latency", "isa", "waves"])
+def test_nothing_is_wider_than_80_columns(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rcv_py.cli.main import main
+
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([command, str(SAMPLE)]) == 0
+    assert [line for line in capsys.readouterr().out.split("\n") if len(line) > 80] == []
 
 
 def test_which_pager() -> None:
