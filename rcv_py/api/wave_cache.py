@@ -7,9 +7,12 @@ from itertools import pairwise
 
 from rcv_py.analysis.core.chosen import batch_of
 from rcv_py.analysis.findings.engine_choice import only
+from rcv_py.base.settings import BY_NAME
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.load import batches
+
+DEFAULT_GB = float(BY_NAME["load.budget_gb"].default)
 
 
 class WaveCache:
