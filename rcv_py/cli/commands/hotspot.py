@@ -112,7 +112,7 @@ def _values(row: Ranked) -> list[Any]:
 
 
 def _cells(by: str, row: Ranked, is_sampled: bool, short: dict[str, str]) -> list[str]:
-    columns = (row.hits, row.latency, row.stall, row.idle)
+    columns: tuple[int, ...] = (row.hits, row.latency, row.stall, row.idle)
     if is_sampled:
         columns = (row.latency, row.latency - row.stall, row.stall)
     numbers = [*map(count, columns), percent(row.share, 1)]

@@ -70,9 +70,9 @@ def run(arguments: IsaOptions) -> int:
         is_sampled, columns = found.measure == SAMPLES, _columns(kind, found.names)
         kept = [i for i, column in enumerate(columns) if column.title not in _UNSAMPLED[is_sampled]]
         short = short_sources(trace)
-        rows = [_cells(columns, (*row[:-1], short_place(row[-1], short))) for row in shown]
+        texts = [_cells(columns, (*row[:-1], short_place(row[-1], short))) for row in shown]
         shown_columns = [_shown(columns[i], is_sampled) for i in kept]
-        print_table(shown_columns, [[row[i] for i in kept] for row in rows])
+        print_table(shown_columns, [[row[i] for i in kept] for row in texts])
         print(f"\n{count(len(shown))} of {plural(len(found.rows), *_UNITS[kind])}.", end="")
         print(_share_note(arguments, kind, is_sampled))
     return 0

@@ -244,7 +244,7 @@ def _first(found: Findings | None) -> Finding | None:
 
 def _many_cells(entry: CaptureEntry, found: Findings | None, note: str) -> list[Any]:
     first = _first(found)
-    told = (None, "", None, None, None)
+    told: tuple[str | float | None, ...] = (None, "", None, None, None)
     if first is not None:
         told = (first.name, first.title, round(first.gain, 6), first.cycles, first.share)
     return [str(entry.path), entry.kernel, entry.waves, _class(found) or None, *told, note]

@@ -54,8 +54,14 @@ def show_bins(trace: Trace, arguments: HotspotOptions, chosen: ChosenWaves | Non
         ]
         sys.stdout.write(csv_text(("first", "last", "total", *kinds), cells))
     elif arguments.json:
-        document = {"capture": trace.name, "se": arguments.se, "clock": arguments.clock, "step": found.step}
-        document |= {"total": int(found.totals.sum()), "rows": rows}
+        document = {
+            "capture": trace.name,
+            "se": arguments.se,
+            "clock": arguments.clock,
+            "step": found.step,
+            "total": int(found.totals.sum()),
+            "rows": rows,
+        }
         print(json_text(BINS_SCHEMA, document, about(arguments, trace)))
     else:
         columns = (Column("first", True), Column("last", True), Column("cycles", True), Column("kinds"))
@@ -105,7 +111,7 @@ def show_places(trace: Trace, arguments: HotspotOptions, chosen: ChosenWaves | N
         raise UsageError(f"--charge does not know --by {arguments.by}.", hint=f"Use one of {ways}.")
     rows = list(_MAKERS[arguments.by](trace, cost, how, arguments.file))
     whole = int(cost.sum())
-    named = [dict(zip(_HEAD, row, strict=True)) for row in rows]
+    named: list[dict[str, Any]] = [dict(zip(_HEAD, row, strict=True)) for row in rows]
     for row in named:
         row["share"] = round(row["cost"] / max(1, whole), 6)
     if arguments.by != "tree":

@@ -35,9 +35,9 @@ _NEEDS: dict[Annotation, tuple[str, Callable[[Trace, Any], Any]]] = {
 }
 
 
-def bar_lengths(trace: Trace, costs: CostColumns, arguments: IsaOptions) -> list[Any]:
+def bar_lengths(trace: Trace, costs: CostColumns, arguments: IsaOptions, bars: str) -> list[Any]:
     """Return one length a code row, in cycles, samples, or cycles a time; raise UsageError if not known."""
-    mode = Annotation[arguments.bars.upper()]
+    mode = Annotation[bars.upper()]
     known = {}
     if mode in _NEEDS:
         name, make = _NEEDS[mode]
@@ -45,7 +45,7 @@ def bar_lengths(trace: Trace, costs: CostColumns, arguments: IsaOptions) -> list
     has = Ingredients(trace.code, costs, not arguments.no_idle, **known)
     reason = why_not(mode, has)
     if reason:
-        raise UsageError(f"There are no bars of {arguments.bars}: {reason[:1].lower()}{reason[1:]}")
+        raise UsageError(f"There are no bars of {bars}: {reason[:1].lower()}{reason[1:]}")
     return [round(value, 3) for value in annotation(mode, has).total.tolist()]
 
 
@@ -53,7 +53,7 @@ def with_bars(trace: Trace, found: Listing, costs: CostColumns, arguments: IsaOp
     """Return the listing with the column that `--bars` asks for."""
     if arguments.bars is None or found.kind != "lines":
         return found
-    return found.with_column("bar", bar_lengths(trace, costs, arguments))
+    return found.with_column("bar", bar_lengths(trace, costs, arguments, arguments.bars))
 
 
 def with_matches(found: Listing, arguments: IsaOptions) -> Listing:
