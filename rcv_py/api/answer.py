@@ -46,7 +46,7 @@ def _flat(table: results.Table) -> dict[str, Column]:
             found |= table.by_key(field, f"{field.name}_")
             continue
         column = table.columns[field.name]
-        if field.kind.document is not None:
+        if field.kind.document is not None and isinstance(column, np.ndarray):
             found[field.name] = [*map(field.kind.text, column)]
         elif field.is_unknown and field.kind is not ROW and isinstance(column, np.ndarray):
             is_lost = (column < 0) & (column.dtype.kind == "i")

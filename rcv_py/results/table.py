@@ -38,6 +38,7 @@ class Words:
 
 
 Column = np.ndarray | Words
+Columns = Mapping[str, Column | Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Table:
     Cells that are not known are nan, -1 of code rows, and "".
     """
 
-    def __init__(self, spec: Spec, columns: Mapping[str, Column | Sequence[Any]]) -> None:
+    def __init__(self, spec: Spec, columns: Columns) -> None:
         self.spec = spec
         made = {
             field.name: _column(field, columns[field.name]) for field in spec.fields if field.name in columns
@@ -177,8 +178,10 @@ class Table:
         return list(zip(*map(self._flat, names), strict=True))
 
     def _flat(self, name: str) -> list[Any]:
-        kind = self.spec[name].kind
-        return self.plain(name) if kind.document is None else [*map(kind.text, self.columns[name])]
+        kind, column = self.spec[name].kind, self.columns[name]
+        if kind.document is None or isinstance(column, Words):
+            return self.plain(name)
+        return [*map(kind.text, column)]
 
     def markdown(self) -> str:
         """Return the fields that reports show as a table of Markdown."""
