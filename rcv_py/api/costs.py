@@ -14,7 +14,6 @@ from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.overview.summary_rows import NAMES as SUMMARY
 from rcv_py.analysis.overview.summary_rows import summary_rows
-from rcv_py.analysis.waves.populations import POPULATION_HEAD, Populations, population_rows
 from rcv_py.api.answer import Answer, by_name, by_row
 from rcv_py.api.arguments import one_of
 from rcv_py.model.code import CodeTable
@@ -26,18 +25,6 @@ from rcv_py.results.isa import LISTED, Listing, listing
 from rcv_py.results.line import hit_table, sample_table, spread_facts, spreads
 
 _FRAMES = ("what", "name", "full_name", "line", "source", "parent", "depth", "begin", "self", "total")
-
-
-def populations(trace: Trace, found: Populations) -> Answer[Populations]:
-    """Return one row a way through the code."""
-    facts = {
-        "read": found.read,
-        "traced": len(trace.waves),
-        "instructions_ran": found.ran,
-        "instructions": found.of,
-    }
-    rows = [list(row.values()) for row in population_rows(found)]
-    return Answer("populations", by_row(POPULATION_HEAD, rows), found, facts)
 
 
 def summary(

@@ -142,14 +142,6 @@ def in_order(rows: list[dict[str, Any]], arguments: WithSort) -> list[dict[str, 
     return known + [row for row in rows if row[key] is None]
 
 
-def tuples_in_order(
-    head: Sequence[str], rows: list[tuple[Any, ...]], arguments: WithSort
-) -> list[tuple[Any, ...]]:
-    """The same for rows without names; `head` has the names."""
-    named = [dict(zip(head, row, strict=True)) for row in rows]
-    return [tuple(row.values()) for row in in_order(named, arguments)]
-
-
 def charged(costs: CostColumns, arguments: WithIdle) -> np.ndarray:
     """Return what each code line is charged with: latency, and idle time unless `--no-idle` says no."""
     return costs.latency if arguments.no_idle else costs.cost

@@ -94,20 +94,6 @@ share | | part of the whole, 0 to 1
 rows | rows | how many rows it stands for
 section | | what the number belongs to
 of | | what it is a part of
-row | | row of the table code
-first | | first row of code
-last | | last row of code
-lines | lines | how many lines
-loops | | in how many loops it lies
-instruction | | the instruction
-target | | row it branches to, -1: unknown
-taken | times | how often it branched
-not_taken | times | how often it did not
-taken_share | | part of the times it branched, 0 to 1
-token | | place in the tokens of its wave
-since | cycles | since the start of the execution before in the same wave; -1: the first
-reason | | why it did not issue
-samples | samples | how many
 what | | what the frame is
 full_name | | the name in full
 parent | | row of the frame around it, -1: none
@@ -128,16 +114,6 @@ median | cycles | the sample in the middle
 p90 | cycles | nine tenths of the samples are below
 mean | cycles | mean
 waves | waves | how many waves
-drain | cycles | behind it, as the last of its wave
-not_hidden | cycles | what no other wave covers
-hidden | cycles | what other waves cover, an estimate
-hidden_idle | cycles | idle time that others cover
-hidden_stall | cycles | stall that others cover
-hidden_issue | cycles | issue time that others cover
-error | cycles | uncertainty of the mean
-std | cycles | standard deviation
-in_flight | executions | still in flight at the last sample
-issue | cycles | mean issue time of an execution
 area | wave-cycles | waves times time
 peak | waves | most at a time
 tail | | part of the time behind the last moment with more than half of the peak, 0 to 1
@@ -190,18 +166,9 @@ events.kind | | dispatch, event, marker or shader value
 counters.value | counts | what was counted since the sample before
 sources.lines | lines | lines of the copy, 0 if there is none
 summary.value | | the value as text
-isa blocks.block | | number of the block
 flame.begin | | where it begins when frames are drawn beside each other
 causes by cause.name | | the cause in a few words
 causes by cause.evidence | | what has to be seen before a cycle gets this cause
-memory_latency.counter | | what counted it
-memory_latency.stall | cycles | mean stall of an execution
-memory_latency.samples | executions | whose return is known
-hidden_latency.total | cycles | latency and idle time
-bubbles.cycles | cycles | SIMD cycles in which nothing happened, its part of them
-bubbles.idle | cycles | of them in front of it
-bubbles.stall | cycles | of them in its stall
-bubbles.share | | part of all bubbles, 0 to 1
 occupancy_numbers.mean | waves | mean over the time
 occupancy_numbers.drain | cycles | from nine tenths of the peak to the end
 occupancy_curves.waves | waves | resident until the next row
@@ -212,11 +179,6 @@ counter_numbers.mean | | mean by time
 counter_numbers.max | | largest value of the curve
 counter_numbers.total | | of all samples; nan: of levels and formulas
 counter_numbers.kind | | raw, or derived by a formula
-triage.cycles | cycles | at stake
-triage.name | | the pattern, a word that stays the same
-triage.share | | of what `unit` says, 0 to 1
-triage.unit | | what `share` is a part of
-check.note | | what it is about, a word that stays the same
 """
 
 MEANINGS: dict[str, Meaning] = {

@@ -53,6 +53,7 @@ MEASURE = Field(
 WAVE_ASKED = Field("wave", TEXT, "The wave that was asked for; null for all", is_unknown=True)
 RANGE_ASKED = Field("clock", CYCLE_RANGE, "The range that was asked for; null for all", is_unknown=True)
 WAVES_READ = Field("waves", WAVES, "Waves that could be read")
+WITHIN = Field("within", CYCLE_RANGE, "The range that was asked for; null for all", is_unknown=True)
 OF = Field("of", COUNT, "Rows there are, of which --top may have left some out")
 _NOT_SAMPLED = ("hits", "idle")
 _SAMPLED = {"latency": "samples", "stall": "stalled"}  # the titles of costs that are PC samples

@@ -38,6 +38,7 @@ class Kind:
     is_signed: bool = True  # less than 0 is a value; else, where it may be unknown, it is not known
     names: tuple[str, ...] = ()  # of the second axis of a column: a mapping in documents
     is_nested: bool = False  # a record, or rows, inside of a value
+    document: Callable[[Any], Any] | None = None  # makes plain values of objects that a column holds
 
     @property
     def is_plain(self) -> bool:
@@ -92,6 +93,7 @@ PART = replace(SHARE, text=lambda share: percent(share, 1) if share else "")  # 
 RATIO = _real(", 1 being the same or all.", digits=6)
 ROW = replace(_whole(), text=str, has_minus_one=True)  # of the program: a name, not grouped
 ROW_OR_NONE = replace(_whole(least=-1), text=lambda row: str(row) if row >= 0 else "unknown")
+PLACE = replace(ROW_OR_NONE, text=lambda place: str(place) if place >= 0 else "")  # of the hardware
 INDEX = replace(_whole(), text=str)  # of something else, a name as well
 SIGNED_INDEX = replace(_whole(least=None), text=str)
 ADDRESS = replace(_whole(", in bytes."), text="{:#x}".format)
@@ -135,3 +137,9 @@ def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool =
         names=tuple(names),
         is_spread=is_spread,
     )
+
+
+def texts(item: str) -> Kind:
+    """A list of texts, each of which is described by a sentence."""
+    json = json_types.text(item)
+    return Kind(json=lambda sentence: json_types.listed(sentence, json), text="; ".join, is_nested=True)

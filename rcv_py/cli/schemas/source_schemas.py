@@ -19,7 +19,7 @@ from rcv_py.results.json_types import (
     whole,
 )
 
-SOURCE = Schema(
+SOURCES = Schema(
     "rcv.source",
     1,
     "source",
@@ -106,4 +106,4 @@ PMC = schema(
     },
 )
 
-SOURCE_SCHEMAS = (SOURCE, PMC)
+SOURCE_SCHEMAS = (SOURCES, PMC)
