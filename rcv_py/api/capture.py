@@ -331,7 +331,7 @@ class Capture:
         Raises UsageError if there is no such line.  PC samples know no executions: see `samples`.
         """
         check_line(self.trace, line)
-        return costs.line(self._all(waves), line, self.waves["wave"])
+        return costs.line(self.trace, self._all(waves), line)
 
     def samples(self, line: int | None = None) -> Answer[StallReasons]:
         """Return how often PC samples of a code line (None: of all) issued, and why the others did not."""
@@ -410,12 +410,12 @@ class Capture:
             waves,
             lambda: hidden_latency(self.trace, self._all(), ReferenceRule(rule), self._rows(waves)),
         )
-        return stalls.hidden_latency(self.trace, self._counted(waves).code, found, self._texts)
+        return stalls.hidden_latency(self.trace, self._counted(waves).code, found)
 
     def memory_latency(self, rule: Rule = "ours") -> Answer[MemoryLatency]:
         """Return how long memory took to answer, told by counters; `facts["reason"]` says why not."""
         one_of("rule", rule, stalls.RULES)
-        return stalls.memory_latency(self.trace, self._all(), ReferenceRule(rule), self._texts)
+        return stalls.memory_latency(self.trace, self._all(), ReferenceRule(rule))
 
     # -- what happened around the waves --------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.bubbles import bubble_table
+from rcv_py.results.latency import hidden_rows, memory_rows
 from rcv_py.results.table import Words
 
 RULES = tuple(rule.value for rule in ReferenceRule)
@@ -132,39 +133,16 @@ def bubbles(trace: Trace, batches: Sequence[WaveBatch], rows: Collection[int] | 
     return Answer.of(bubble_table(trace, found), found, facts)
 
 
-def hidden_latency(
-    trace: Trace, code: CodeTable, found: HiddenLatency, texts: CodeTexts
-) -> Answer[HiddenLatency]:
+def hidden_latency(trace: Trace, code: CodeTable, found: HiddenLatency) -> Answer[HiddenLatency]:
     """Return one row a line; `code` has the costs of the chosen waves."""
-    table = hidden_table(code, found)
-    columns: dict[str, Column] = {
-        "line": table.line,
-        **texts.columns(table.line),
-        "total": table.total,
-        "not_hidden": table.seen,
-        "hidden": table.hidden,
-        **{f"hidden_{name}": getattr(table, name) for name in ("idle", "stall", "issue")},
-        "share": table.share,
-    }
-    sums = {"total": table.total, "not_hidden": table.seen, "hidden": table.hidden}
+    table = hidden_rows(trace, hidden_table(code, found))
     facts: dict[str, Any] = {"assumption": found.assumption, "reason": why_not_hidden(trace)}
-    facts |= {name: int(column.sum()) for name, column in sums.items()}
-    return Answer("hidden_latency", columns, found, facts)
+    facts |= {name: sum(table.plain(name)) for name in ("total", "not_hidden", "hidden")}
+    return Answer.of(table, found, facts)
 
 
-def memory_latency(
-    trace: Trace, batches: Sequence[WaveBatch], rule: ReferenceRule, texts: CodeTexts
-) -> Answer[MemoryLatency]:
+def memory_latency(trace: Trace, batches: Sequence[WaveBatch], rule: ReferenceRule) -> Answer[MemoryLatency]:
     """Return one row a line whose answers were counted."""
     found = counted_latency(trace, batches, rule)
-    columns: dict[str, Column] = {
-        "line": found.line,
-        **texts.columns(found.line),
-        "counter": list(found.unit),
-        **{name: getattr(found, name) for name in ("mean", "error", "std", "samples")},
-        "in_flight": found.censored,
-        "issue": found.issue,
-        "stall": found.stall,
-    }
     facts = {"assumption": found.assumption, "reason": found.reason}
-    return Answer("memory_latency", columns, found, facts)
+    return Answer.of(memory_rows(trace, found), found, facts)
