@@ -354,7 +354,7 @@ class Capture:
         """
         one_of("by", by, stalls.CAUSES_BY)
         found = self._once("causes", waves, lambda: attribution(self.trace, self._all(), self._rows(waves)))
-        return stalls.causes(found, by, self._texts)
+        return stalls.causes(self.trace, found, by)
 
     def wait_costs(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
         """Return one row a wait instruction that ran, most stall first: `rcv waits`."""

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
-from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.analysis.latency.bubbles import bubbles as simd_bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, why_not_hidden
@@ -25,15 +24,13 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.bubbles import bubble_table
-from rcv_py.results.table import Words
+from rcv_py.results.causes import blamed_table, cause_table, each_table
 
 CAUSES_BY = ("cause", "line", "producer", "each")
-_SUMS = ("stall", "idle", "count", "guessed")
 
 
-def causes(found: Attribution, by: str, texts: CodeTexts) -> Answer[Attribution]:
+def causes(trace: Trace, found: Attribution, by: str) -> Answer[Attribution]:
     """Return cycles by cause, late line, producer, or each of all these."""
-    table = found if by == "each" else getattr(found, f"by_{by}")()
     facts = {
         "waves": found.waves,
         "stall": found.total_stall,
@@ -42,27 +39,13 @@ def causes(found: Attribution, by: str, texts: CodeTexts) -> Answer[Attribution]
         "explained_idle": found.explained_idle,
         "assumption": found.assumption,
     }
-    numbers = {name: getattr(table, name) for name in _SUMS}
-    numbers["share"] = table.stall / (found.total_stall or np.nan)
-    return Answer(f"causes by {by}", _cause_names(table, by, texts) | numbers, found, facts)
-
-
-def _cause_names(table: Attribution, by: str, code: CodeTexts) -> dict[str, Column]:
-    texts = [CAUSE_TEXT[cause] for cause in Cause]
-    number = table.cause.astype(np.int64)
-    cause: dict[str, Column] = {"cause": Words([one.name.lower() for one in Cause], number)}
-    if by == "cause":
-        return cause | {
-            "name": Words([text.name for text in texts], number),
-            "because": Words([text.sentence for text in texts], number),
-            "evidence": Words([text.evidence for text in texts], number),
-            "is_certain": np.array([text.is_certain for text in texts], dtype=bool)[number],
-        }
-    lines = {"line": table.line, **code.columns(table.line)}
-    blamed = {"producer_line": table.producer, **code.columns(table.producer, "producer_")}
+    whole = found.total_stall
     if by == "each":
-        return lines | cause | blamed
-    return lines if by == "line" else blamed
+        return Answer.of(each_table(trace, found, whole), found, facts)
+    if by == "producer":
+        return Answer.of(blamed_table(trace, found.by_producer(), whole), found, facts)
+    groups = found.by_cause() if by == "cause" else found.by_line()
+    return Answer.of(cause_table(trace, groups, by, whole), found, facts)
 
 
 def wait_costs(found: WaitSummary, texts: CodeTexts) -> Answer[WaitSummary]:

@@ -12,11 +12,10 @@ from rcv_py.cli.schemas.common import (
     WAVES_READ,
 )
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
-from rcv_py.results import bubbles
+from rcv_py.results import bubbles, causes
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Fields,
-    Shape,
     choice,
     cycles,
     fixed,
@@ -100,74 +99,31 @@ WAITS = Schema(
     ),
 )
 
-_CAUSED: Fields = {
-    "stall": cycles("Stall"),
-    "share": maybe(share("Part of all stall; null without stall")),
-    "idle": cycles("Gaps between instructions"),
-    "count": times("Executions"),
-    "guessed": cycles("Stall and gaps of which the producer is a guess, one of several that fit"),
-}
-_PLACE_OR_NONE: Fields = {**PLACE, "line": maybe(LINE)}
-_PARTS = rows(
-    "What the row consists of.",
-    {
-        "cause": text("Stable name of the cause."),
-        "line": record("The instruction that stalled or idled.", _PLACE_OR_NONE),
-        "producer": maybe(record("The instruction to blame; null if there is none.", _PLACE_OR_NONE)),
-        **_CAUSED,
-    },
-)
-_CAUSES: Fields = {
-    **CAPTURE,
-    "waves": WAVES_READ,
-    "totals": record(
-        "Sums over all waves; null if no wave was read.",
-        {
-            "stall": maybe(cycles("Stall")),
-            "idle": maybe(cycles("Gaps between instructions")),
-            "explained": maybe(share("Part of the stall with a cause; null without stall")),
-            "explained_idle": maybe(share("Part of the gaps with a cause; null without gaps")),
-        },
-    ),
-    "assumption": text("What the attribution takes for granted, as a sentence."),
-}
-_PLACED: Shape = rows("Instructions by stall and idle.", {**_PLACE_OR_NONE, **_CAUSED, "parts": _PARTS})
 CAUSES = Schema(
     "rcv.causes",
     2,
     "causes",
     "Why waves stalled and idled; cycles of waves, not elapsed time.",
-    (
+    tuple(
         Variant(
             {
-                **_CAUSES,
-                "by": fixed("What a row is.", "cause"),
-                "rows": rows(
-                    "Causes by stall and idle.",
-                    {
-                        "cause": text("Stable name of the cause."),
-                        "name": text("The cause in a few words."),
-                        "because": text("Completes: stalled because."),
-                        "evidence": text("What has to be seen before a cycle is given this cause."),
-                        "is_certain": flag("Whether the instruction or a replay tells it."),
-                        **_CAUSED,
-                        "parts": _PARTS,
-                    },
-                ),
+                **shapes(causes.FACTS),
+                "by": fixed("What a row is.", by),
+                "rows": spec.shape,
             },
-            words="By cause.",
-        ),
-        Variant(
-            {**_CAUSES, "by": fixed("What a row is.", "line"), "rows": _PLACED},
-            words="By the instruction that stalled: --by line.",
-        ),
-        Variant(
-            {**_CAUSES, "by": fixed("What a row is.", "producer"), "rows": _PLACED},
-            words="By the instruction to blame: --by producer.",
-        ),
+            words=words,
+        )
+        for (by, spec), words in zip(
+            causes.DOCUMENTS.items(),
+            (
+                "By cause.",
+                "By the instruction that stalled: --by line.",
+                "By the instruction to blame: --by producer.",
+            ),
+            strict=True,
+        )
     ),
 )
-
 BUBBLES = schema(
     "rcv.bubbles",
     "bubbles",
