@@ -26,6 +26,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.results.bubbles import bubble_table
 from rcv_py.results.causes import blamed_table, cause_table, each_table
 
+RULES = tuple(rule.value for rule in ReferenceRule)
 CAUSES_BY = ("cause", "line", "producer", "each")
 
 
