@@ -11,6 +11,7 @@ from rcv_py.api.table import Table
 from rcv_py.export.tables import Column
 from rcv_py.results import table as results
 from rcv_py.results.field import At
+from rcv_py.results.unit import ROW
 
 T = TypeVar("T")
 _PLACES = frozenset(("line", "parent", "line_a", "line_b", "top_line"))  # none of them is -1

@@ -8,6 +8,7 @@ from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import MODES, asked_costs, matched, nothing
+from rcv_py.cli.opening import pooled
 from rcv_py.cli.options.cost_options import IsaOptions
 from rcv_py.cli.report import json_text
 from rcv_py.cli.results import ordered, print_csv, print_result
@@ -17,7 +18,6 @@ from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.results.isa import Listing, label_table, listing
-from rcv_py.work.load import load_all
 
 _PLURAL = {"branch": "branches"}
 
@@ -37,7 +37,8 @@ def run(arguments: IsaOptions) -> int:
         found = Listing(labels, np.asarray(labels.columns["latency"]), costs.label)
     else:
         read = chosen.counted if chosen is not None else ()
-        found = listing(trace, kind, lambda: read or load_all(trace), costs, show_idle=not arguments.no_idle)
+        show_idle = not arguments.no_idle
+        found = listing(trace, kind, lambda: read or tuple(pooled(trace)), costs, show_idle=show_idle)
     if arguments.bars is not None and kind == "lines":
         found = found.with_bars(bar_lengths(trace, costs, arguments))
     found = _matching(found, arguments)
