@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import numpy as np
-
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.analysis.latency.bubbles import bubbles as simd_bubbles
@@ -25,6 +23,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.bubbles import bubble_table
 from rcv_py.results.causes import blamed_table, cause_table, each_table
+from rcv_py.results.waits import latency_table, producer_table, totals, wait_table
 
 RULES = tuple(rule.value for rule in ReferenceRule)
 CAUSES_BY = ("cause", "line", "producer", "each")
@@ -49,59 +48,23 @@ def causes(trace: Trace, found: Attribution, by: str) -> Answer[Attribution]:
     return Answer.of(cause_table(trace, groups, by, whole), found, facts)
 
 
-def wait_costs(found: WaitSummary, texts: CodeTexts) -> Answer[WaitSummary]:
+def wait_costs(trace: Trace, found: WaitSummary) -> Answer[WaitSummary]:
     """Return one row a wait instruction."""
-    table = found.blocking
-    columns = {
-        "line": table.line,
-        **texts.columns(table.line),
-        "hits": table.hits,
-        "stall": table.stall,
-        "share": table.stall / max(1, int(table.stall.sum())),
-        "exact": table.blocked,
-    }
-    return Answer("wait_costs", columns, found, _wait_facts(found))
+    return Answer.of(wait_table(trace, found), found, _wait_facts(found))
 
 
-def wait_producers(found: WaitSummary, texts: CodeTexts) -> Answer[WaitSummary]:
+def wait_producers(trace: Trace, found: WaitSummary) -> Answer[WaitSummary]:
     """Return one row a wait and an instruction that it waited for."""
-    table, latency = found.blocking, found.latency
-    wait = np.repeat(np.arange(len(table)), np.diff(table.first))
-    line = table.line[wait]
-    order = np.argsort(latency.line)
-    place = np.searchsorted(latency.line[order], table.producer)
-    known = np.append(latency.line[order], -1)[place] == table.producer
-    median = np.append(latency.median[order], np.nan)[place]
-    columns = {
-        "line": line,
-        **texts.columns(line),
-        "producer_line": table.producer,
-        **texts.columns(table.producer, "producer_"),
-        "n": table.n,
-        "stall": table.charged,
-        "share": table.charged / np.maximum(1, table.stall[wait]),
-        "median_latency": np.where(known, median, np.nan),
-    }
-    return Answer("wait_producers", columns, found, _wait_facts(found))
+    return Answer.of(producer_table(trace, found), found, _wait_facts(found))
 
 
-def wait_latency(found: WaitSummary, texts: CodeTexts) -> Answer[WaitSummary]:
+def wait_latency(trace: Trace, found: WaitSummary) -> Answer[WaitSummary]:
     """Return one row an instruction that was waited for."""
-    table = found.latency
-    numbers = {name: getattr(table, name) for name in ("p10", "median", "p90", "mean")}
-    columns = {
-        "line": table.line,
-        **texts.columns(table.line),
-        "exact": table.exact,
-        "bounds": table.censored,
-    }
-    return Answer("wait_latency", columns | numbers, found, _wait_facts(found))
+    return Answer.of(latency_table(trace, found), found, _wait_facts(found))
 
 
 def _wait_facts(found: WaitSummary) -> dict[str, int]:
-    table = found.blocking
-    sums = {name: int(getattr(table, name).sum()) for name in ("hits", "stall", "charged")}
-    return {"waves": found.waves, "waits": len(table), **sums}
+    return {"waves": found.waves, **totals(found)}
 
 
 def bubbles(trace: Trace, batches: Sequence[WaveBatch], rows: Collection[int] | None) -> Answer[Bubbles]:

@@ -2,49 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import (
-    CAPTURE,
-    PLACE,
-    WAVE_ASKED,
-    WAVES_READ,
-)
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
-from rcv_py.results import bubbles, causes, triage
+from rcv_py.results import bubbles, causes, triage, waits
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
-    Fields,
-    cycles,
     fixed,
-    maybe,
-    parts_of_cycles,
-    record,
-    rows,
-    share,
-    times,
 )
 
-SAMPLED: Fields = {
-    "exact": times("Samples in which a wait stalled until the result was there"),
-    "bounds": times("Samples in which the result was there before, which only bounds the latency"),
-    "p10": maybe(parts_of_cycles("Value that a tenth of the exact samples does not exceed")),
-    "median": maybe(parts_of_cycles("Median of the exact samples")),
-    "p90": maybe(parts_of_cycles("Value that nine tenths of the exact samples do not exceed")),
-    "mean": maybe(parts_of_cycles("Mean of the exact samples")),
-}
-_WAITS: Fields = {
-    **CAPTURE,
-    "wave": WAVE_ASKED,
-    "waves": WAVES_READ,
-    "totals": record(
-        "Sums over all waits; null if no wave was read.",
-        {
-            "waits": maybe(times("Wait instructions that waited for something")),
-            "hits": maybe(times("Their executions")),
-            "stall": maybe(cycles("Their stall")),
-            "charged": maybe(cycles("Part of it that is charged to a producer")),
-        },
-    ),
-}
 WAITS = Schema(
     "rcv.waits",
     1,
@@ -52,38 +16,10 @@ WAITS = Schema(
     "What waits waited for, or the memory latency that waits tell.",
     (
         Variant(
-            {
-                **_WAITS,
-                "waits": rows(
-                    "Waits by stall, the largest first.",
-                    {
-                        **PLACE,
-                        "hits": times("Executions"),
-                        "stall": maybe(cycles("Stall")),
-                        "share": share("Part of the stall of all waits"),
-                        "exact": times("Executions that stalled for an operation"),
-                        "producers": rows(
-                            "What it waited for, by stall.",
-                            {
-                                **PLACE,
-                                "n": times("Executions of the wait that required it"),
-                                "stall": cycles(
-                                    "Stall that is charged to it, as the newest that was required"
-                                ),
-                                "share": share("Part of the stall of the wait"),
-                                "latency": record("From issue to result, in cycles.", SAMPLED),
-                            },
-                        ),
-                    },
-                ),
-            },
-            words="Waits and what they waited for.",
+            {**shapes(waits.FACTS), "waits": waits.DOCUMENT.shape}, words="Waits and what they waited for."
         ),
         Variant(
-            {
-                **_WAITS,
-                "latency": rows("Instructions by exact samples.", {**PLACE, **SAMPLED}),
-            },
+            {**shapes(waits.FACTS), "latency": waits.LATENCIES.shape},
             words="Memory latency of instructions: --latency.",
         ),
     ),
