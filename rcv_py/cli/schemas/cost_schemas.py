@@ -33,24 +33,7 @@ from rcv_py.results.json_types import (
     waves,
     whole,
 )
-
-LIMIT: Fields = {
-    "name": text("Name of the resource."),
-    "used": whole("What a wave takes (LDS: a workgroup) before rounding, in units of the resource."),
-    "given": whole("What it is given, rounded up to what is given at a time, in units of the resource."),
-    "of": whole("What there is, in units of the resource."),
-    "source": text("Where the number is from."),
-}
-OCCUPANCY = record(
-    "How many waves fit on a SIMD, as the header of the text tells.",
-    {
-        "waves_per_simd": waves("Waves of this kernel that fit on a SIMD"),
-        "most_waves_per_simd": waves("Waves that a SIMD has room for"),
-        "binding": maybe(text("Name of the resource that binds; null if none does.")),
-        "limits": rows("One row a resource that is known.", LIMIT),
-        "resident_peak": waves("Most traced waves on a SIMD at a time"),
-    },
-)
+from rcv_py.results.occupancy import HEADER
 
 HOTSPOT = schema(
     "rcv.hotspot",
@@ -58,7 +41,7 @@ HOTSPOT = schema(
     "Instructions, source lines, kinds or classes, ranked by what they cost.",
     {
         **CAPTURE,
-        "occupancy": OCCUPANCY,
+        "occupancy": HEADER.json("How many waves fit on a SIMD, as the header of the text tells."),
         "by": choice("What a row is.", "line", "source", "kind", "class"),
         "sort": choice("What ranks the rows, the largest first.", "latency", "stall", "idle", "hits"),
         "measure": MEASURE,
