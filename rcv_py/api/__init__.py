@@ -15,8 +15,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from rcv_py.analysis.overview.library import FIELDS, ORDERS, LibraryRow, ranked_rows, with_twins
-from rcv_py.api.answer import Answer, by_row
+from rcv_py.analysis.overview.library import ORDERS, LibraryRow, ranked_rows, with_twins
+from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import one_of
 from rcv_py.api.capture import Capture
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
@@ -34,6 +34,7 @@ from rcv_py.base.errors import (
 )
 from rcv_py.formats.open import MAX_DEPTH, capture_paths, find_captures
 from rcv_py.model.trace import CaptureEntry
+from rcv_py.results.library import library_table
 from rcv_py.work.library import library_rows
 
 __all__ = [
@@ -105,5 +106,4 @@ def library(
     rows = ranked_rows(
         with_twins(list(library_rows(capture_paths(Path(path), depth), jobs, has_findings=findings))), sort
     )
-    names = [name for name, _ in FIELDS]
-    return Answer("library", by_row(names, [[value(row) for _, value in FIELDS] for row in rows]), rows)
+    return Answer.of(library_table(rows), rows)

@@ -10,8 +10,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.cost.distribution import MEASURES, LineHits, line_hits
 from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
-from rcv_py.analysis.cost.listing import NAMES, Listing, listing
-from rcv_py.analysis.cost.ranking import BY, SORT, Ranked, ranking
+from rcv_py.analysis.cost.ranking import BY, SORT, Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree, frame_rows
@@ -25,8 +24,9 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.hotspot import ranking_table, totals
+from rcv_py.results.isa import LISTED, Listing, listing
 
-_RANKED = ("name", "text", "line", "rows", "hits", "latency", "stall", "idle", "share", "source")
 _FRAMES = ("what", "name", "full_name", "line", "source", "parent", "depth", "begin", "self", "total")
 
 
@@ -45,17 +45,15 @@ def hotspot(trace: Trace, code: CodeTable, by: str, sort: str) -> Answer[tuple[R
     one_of("by", by, BY)
     one_of("sort", sort, SORT)
     costs = cost_columns(code, LatencyMode.SUM_ALL, None, None)
-    found = ranking(trace.code, trace.sources, costs, by, sort)
-    rows = [[getattr(row, name) for name in _RANKED] for row in found]
-    totals = {name: int(getattr(costs, name).sum()) for name in ("hits", "latency", "stall", "idle")}
-    return Answer("hotspot", by_row(_RANKED, rows), found, {"measure": costs.label, "totals": totals})
+    table, found = ranking_table(trace, costs, by, sort)
+    return Answer.of(table, found, {"measure": costs.label, "totals": totals(costs)})
 
 
 def isa(trace: Trace, kind: str, batches: Callable[[], Sequence[WaveBatch]]) -> Answer[Listing]:
     """Return `lines`, `blocks` or `branches`; batches are read for branches only."""
-    one_of("kind", kind, tuple(NAMES))
+    one_of("kind", kind, LISTED)
     found = listing(trace, kind, batches)
-    return Answer(f"isa {kind}", by_row(found.names, found.rows), found, {"measure": found.measure})
+    return Answer.of(found.table, found, {"measure": found.measure})
 
 
 def line(batches: Sequence[WaveBatch], row: int, waves: np.ndarray) -> Answer[LineHits]:

@@ -27,7 +27,7 @@ FORMATS = ("csv", "parquet")
 STAGE = "Writing tables"
 _AT_ONCE = 1 << 16  # rows
 _NONE = np.zeros(0, dtype=np.int32)
-NO_WAVES = WaveBatch((), np.zeros(1, dtype=np.int64), _NONE, _NONE, _NONE.astype(np.uint8), _NONE)
+NO_WAVES = WaveBatch.empty()
 
 
 class _Writer(Protocol):

@@ -34,6 +34,10 @@ INFERRED = "inferred from the instructions"  # what told a target that no file n
 class WaveReader(Protocol):
     """Reads the waves of an open trace, in any process: picklable, and without state that changes."""
 
+    @property
+    def base_clock(self) -> int:
+        """The smallest step of time in cycles; tokens may overlap by so much and still share a lane."""
+
     def read(self, rows: list[int]) -> WaveBatch:
         """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
 

@@ -22,7 +22,7 @@ from rcv_py.results.unit import (
     NOTE,
     NUMBER,
     ROW_OR_NONE,
-    SMALL_SHARE,
+    SHARE,
     TEXT,
     WAVES,
     WHOLE,
@@ -46,7 +46,7 @@ _MEAN = replace(
     digits=None,
     text=lambda value: f"{value:,.1f}",
 )
-_SHARE = replace(SMALL_SHARE, digits=None)
+_SHARE = replace(SHARE, digits=None)
 _AREA = replace(WHOLE, ending=", in wave-cycles.", unit="wave-cycles")
 NUMBERS = (
     Field("begin", CYCLE, "First change"),
@@ -175,7 +175,7 @@ LIMITS_DOCUMENT = (
     Field("notes", texts("A sentence."), "What is doubtful or missing"),
 )
 # The same in short, as the header of a ranking has it.
-HEADER = record(
+LIMITS_IN_SHORT = record(
     *LIMIT_FACTS,
     Field("limits", rows(*LIMIT), "One row a resource that is known"),
     Field("resident_peak", WAVES, "Most traced waves on a SIMD at a time"),

@@ -14,7 +14,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import CYCLES, RANGE, SMALL_SHARE, TEXT, WAVES
+from rcv_py.results.unit import CYCLE_RANGE, CYCLES, SHARE, TEXT, WAVES
 
 UNITS = Spec(
     "units",
@@ -24,7 +24,7 @@ UNITS = Spec(
         Field("unit", TEXT, "Name of the unit with the number of its SIMD; shared units have none"),
         Field("busy", CYCLES, "Time in which any instruction issued (gfx9) or executed on it"),
         Field("cycles", CYCLES, "Length of the range", at=At.DATA),
-        Field("share", SMALL_SHARE, "Busy part of the range"),
+        Field("share", SHARE, "Busy part of the range"),
     ),
 )
 FACTS = (
@@ -32,7 +32,7 @@ FACTS = (
     Field("place", TEXT, "The compute unit, such as SE1 CU3"),
     Field("waves", WAVES, "Traced waves of it that could be read"),
     Field("missing", TEXT, "Which of its waves could not be read, a sentence; empty if all could"),
-    Field("within", RANGE, "The range that counts; the whole capture if none was asked for"),
+    Field("within", CYCLE_RANGE, "The range that counts; the whole capture if none was asked for"),
 )
 
 

@@ -122,26 +122,6 @@ class Finding:
         bound = "at most" if self.is_upper_bound else "about"
         return f"{bound} {count(self.cycles)} {unit} ({percent(round(self.share * 1_000_000), 1_000_000)})"
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain values, in a stable order."""
-        names = (
-            "name",
-            "title",
-            "rank",
-            "gain",
-            "cycles",
-            "is_upper_bound",
-            "share",
-            "unit",
-            "exposed",
-            "attributed",
-        )
-        found = {name: getattr(self, name) for name in names}
-        found |= {"gain": round(self.gain, 6), "share": round(self.share, 6), "small": self.is_small}
-        texts = ("sentence", "remedy", "remedy_id", "effort", "assumption")
-        found |= {name: getattr(self, name) for name in texts}
-        return found | {"evidence": [one.as_json() for one in self.evidence]}
-
 
 def gain_percent(gain: float) -> str:
     """A share of the kernel's duration as text."""
@@ -177,6 +157,21 @@ class Findings:
     no_issue: int = 0  # of the resident cycles those in which no wave of the SIMD issued
     choice: WaveChoice | None = None  # whose costs are ranked, of those that were looked at
     unread: int = 0  # waves that were to be read and whose file is missing or damaged
+
+    @classmethod
+    def empty(cls, numbers: tuple[KeyNumber, ...], why: str, *, waves: int = 0, of: int = 0) -> Findings:
+        """Nothing was found in the waves looked at; `why` is the reason."""
+        return cls(
+            numbers=numbers,
+            findings=(),
+            hidden=0,
+            waves=waves,
+            of=of,
+            resident=0,
+            bubbles=0,
+            assumption="",
+            why=why,
+        )
 
     @property
     def in_full(self) -> tuple[Finding, ...]:

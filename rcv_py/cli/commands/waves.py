@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies, residencies
@@ -19,6 +17,7 @@ from rcv_py.cli.results import ordered, print_csv, print_result
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, missing_text
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import waves as results
 from rcv_py.results.table import Table
@@ -113,7 +112,7 @@ def shown_lives(trace: Trace, lives: Residencies, arguments: WavesOptions) -> Re
         row, index = trace.wave_row(arguments.unit_of), trace.waves
         for name in ("se", "sa", "cu"):
             kept &= getattr(lives, name) == getattr(index, name)[row]
-    return Residencies(**{one.name: getattr(lives, one.name)[kept] for one in fields(lives)})
+    return of_rows(lives, kept)
 
 
 def _kernel(trace: Trace, number: int) -> str:
