@@ -27,7 +27,6 @@ from rcv_py.results.json_types import (
     whole,
 )
 
-LIMIT: Fields = shapes(hotspot.LIMIT)
 HOTSPOT = schema(
     "rcv.hotspot",
     "hotspot",
