@@ -22,7 +22,8 @@ from rcv_py.api.errors import MissingPackage, NoColumn, TooLarge, UnequalColumns
 from rcv_py.api.reading import DEFAULT_GB
 from rcv_py.api.table import Table
 from rcv_py.base.errors import RcvError, TraceError, UsageError
-from rcv_py.formats.open import MAX_DEPTH, capture_paths, find_captures
+from rcv_py.formats.locate import MAX_DEPTH, locate
+from rcv_py.formats.open import find_captures
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.work.library import library_rows
 
@@ -85,7 +86,7 @@ def library(
     """
     one_of("sort", sort, tuple(ORDERS))
     rows = ranked_rows(
-        with_twins(list(library_rows(capture_paths(Path(path), depth), jobs, has_findings=findings))), sort
+        with_twins(list(library_rows(locate(Path(path)).captures(depth), jobs, has_findings=findings))), sort
     )
     names = [name for name, _ in FIELDS]
     return Answer("library", by_row(names, [[value(row) for _, value in FIELDS] for row in rows]), rows)

@@ -9,6 +9,7 @@ from rcv_py.analysis.compare.changes import BY, Change, changes
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
 from rcv_py.analysis.findings.choose import chosen_rows
+from rcv_py.analysis.findings.find import triage
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health import input_yaml
 from rcv_py.analysis.health.capture_health import (
@@ -28,7 +29,6 @@ from rcv_py.api.device import Device
 from rcv_py.api.errors import noted
 from rcv_py.api.reading import Waves
 from rcv_py.base.errors import UsageError
-from rcv_py.work.triage import triage
 
 if TYPE_CHECKING:
     from rcv_py.api.capture import Capture
@@ -62,7 +62,7 @@ class Judging(Device):
     def _triage(self, every_wave: bool, waves: str) -> Answer[Findings]:
         rows = None if every_wave else chosen_rows(self.trace.waves)
         rows = None if rows is not None and len(rows) == len(self.trace.waves) else rows
-        found = triage(self.trace, self._all(rows), is_whole=True, facts=self.facts, waves=waves)
+        found = triage(self.trace, self._all(rows), self.facts, is_whole=True, waves=waves)
         facts = {
             "alarm": found.alarm,
             "class": None if found.bound_class is None else found.bound_class.as_json(),

@@ -8,7 +8,7 @@ from typing import Any
 
 from rcv_py.model.trace import Trace
 
-_FORMS = frozenset(("command", "given", "json", "csv", "markdown", "html", "yaml", "folded", "out"))
+_FORMS = frozenset(("command", "given", "cache", "json", "csv", "markdown", "html", "yaml", "folded", "out"))
 
 
 def about(

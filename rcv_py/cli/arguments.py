@@ -34,7 +34,10 @@ NAMES = tuple(command.name for command in COMMANDS)
 
 
 def parse(words: list[str]) -> argparse.Namespace:
-    """Return the arguments; `command` names the command.  Raise UsageError or SystemExit."""
+    """Return the arguments; `command` names the command.  Raise UsageError or SystemExit.
+
+    `cache` is None: a process that runs several commands sets it to its CaptureCache.
+    """
     plain = [word for word in words if not word.startswith("-")]
     asks = {"-h", "--help", "--version"} & set(words)
     if plain and plain[0] not in NAMES:
@@ -45,6 +48,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     asked = (_ALL[words[0]],) if words[0] in _ALL else COMMANDS
     arguments = parser(asked).parse_args(words)
     arguments.given = _given(arguments.command, words)
+    arguments.cache = None
     check_needs(arguments, arguments.given)
     return arguments
 

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Sequence
 from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rcv_py.base.ending import Ended, end_tidily
 from rcv_py.base.errors import RcvError
@@ -17,21 +17,27 @@ from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.outlet import outlets
 
+if TYPE_CHECKING:  # it imports numpy, which not every command needs
+    from rcv_py.formats.capture_cache import CaptureCache
+
 _FULL = (ENOSPC, EDQUOT, EIO)  # what writing anywhere can meet, on a full disk above all
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code, of which `rcv_py.cli.exit_codes` has the table."""
+def main(argv: Sequence[str] | None = None, cache: CaptureCache | None = None) -> int:
+    """Run a command line and return its exit code, of which `rcv_py.cli.exit_codes` has the table.
+
+    `cache` keeps the captures that it opens, for the next command of this process.
+    """
     _prepare_streams()
     end_tidily()
     words = list(sys.argv[1:] if argv is None else argv)
     with outlets():
-        return _answered(words)
+        return _answered(words, cache)
 
 
-def _answered(words: list[str]) -> int:
+def _answered(words: list[str], cache: CaptureCache | None) -> int:
     try:
-        return _run(words)
+        return _run(words, cache)
     except RcvError as error:
         _complain(error, sys.stderr)
         return ExitCode.USAGE
@@ -60,12 +66,13 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="replace")  # names of files need not be text
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], cache: CaptureCache | None) -> int:
     try:
         arguments = parse(words)
     except SystemExit:  # --help and --version were printed, or a mistake was named
         sys.stdout.flush()
         raise
+    arguments.cache = cache
     command = import_module(f"rcv_py.cli.commands.{arguments.command}")
     code = int(command.run(arguments) or ExitCode.DONE)
     sys.stdout.flush()

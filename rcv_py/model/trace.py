@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -32,8 +33,21 @@ INFERRED = "inferred from the instructions"  # what told a target that no file n
 class WaveReader(Protocol):
     """Reads the waves of an open trace, in any process: picklable, and without state that changes."""
 
+    @property
+    def base_clock(self) -> int:
+        """The smallest step of time in cycles; tokens may overlap by so much and still share a lane."""
+
     def read(self, rows: list[int]) -> WaveBatch:
         """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
+
+
+class BatchStreams(Protocol):
+    """Remembers streams of batches by a key."""
+
+    def stream(
+        self, key: tuple[Hashable, ...], read: Callable[[WaveReader], Iterator[WaveBatch]]
+    ) -> Iterator[WaveBatch]:
+        """Yield what is remembered under a key; else what `read` yields, given the plain reader."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +81,7 @@ class Trace:
     state_curves: tuple[StateCurve, ...] = ()
     extra: dict[str, object] = field(default_factory=dict)
     target_from: str = ""  # what told the target, for people; "" if it is only the generation
+    batch_cache: BatchStreams | None = None  # where batches of its waves are kept by a long-running process
 
     @property
     def isa(self) -> str:

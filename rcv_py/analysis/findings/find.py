@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from rcv_py.analysis.findings import busy, issuing, program, samples, shape, together, waiting
+from rcv_py.analysis.findings.choose import chosen_rows, only
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.gain import gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.load import class_of
 from rcv_py.analysis.findings.numbers import key_numbers
 from rcv_py.analysis.program.code_match import REMEDY
-from rcv_py.analysis.waves.populations import EMPTY, Populations, ran_text
+from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
 from rcv_py.base.text import plural
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -67,6 +69,25 @@ CALM = "No finding has 2 % of the kernel's duration or more to gain."
 def findings(trace: Trace, batches: Sequence[WaveBatch], **known: object) -> Findings:
     """Return what to look at first; `known` are results for FindingInputs that are there already."""
     return of_inputs(FindingInputs(trace, batches, **known))  # type: ignore[arg-type]
+
+
+def triage(
+    trace: Trace,
+    batches: Sequence[WaveBatch],
+    facts: RunFacts,
+    *,
+    is_whole: bool = False,
+    waves: str = WORKING,
+) -> Findings:
+    """Return the findings; of a large capture those of some shader engines, unless `is_whole`.
+
+    `facts` are what the tables of the run tell.  Ranked is what the waves of a population cost: `working`,
+    `all`, or its id.
+    """
+    rows = frozenset(chosen_rows(trace.waves))
+    if not is_whole and len(rows) < len(trace.waves):
+        batches = only(batches, rows)
+    return findings(trace, batches, facts=facts, waves=waves)
 
 
 def of_inputs(inputs: FindingInputs) -> Findings:

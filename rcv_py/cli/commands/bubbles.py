@@ -32,7 +32,7 @@ _HEAD = ("line", "text", "cycles", "share", *WAYS, "source")
 
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     read = list(chosen.batches)

@@ -59,7 +59,7 @@ _OF = {
 
 def run(arguments: Namespace) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     if arguments.like:
         return show_legacy(trace, arguments)

@@ -15,7 +15,7 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
 from rcv_py.cli.report import csv_text, json_text, print_table
 from rcv_py.cli.views.library_tables import COLUMNS, Library, cells, markdown, page
-from rcv_py.formats.open import capture_paths
+from rcv_py.formats.locate import locate
 from rcv_py.work.library import library_rows
 
 
@@ -52,11 +52,13 @@ def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
 
 def _library(arguments: Namespace) -> Library:
     root: Path = arguments.folder
-    paths = capture_paths(root, max(1, arguments.depth))
+    paths = locate(root).captures(max(1, arguments.depth))
     if not paths:
         raise NotATrace(root, f"no capture lies up to {max(1, arguments.depth)} folders below it")
     chosen = paths[: arguments.limit or None]
-    rows = with_twins(list(library_rows(chosen, arguments.jobs, has_findings=arguments.findings)))
+    rows = with_twins(
+        list(library_rows(chosen, arguments.jobs, has_findings=arguments.findings, cache=arguments.cache))
+    )
     return Library(root, ranked_rows(rows, arguments.sort), len(paths) - len(chosen))
 
 

@@ -34,7 +34,7 @@ _UNITS = {
 
 def run(arguments: Namespace) -> int:
     """Print the listing, the blocks or the branches of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     kind = "branches" if arguments.branches else "blocks" if arguments.blocks else "lines"
     trace, chosen = counted_trace(trace, arguments)

@@ -30,7 +30,7 @@ _HEAD = ("wave", "hit", "token", "start", *MEASURES)
 
 def run(arguments: Namespace) -> int:
     """Print the distribution of a line as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     line = arguments.line
     if line >= len(trace.code):

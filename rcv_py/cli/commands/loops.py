@@ -34,7 +34,7 @@ _ELASTIC = {**dict.fromkeys(_PLACES, "left"), "text": "right", "split": "right"}
 
 def run(arguments: Namespace) -> int:
     """Print one of the tables as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     chosen = (
         None if arguments.wave is not None and arguments.waves is None else choose_waves(trace, arguments)

@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
+from rcv_py.formats.locate import locate
 
 
 def run(arguments: Namespace) -> int:
@@ -24,7 +25,7 @@ def run(arguments: Namespace) -> int:
 
 
 def check_compared(arguments: Namespace) -> None:
-    """Raise UsageError if the baseline or its twin is not there, or a twin has no baseline."""
+    """Raise an error if the baseline or its twin is not there, or a twin has no baseline."""
     for path in (arguments.compare, arguments.twin):
         if path is not None:
             check_path(path)
@@ -35,12 +36,10 @@ def check_compared(arguments: Namespace) -> None:
 
 
 def check_path(path: Path) -> None:
-    """Raise UsageError if nothing is there."""
-    try:
-        path.stat()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it cannot be a path"
-        raise UsageError(f"{path} cannot be opened: {reason}.", hint="Check the spelling.") from error
+    """Raise NotATrace if no capture can be there: before a window opens, not in it."""
+    error = locate(path).error
+    if error is not None:
+        raise error
 
 
 def write(folder: Path, arguments: Namespace, run_files: tuple[Path, ...] = ()) -> None:

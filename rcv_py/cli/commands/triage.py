@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.findings.choose import chosen_rows
+from rcv_py.analysis.findings.find import triage
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, gain_percent
 from rcv_py.analysis.findings.text import markdown
 from rcv_py.analysis.waves.populations import WORKING
@@ -28,10 +29,11 @@ from rcv_py.cli.report import (
 )
 from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import open_trace
+from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.summary import capture_entry
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.work.load import batches
-from rcv_py.work.triage import triage
 
 SCHEMA = "rcv.triage/1"
 MANY_SCHEMA = "rcv.triage.folder/1"
@@ -78,11 +80,11 @@ _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
 def run(arguments: Namespace) -> int:
     """Print the findings of a capture, or of all captures below a folder."""
-    entries = captures(arguments.folder)
-    if entries is not None and len(entries) > 1:  # a folder around a single capture stands for it
-        _print_many(arguments, entries)
+    below = captures(arguments.folder)
+    if below is not None and len(below) > 1:  # a folder around a single capture stands for it
+        _print_many(arguments, [capture_entry(capture) for capture in below])
         return 0
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     facts = facts_of(trace, arguments)
     found = look(trace, is_whole=arguments.all, facts=facts, waves=arguments.waves or WORKING)
     is_plain = not (arguments.csv or arguments.json)
@@ -109,7 +111,8 @@ def look(
     ranked: `working`, `all`, or a population.
     """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows)), is_whole=True, facts=facts, waves=waves)
+    facts = facts or run_facts(trace.path, trace.kernel_name, trace.target)
+    return triage(trace, tuple(batches(trace, rows)), facts, is_whole=True, waves=waves)
 
 
 def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:
@@ -205,7 +208,7 @@ def _print_one(number: int, one: Finding) -> None:
 # -- many captures --------------------------------------------------------------------------------------
 
 
-def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None:
+def _print_many(arguments: Namespace, entries: Sequence[CaptureEntry]) -> None:
     if "top" in arguments.given:
         raise UsageError(
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
@@ -230,7 +233,7 @@ def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None
 def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | None, str]:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
     try:
-        trace = open_trace(entry.path)
+        trace = open_trace(entry.path, cache=arguments.cache)
         facts = facts_of(trace, arguments) if arguments.run_files else None
         found = look(trace, is_whole=arguments.all, facts=facts, waves=arguments.waves or WORKING)
     except RcvError as error:

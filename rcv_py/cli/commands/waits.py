@@ -61,7 +61,7 @@ _STATISTICS = ("p10", "median", "p90", "mean")
 
 def run(arguments: Namespace) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     chosen = None
     if arguments.wave is None or arguments.waves is not None:

@@ -48,7 +48,7 @@ _RESIDENT_HEAD = (*_RESIDENT, "cycles", "kernel", "wave")
 
 def run(arguments: Namespace) -> int:
     """Print the waves of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     if arguments.populations:
         return _show_populations(trace, arguments)
     chosen = None if arguments.waves in (None, ALL) else choose_waves(trace, arguments)
