@@ -14,10 +14,10 @@ PACKAGE = ROOT / "rcv_py"
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One file: its name without `rcv_py.`, whether it is a room's `__init__`, and what it imports."""
+    """One file: its name without `rcv_py.`, its text, whether it is a room's `__init__`, its imports."""
 
     name: str
-    path: Path
+    text: str
     is_init: bool
     tree: ast.Module
     imports: tuple[str, ...]  # every module that is imported, at whatever depth, also of others
@@ -45,9 +45,12 @@ def read(texts: Mapping[str, str], beside: Iterable[str] = ()) -> Mapping[str, M
     found = {}
     for name, text in texts.items():
         tree = ast.parse(text)
-        path = PACKAGE.joinpath(*name.split(".")).with_suffix(".py")
         found[_plain(name)] = Module(
-            _plain(name), path, name.split(".")[-1] == "__init__", tree, tuple(_imports(tree, names))
+            name=_plain(name),
+            text=text,
+            is_init=name.split(".")[-1] == "__init__",
+            tree=tree,
+            imports=tuple(_imports(tree, names)),
         )
     return found
 

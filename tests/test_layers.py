@@ -11,7 +11,7 @@ import pytest
 
 from tests.house import ROOT, Module, circles, inner, modules, read
 
-BELOW = ("base", "model", "formats", "analysis")
+BELOW = ("base", "model", "formats", "analysis", "results")
 MAY_IMPORT = {  # layer → layers
     "": ("api",),
     "__main__": ("cli",),
@@ -19,7 +19,8 @@ MAY_IMPORT = {  # layer → layers
     "model": ("base", "model"),
     "formats": ("base", "model", "formats"),
     "analysis": ("base", "model", "analysis"),
-    "export": ("base", "model", "analysis", "export"),
+    "results": ("base", "model", "analysis", "results"),
+    "export": ("base", "model", "analysis", "results", "export"),
     "synth": ("base", "model", "synth"),
     "work": (*BELOW, "work"),
     "state": ("base", "model", "analysis", "state"),
@@ -44,7 +45,8 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
     ),
     (
         {"ui.core"},
-        {"ui.table", "ui.widgets"},
+        {"ui.widgets"},
+        {"ui.table"},
         {"ui.timeline"},
         {"ui.flame", "ui.plot"},
         {"ui.panels", "ui.shell.dialogs"},

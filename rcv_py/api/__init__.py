@@ -16,10 +16,9 @@ from pathlib import Path
 
 from rcv_py.analysis.overview.library import FIELDS, ORDERS, LibraryRow, ranked_rows, with_twins
 from rcv_py.api.answer import Answer, by_row
-from rcv_py.api.capture import Capture
-from rcv_py.api.choice import one_of
+from rcv_py.api.arguments import one_of
+from rcv_py.api.capture import DEFAULT_GB, Capture
 from rcv_py.api.errors import MissingPackage, NoColumn, TooLarge, UnequalColumns
-from rcv_py.api.reading import DEFAULT_GB
 from rcv_py.api.table import Table
 from rcv_py.base.errors import RcvError, TraceError, UsageError
 from rcv_py.formats.locate import MAX_DEPTH, locate

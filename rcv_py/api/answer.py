@@ -9,9 +9,10 @@ import numpy as np
 
 from rcv_py.api.table import Table
 from rcv_py.export.tables import Column
+from rcv_py.results import table as results
+from rcv_py.results.field import At
 
 T = TypeVar("T")
-_INSIDE = frozenset(("kinds",))  # dictionaries inside of rows: without rows there are no columns
 _PLACES = frozenset(("line", "parent", "line_a", "line_b", "top_line"))  # none of them is -1
 
 
@@ -29,6 +30,26 @@ class Answer(Table, Generic[T]):
         self.result = result
         self.facts: dict[str, Any] = dict(facts or {})
 
+    @classmethod
+    def of(cls, table: results.Table, result: T, facts: Mapping[str, Any] | None = None) -> Answer[T]:
+        """Return a result; numbers by name become columns `name_key`, those that occur, the largest first."""
+        answer = cls(table.spec.name, _flat(table), result, facts)
+        answer._spec = table.spec
+        return answer
+
+
+def _flat(table: results.Table) -> dict[str, Column]:
+    found: dict[str, Column] = {}
+    for field in table.fields(At.DATA):
+        column = table.columns[field.name]
+        if field.kind.names and isinstance(column, np.ndarray):
+            sums = column.sum(axis=0)
+            order = [at for at in np.argsort(-sums, kind="stable").tolist() if sums[at]]
+            found |= {f"{field.name}_{field.kind.names[at]}": column[:, at] for at in order}
+        else:
+            found[field.name] = column
+    return found
+
 
 def by_row(names: Iterable[str], rows: Sequence[Sequence[Any]]) -> dict[str, Column]:
     """Return columns of rows of plain values; None is nan among numbers, -1 where a line is meant."""
@@ -38,18 +59,8 @@ def by_row(names: Iterable[str], rows: Sequence[Sequence[Any]]) -> dict[str, Col
 
 
 def by_name(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str, Column]:
-    """Return columns of rows that are dictionaries; a dictionary inside becomes columns `name_key`."""
-    found: dict[str, Column] = {}
-    for name in names:
-        if not rows and name in _INSIDE:
-            continue
-        values = [row[name] for row in rows]
-        inner = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
-        if inner or any(isinstance(value, dict) for value in values):
-            found |= {f"{name}_{key}": np.array([value.get(key, 0) for value in values]) for key in inner}
-        else:
-            found[name] = _column(name, values)
-    return found
+    """Return columns of rows that are dictionaries."""
+    return {name: _column(name, [row[name] for row in rows]) for name in names}
 
 
 def _column(name: str, values: Sequence[Any]) -> Column:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.api.errors import MissingPackage, noted
 from rcv_py.export.table_files import arrow_column, valid_text
-from rcv_py.export.tables import Words
+from rcv_py.results.table import Words
 
 if TYPE_CHECKING:
     import pandas

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rcv_py.results.table import Spec
+
 
 class Meaning(NamedTuple):
     """Unit and meaning of a column; numbers without a unit are names of places."""
@@ -65,11 +67,8 @@ producer_line | | row of code that it waited for, -1: none is known
 producer_start | cycle | when that began
 producer_text | | the instruction that it waited for
 producer_source | | source place of that
-branch_source | | source place of the branch that goes back
-wait_source | | source place of the wait
 source_a | | source place of the instruction in A
 source_b | | source place of the instruction in B
-last_source | | source place of the last instruction
 is_newest | | whether the wait's stall is charged to this one
 time | cycle | when it was
 is_start | | whether the wave began; else it ended
@@ -128,33 +127,7 @@ p10 | cycles | a tenth of the samples is below
 median | cycles | the sample in the middle
 p90 | cycles | nine tenths of the samples are below
 mean | cycles | mean
-min | cycles | smallest
-max | cycles | largest
-branch | | row of code that jumps back
-head | | row of code it jumps to
 waves | waves | how many waves
-per_wave | times | jumps a wave
-iterations | times | iterations between two jumps, which the statistics count
-iteration | | number in its wave and loop, from 0
-cycles | cycles | how long it took
-outlier | | whether it took much longer than others of its loop
-prologue | cycles | before the loop
-steady | cycles | in the loop
-epilogue | cycles | behind the loop
-first_stall | cycles | stall of the first execution in each wave
-later_stall | cycles | stall of all later ones
-first_share | | part of the first executions in the stall, 0 to 1
-matrix | instructions | matrix instructions in between, median
-vector | instructions | vector instructions in between, median
-short | executions | with a distance below the measured latency
-wait | | row of the wait that required it most often
-is_short | | whether the distance is mostly too short
-links | instructions | length of the chain
-times | times | how often it ran
-cycles_per_link | cycles | of one link
-arrived | cycle | when the last wave arrived
-skew | cycles | from the first to the last arrival
-release_spread | cycles | from the first to the last wave that went on
 drain | cycles | behind it, as the last of its wave
 not_hidden | cycles | what no other wave covers
 hidden | cycles | what other waves cover, an estimate
@@ -226,20 +199,6 @@ isa blocks.block | | number of the block
 flame.begin | | where it begins when frames are drawn beside each other
 causes by cause.name | | the cause in a few words
 causes by cause.evidence | | what has to be seen before a cycle gets this cause
-loops phases.prologue_stall | cycles | stall before the loop
-loops phases.steady_stall | cycles | stall in the loop
-loops phases.epilogue_stall | cycles | stall behind the loop
-loops phases.loop_stall | cycles | stall in the loop
-loops phases.loop | cycles | in the loop
-loops distance.n | executions | how many a wait required
-loops distance.latency | cycles | median of its exact latencies; nan: not known
-loops distance.stall | cycles | stall of the waits for it
-loops chains.line | | row of code
-loops chains.first | | row of its first instruction
-loops chains.last | | row of its last instruction
-loops barriers.last | | the wave that arrived last
-loops barriers.stall | cycles | stall of all waves at it
-loops iterations.token | | place of its first instruction in the tokens of its wave
 memory_latency.counter | | what counted it
 memory_latency.stall | cycles | mean stall of an execution
 memory_latency.samples | executions | whose return is known
@@ -273,11 +232,14 @@ MEANINGS: dict[str, Meaning] = {
         (part.strip() for part in row.split("|", 2)) for row in _ROWS.strip().splitlines()
     )
 }
-_KINDS = "kinds_"
 
 
-def meaning(table: str, column: str) -> Meaning:
-    """Return what a column of a table is; empty texts if nobody has said."""
-    if column.startswith(_KINDS):
-        return Meaning("cycles", f"spent on instructions of kind {column.removeprefix(_KINDS)}")
+def meaning(table: str, column: str, spec: Spec | None = None) -> Meaning:
+    """Return what a column of a table is; empty texts if nothing declares it."""
+    for field in () if spec is None else spec.fields:
+        if field.name == column:
+            return Meaning(field.kind.unit, field.meaning)
+        if field.kind.names and column.startswith(f"{field.name}_"):
+            key = column.removeprefix(f"{field.name}_")
+            return Meaning(field.kind.unit, f"{field.meaning}: {key}")
     return MEANINGS.get(f"{table}.{column}") or MEANINGS.get(column) or Meaning("", "")

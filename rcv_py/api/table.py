@@ -10,7 +10,8 @@ import numpy as np
 from rcv_py.api import frames, show
 from rcv_py.api.errors import NoColumn, UnequalColumns, noted
 from rcv_py.api.meanings import Meaning, meaning
-from rcv_py.export.tables import Column, Words
+from rcv_py.export.tables import Column
+from rcv_py.results.table import Spec, Words
 
 if TYPE_CHECKING:
     import pandas
@@ -27,9 +28,10 @@ class Table:
     `table[places]` one of fewer rows.  Texts that repeat are kept as numbers until they are asked for.
     """
 
-    def __init__(self, columns: Mapping[str, Column], name: str = "") -> None:
+    def __init__(self, columns: Mapping[str, Column], name: str = "", spec: Spec | None = None) -> None:
         self._columns: dict[str, np.ndarray | Words] = {key: _kept(one) for key, one in columns.items()}
         self._texts: dict[str, np.ndarray] = {}  # columns of texts that somebody asked for
+        self._spec = spec  # that declares the columns, None: `meanings` has them
         self.name = name  # which of the tables of the reference it is, "" if it is none
         lengths = {len(column) for column in self._columns.values()}
         if len(lengths) > 1:
@@ -61,7 +63,7 @@ class Table:
         if isinstance(key, str):
             return self._column(key)
         if not isinstance(key, slice | np.ndarray) and len(key) and all(isinstance(one, str) for one in key):
-            return Table({str(one): self.raw(str(one)) for one in key}, self.name)
+            return Table({str(one): self.raw(str(one)) for one in key}, self.name, self._spec)
         return self._at(key)  # type: ignore[arg-type]
 
     def raw(self, name: str) -> np.ndarray | Words:
@@ -98,7 +100,7 @@ class Table:
     @property
     def meanings(self) -> dict[str, Meaning]:
         """Unit and meaning of each column."""
-        return {name: meaning(self.name, name) for name in self}
+        return {name: meaning(self.name, name, self._spec) for name in self}
 
     def _is_text(self, name: str) -> bool:
         column = self._columns[name]
@@ -168,7 +170,7 @@ class Table:
             total = np.zeros(len(first), dtype=np.float64 if values.dtype.kind == "f" else np.int64)
             np.add.at(total, group, values)
             found[name] = total
-        return Table(found, self.name)
+        return Table(found, self.name, self._spec)
 
     def _at(self, rows: Rows) -> Table:
         if not isinstance(rows, slice):
@@ -179,7 +181,7 @@ class Table:
                 found[name] = Words(column.texts, column.code[rows])
             else:
                 found[name] = column[rows]
-        return Table(found, self.name)
+        return Table(found, self.name, self._spec)
 
     # -- for others ---------------------------------------------------------------------------------------
 
@@ -210,7 +212,7 @@ def joined(tables: Sequence[Table]) -> Table:
         words = [part for part in parts if isinstance(part, Words)]
         arrays = [part for part in parts if isinstance(part, np.ndarray)]
         found[name] = _joined_words(words) if words else np.concatenate(arrays)
-    return Table(found, tables[0].name)
+    return Table(found, tables[0].name, tables[0]._spec)
 
 
 def _joined_words(parts: Sequence[Words]) -> Words:

@@ -1,155 +1,98 @@
-"""The tables of a capture, as `rcv export` writes them."""
+"""The tables of a capture, as `rcv export` writes them, and text and source of its code rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
-from rcv_py.analysis.health.check import check_waves
+from rcv_py.analysis.cost.places import leaf_texts
 from rcv_py.analysis.overview.summary import problems
 from rcv_py.api.answer import by_row
 from rcv_py.api.errors import TooLarge, noted
-from rcv_py.api.reading import Reading, Waves
 from rcv_py.api.table import Table, joined
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
 from rcv_py.export.table_files import NO_WAVES
-from rcv_py.export.tables import TABLES, Column, Words
+from rcv_py.export.tables import TABLES, Column
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.table import Words
 
-_OF_WAVES = tuple(name for name, table in TABLES.items() if table.part is not None)
+OF_WAVES = tuple(name for name, table in TABLES.items() if table.part is not None)
 
 
-class Tables(Reading):
-    """Tables of the program, the waves and the device.  Cycles are on one clock for the whole capture."""
+@dataclass(frozen=True)
+class CodeTexts:
+    """Instruction and innermost source place of each code row."""
 
-    @property
-    def code(self) -> Table:
-        """The program: one row a line, with its costs over all traced waves and its source."""
-        return self._whole("code")
+    text: tuple[str, ...]
+    source: tuple[str, ...]
 
-    @property
-    def waves(self) -> Table:
-        """One row a traced wave; no wave file is opened for it."""
-        return self._whole("waves")
-
-    @property
-    def occupancy(self) -> Table:
-        """One row for each time a wave began or ended, anywhere on the traced shader engines."""
-        return self._whole("occupancy")
-
-    @property
-    def events(self) -> Table:
-        """Dispatches, hardware events, markers and values of shader data, by time."""
-        return self._whole("events")
-
-    @property
-    def counters(self) -> Table:
-        """One row a sample of a hardware counter."""
-        return self._whole("counters")
-
-    @property
-    def sources(self) -> Table:
-        """The source files that instructions come from; `Capture.source` gives the lines of one."""
-        files = self.trace.sources
-        rows = [
-            (one.path, 0 if one.lines is None else len(one.lines), one.lines is not None, one.note)
-            for one in files
-        ]
-        return Table(by_row(("path", "lines", "has_text", "note"), rows), "sources")
-
-    def source(self, path: str) -> tuple[str, ...]:
-        """Return the lines of a source file by its path, or the end of it; UsageError if there is no copy."""
-        found = [one for one in self.trace.sources if one.path == path or one.path.endswith(f"/{path}")]
-        if len(found) != 1 or found[0].lines is None:
-            why = "several files end so" if len(found) > 1 else "the capture holds no copy of it"
-            raise noted(
-                UsageError(f"{path} cannot be shown: {why}.", hint="The table sources lists what there is.")
-            )
-        return found[0].lines
-
-    @property
-    def problems(self) -> Table:
-        """What is wrong with the capture's files, and the waves that could not be read so far."""
-        lost = [
-            ("warning", str(self.trace.waves.id(row)), text, "") for row, text in sorted(self._lost.items())
-        ]
-        return _problems(problems(self.trace), lost)
-
-    def verify(self) -> Table:
-        """Read every wave and return what contradicts itself, as `rcv info --check` tells."""
-        return self._once("verify", None, lambda: _problems(check_waves(self.trace, self.batches())))
-
-    def tokens(self, waves: Waves = None) -> Table:
-        """One row an executed instruction, wave after wave, in order of time."""
-        return self._of_waves("tokens", waves)
-
-    def states(self, waves: Waves = None) -> Table:
-        """One row a segment of a wave's timeline: what the wave was doing."""
-        return self._of_waves("states", waves)
-
-    def waits(self, waves: Waves = None) -> Table:
-        """One row for each executed wait and each instruction that it waited for."""
-        return self._of_waves("waits", waves)
-
-    def parts(self, name: str, waves: Waves = None) -> Iterator[Table]:
-        """Yield `tokens`, `states` or `waits` piece by piece, for captures larger than memory."""
-        if name not in _OF_WAVES:
-            raise noted(
-                UsageError(f"{name} is no table of waves.", hint=f"There are: {', '.join(_OF_WAVES)}.")
-            )
-        for batch in self.batches(waves):
-            if batch.waves:
-                yield self._part(name, batch)
-
-    # -- making them -------------------------------------------------------------------------------------
-
-    def _whole(self, name: str) -> Table:
-        make = TABLES[name].whole
-        assert make is not None
-        return self._once(
-            name, None, lambda: Table(make(self.trace, self.markers if name == "events" else None), name)
-        )
-
-    @property
-    def markers(self) -> MarkerSpans:
-        """Scopes and points of markers; waves are read for them if there is any shader data."""
-        has_data = any(len(data.time) for data in self.trace.shader_data)
-        return self._once("markers", None, lambda: marker_spans(self.trace, self._all() if has_data else ()))
-
-    def _of_waves(self, name: str, waves: Waves) -> Table:
-        return self._once(name, waves, lambda: self._joined(name, waves))
-
-    def _joined(self, name: str, waves: Waves) -> Table:
-        found, size = [self._part(name, NO_WAVES)], 0
-        for batch in self._all(waves):
-            found.append(self._part(name, batch))
-            size += sum(_size(found[-1].raw(column)) for column in found[-1])
-            if size > self.budget:
-                raise noted(TooLarge(name, self.budget))
-        # Columns of a table without rows would widen those of the others.
-        return joined(found[1:] or found)
-
-    def _part(self, name: str, batch: WaveBatch) -> Table:
-        part = TABLES[name].part
-        assert part is not None
-        return Table({key: _tight(column) for key, column in part(self.trace, batch).items()}, name)
-
-    def _line(self, lines: np.ndarray, prefix: str = "") -> dict[str, Column]:
-        """Text and source of code rows; -1 is no line."""
-        code, places = self.trace.code, self._places
-        row = np.where((lines >= 0) & (lines < len(code)), lines, len(code)).astype(np.int64)
+    def columns(self, rows: np.ndarray, prefix: str = "") -> dict[str, Column]:
+        """Return the columns `text` and `source` of code rows; -1 is no row."""
+        row = np.where((rows >= 0) & (rows < len(self.text)), rows, len(self.text)).astype(np.int64)
         return {
-            f"{prefix}text": Words((*code.text, ""), row),
-            f"{prefix}source": Words((*places, ""), row),
+            f"{prefix}text": Words((*self.text, ""), row),
+            f"{prefix}source": Words((*self.source, ""), row),
         }
 
-    @property
-    def _places(self) -> Any:
-        return self._once("places", None, lambda: tuple(self.code["source"].tolist()))
+
+def code_texts(trace: Trace) -> CodeTexts:
+    """Return the texts of all code rows."""
+    return CodeTexts(trace.code.text, leaf_texts(trace.code, trace.sources))
+
+
+def of_batch(trace: Trace, name: str, batch: WaveBatch) -> Table:
+    """Return `tokens`, `states` or `waits` of the waves of a batch."""
+    part = TABLES[name].part
+    assert part is not None
+    return Table({key: _tight(column) for key, column in part(trace, batch).items()}, name)
+
+
+def of_batches(trace: Trace, name: str, batches: Iterable[WaveBatch], limit: float) -> Table:
+    """Return the same of all batches; raise TooLarge if it would take more than `limit` bytes."""
+    found, size = [of_batch(trace, name, NO_WAVES)], 0
+    for batch in batches:
+        found.append(of_batch(trace, name, batch))
+        size += sum(_size(found[-1].raw(column)) for column in found[-1])
+        if size > limit:
+            raise noted(TooLarge(name, limit))
+    # Columns of a table without rows would widen those of the others.
+    return joined(found[1:] or found)
+
+
+def sources(trace: Trace) -> Table:
+    """Return one row a source file that instructions come from."""
+    rows = [
+        (file.path, 0 if file.lines is None else len(file.lines), file.lines is not None, file.note)
+        for file in trace.sources
+    ]
+    return Table(by_row(("path", "lines", "has_text", "note"), rows), "sources")
+
+
+def source_lines(trace: Trace, path: str) -> tuple[str, ...]:
+    """Return the lines of a source file by its path or the end of it; UsageError if there is no copy."""
+    found = [file for file in trace.sources if file.path == path or file.path.endswith(f"/{path}")]
+    if len(found) != 1 or found[0].lines is None:
+        why = "several files end so" if len(found) > 1 else "the capture holds no copy of it"
+        raise noted(
+            UsageError(f"{path} cannot be shown: {why}.", hint="The table sources lists what there is.")
+        )
+    return found[0].lines
+
+
+def file_problems(trace: Trace, unreadable: Mapping[int, str]) -> Table:
+    """Return what is wrong with the files, and waves that could not be read: index row → why."""
+    lost = [("warning", str(trace.waves.id(row)), text, "") for row, text in sorted(unreadable.items())]
+    return problem_table(problems(trace), lost)
+
+
+def problem_table(found: Iterable[Problem], more: Iterable[tuple[str, str, str, str]] = ()) -> Table:
+    """Return one row a problem, then rows of severity, where, text and hint."""
+    rows = [(str(problem.severity), problem.where, problem.text, problem.hint) for problem in found]
+    return Table(by_row(("severity", "where", "text", "hint"), [*rows, *more]), "problems")
 
 
 def _tight(column: Column) -> Column:
@@ -162,8 +105,3 @@ def _tight(column: Column) -> Column:
 
 def _size(column: np.ndarray | Words) -> int:
     return column.code.nbytes if isinstance(column, Words) else column.nbytes
-
-
-def _problems(found: tuple[Problem, ...], more: list[tuple[str, str, str, str]] | None = None) -> Table:
-    rows = [(str(one.severity), one.where, one.text, one.hint) for one in found]
-    return Table(by_row(("severity", "where", "text", "hint"), rows + (more or [])), "problems")

@@ -7,6 +7,7 @@ The readers meant are CommonMark and GitHub's, which also makes links of bare ad
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from rcv_py.base.text import visible
@@ -38,6 +39,16 @@ def md_code(text: str, in_table: bool = True) -> str:
     fence, pad = "`" * (longest + 1), " " if longest else ""
     inside = line.replace("|", "\\|") if in_table else line
     return f"{fence}{pad}{inside}{pad}{fence}"
+
+
+def md_table(headings: Iterable[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table; headings are plain text and whether the column holds numbers.
+
+    Cells are Markdown already, of `md_text` or `md_code`.
+    """
+    titles, numbers = zip(*headings, strict=True)
+    marks = ["---:" if is_number else "---" for is_number in numbers]
+    return [f"| {' | '.join(cells)} |" for cells in ([md_text(title) for title in titles], marks, *rows)]
 
 
 def md_in_tags(text: str) -> str:

@@ -14,19 +14,31 @@ class Severity(StrEnum):
     ERROR = "error"  # a file or a view is lost
 
 
+class Affects(StrEnum):
+    """A kind of data that a problem makes missing or doubtful; the window knows which panels show it."""
+
+    WAVES = "waves"  # traced waves and the times of their instructions
+    OCCUPANCY = "occupancy"  # when waves ran on all compute units
+    CODE = "code"  # instructions and their totals
+    SOURCE_LINES = "source lines"  # which source line an instruction belongs to
+    SOURCE_TEXT = "source text"  # the files themselves
+    COUNTERS = "counters"
+    MARKERS = "markers"
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One sentence about one thing that is wrong: what, where, what to do.
 
     `text` ends with a full stop and names the file when there is one; `hint` says what to do;
-    `panels` lists ids of the panels whose empty state should show it.
+    `affects` names the data that it explains the absence of.
     """
 
     severity: Severity
     where: str
     text: str
     hint: str = ""
-    panels: tuple[str, ...] = ()
+    affects: tuple[Affects, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.text} {self.hint}".strip()

@@ -24,7 +24,7 @@ Report = Callable[[Stage], None]
 
 
 def silent(stage: Stage) -> None:
-    """Ignore progress."""
+    """Ignore a stage that was reached."""
 
 
 class CancelFlag:

@@ -103,11 +103,6 @@ def _without_brackets(text: str) -> str:
     return "".join(kept)
 
 
-def csv_cell(value: object, keep: str = "\t") -> object:
-    """Return a cell of CSV: texts on one line, all letters seen, none a formula; all else as it is."""
-    return no_formula(visible(value, keep)) if isinstance(value, str) else value
-
-
 def no_formula(text: str) -> str:
     """Return a text as a cell of CSV that no spreadsheet computes: `'` in front of what looks like a formula.
 

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
 from typing import TYPE_CHECKING, TextIO
@@ -68,13 +69,12 @@ def _prepare_streams() -> None:
 
 def _run(words: list[str], cache: CaptureCache | None) -> int:
     try:
-        arguments = parse(words)
+        options = parse(words)
     except SystemExit:  # --help and --version were printed, or a mistake was named
         sys.stdout.flush()
         raise
-    arguments.cache = cache
-    command = import_module(f"rcv_py.cli.commands.{arguments.command}")
-    code = int(command.run(arguments) or ExitCode.DONE)
+    command = import_module(f"rcv_py.cli.commands.{options.command}")
+    code = int(command.run(replace(options, cache=cache)) or ExitCode.DONE)
     sys.stdout.flush()
     return code
 

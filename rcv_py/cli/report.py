@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -11,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from rcv_py import __version__
+from rcv_py.base.csv_text import csv_text as csv_text  # noqa: PLC0414 - with the other writers
 from rcv_py.base.numbers import MOST_DIGITS
-from rcv_py.base.text import csv_cell, elide_left, elide_right, encodable, escaped_json, visible
+from rcv_py.base.text import elide_left, elide_right, encodable, escaped_json, visible
 from rcv_py.cli.outlet import BOLD, UPRIGHT, code
 
 GAP = "  "
@@ -133,15 +132,6 @@ def _wrapped(text: str, width: int | None) -> list[str]:
         else:
             lines.append(word)
     return lines
-
-
-def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return comma-separated values with a line of headings; every line ends with a line feed."""
-    target = io.StringIO()
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(map(csv_cell, head))
-    writer.writerows(map(csv_cell, row) for row in rows)
-    return target.getvalue()
 
 
 def json_text(schema: str, content: dict[str, Any], about: dict[str, Any] | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -12,13 +11,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.base.csv_text import CsvWriter, csv_cell
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
-from rcv_py.base.text import csv_cell, encodable
+from rcv_py.base.text import encodable
 from rcv_py.base.whole_files import whole_file, whole_path
-from rcv_py.export.tables import TABLES, Column, Columns, Words
+from rcv_py.export.tables import TABLES, Column, Columns
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.results.table import Words
 
 FORMATS = ("csv", "parquet")
 STAGE = "Writing tables"
@@ -124,18 +125,18 @@ class _Csv:
         binary = stack.enter_context(whole_file(path))
         self._stream = io.TextIOWrapper(binary, "utf-8", errors="replace", newline="", write_through=True)
         stack.callback(self._stream.detach)
-        self._csv = csv.writer(self._stream, lineterminator="\n")
+        self._csv = CsvWriter(self._stream)
         self._has_head = False
         self.rows = 0
 
     def write(self, columns: Columns) -> None:
         if not self._has_head:
-            self._csv.writerow(map(csv_cell, columns))
+            self._csv.row(columns)
             self._has_head = True
         n = min(map(len, columns.values()), default=0)
         for first in range(0, n, _AT_ONCE):
             rows = slice(first, first + _AT_ONCE)
-            self._csv.writerows(zip(*(_cells(column, rows) for column in columns.values()), strict=True))
+            self._csv.safe_rows(zip(*(_cells(column, rows) for column in columns.values()), strict=True))
         self.rows += n
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ row of the program as every command names it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,18 +23,7 @@ from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-
-
-@dataclass(frozen=True, eq=False)
-class Words:
-    """A column of texts that repeat: row i holds `texts[code[i]]`."""
-
-    texts: Sequence[str]
-    code: np.ndarray  # whole numbers
-
-    def __len__(self) -> int:
-        return len(self.code)
-
+from rcv_py.results.table import Words
 
 Column = np.ndarray | Words | list[str]
 Columns = dict[str, Column]

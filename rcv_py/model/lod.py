@@ -27,7 +27,7 @@ class WaveLod:
 
     @property
     def nbytes(self) -> int:
-        """Resident bytes."""
+        """Bytes that are held in memory."""
         return sum(level.nbytes for level in (*self.kind, *self.state))
 
     def level(self, cycles_per_px: float) -> int:

@@ -10,7 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from rcv_py.base.problems import Problem
+from rcv_py.base.errors import UsageError
+from rcv_py.base.problems import Affects, Problem
 from rcv_py.model.clock import Clock
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import (
@@ -24,6 +25,7 @@ from rcv_py.model.device import (
     StateCurve,
     WaveEvents,
 )
+from rcv_py.model.ids import WaveId
 from rcv_py.model.waves import WaveBatch, WaveIndex
 from rcv_py.model.window import TimeWindow
 
@@ -94,6 +96,26 @@ class Trace:
         return 4 if self.gfxip <= 9 else 1
 
     @property
+    def unit_name(self) -> str:
+        """What a compute unit is called: `CU`, from gfx10 on `WGP`, since a WGP is what one trace sees."""
+        return "CU" if self.gfxip <= 9 else "WGP"
+
+    def wave_row(self, name: str) -> int:
+        """Return the index row of a wave by its name, such as se0/simd2/slot5/wv3.
+
+        Raise UsageError if that is no name of a wave, or of none of this capture.
+        """
+        try:
+            row = self.waves.row(WaveId.parse(name))
+        except ValueError as error:
+            raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
+        if row is None:
+            raise UsageError(
+                f"The capture has no wave {name.strip()}.", hint="`rcv waves` lists those that were traced."
+            )
+        return row
+
+    @property
     def has_times(self) -> bool:
         """Whether anything in the trace happened at a known time."""
         return bool(len(self.waves) or len(self.occupancy))
@@ -116,9 +138,9 @@ class Trace:
         cost = [int(self.code.latency[kernel.first : kernel.stop].sum()) for kernel in self.code.kernels]
         return self.code.kernels[int(np.argmax(cost))].demangled
 
-    def problems_for(self, panel: str) -> tuple[Problem, ...]:
-        """The problems that explain an empty panel."""
-        return tuple(problem for problem in self.problems if panel in problem.panels)
+    def problems_about(self, *data: Affects) -> tuple[Problem, ...]:
+        """The problems that explain why any of these kinds of data is missing."""
+        return tuple(problem for problem in self.problems if not set(data).isdisjoint(problem.affects))
 
 
 @dataclass(frozen=True, slots=True)

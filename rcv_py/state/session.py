@@ -83,7 +83,7 @@ class Session:
         self._remember()
 
     def close(self) -> None:
-        """Show nothing."""
+        """Close the capture: nothing is shown afterwards."""
         self.store = None
         self.populations.set(None)
         self.selection.set(Selection())
@@ -244,7 +244,7 @@ class Session:
         self._visit(self.history.step(-1))
 
     def forward(self) -> None:
-        """Undo `back`."""
+        """Go to the place that `back` left."""
         self._visit(self.history.step(1))
 
     def go_to_visit(self, position: int) -> None:
@@ -277,7 +277,7 @@ class Session:
         self.set_view(view.moved(round(view.width * share)), commit)
 
     def fit_all(self) -> None:
-        """Show everything."""
+        """Show the whole span of time."""
         if self.trace.value is not None:
             self.set_view(self.outer(self.trace.value))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.lod import WaveLod
@@ -105,7 +105,7 @@ class WaveStore:
                 self.trace.waves.file[row],
                 text,
                 "Copy the capture again if it was moved." if row in self.missing else "",
-                ("compute_unit",) if row in self.missing else (),
+                (Affects.WAVES,) if row in self.missing else (),
             )
             for row, text in found[:NAMED]
         ]

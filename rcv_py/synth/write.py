@@ -72,7 +72,7 @@ def dump(path: Path, table: Any, layout: Layout = NATIVE) -> None:
 
 
 def index_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
-    """filenames.json."""
+    """The content of `filenames.json`."""
     table: dict[str, Any] = {
         "version": layout.version,
         "gfxip": capture.generation,
@@ -248,7 +248,7 @@ def _side_files(capture: Capture) -> dict[str, Any]:
 
 
 def realtime_table(capture: Capture) -> dict[str, Any]:
-    """realtime.json."""
+    """The content of `realtime.json`."""
     metadata = {"descriptor": "[gfx_clock, realtime_clock]", "frequency": 100_000_000}
     samples = {f"SE{se}": [list(pair) for pair in pairs] for se, pairs in capture.realtime.items()}
     return {**samples, "metadata": metadata}

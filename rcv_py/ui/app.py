@@ -26,7 +26,7 @@ from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell import ending
-from rcv_py.ui.shell.export_commands import WINDOW
+from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
 
 
@@ -91,7 +91,6 @@ def start(settings_store: QSettings | None) -> App:
     load_fonts()
     settings = Settings(settings_store)
     theme = Theme(settings)
-    theme.apply()
     session = Session()
     tasks = Tasks()
     ui = UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
@@ -99,6 +98,7 @@ def start(settings_store: QSettings | None) -> App:
     loader.bind(session)
     loader.finished.connect(memory.trim)
     window = MainWindow(ui, loader)
+    theme.apply()  # of the whole: under a style sheet each step of putting widgets together restyles them
     session.problems.set(
         tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)
     )

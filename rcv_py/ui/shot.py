@@ -10,10 +10,9 @@ from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QTimer, QtMsgT
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.base.errors import ExportError, UsageError
-from rcv_py.model.ids import WaveId
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App, start
-from rcv_py.ui.shell.export_commands import WINDOW
+from rcv_py.ui.shell.exporter import WINDOW
 
 WINDOW_SIZE = QSize(1600, 900)
 PANEL_SIZE = QSize(1200, 600)
@@ -114,14 +113,7 @@ def _go(app: App, shot: Shot) -> None:
     trace = session.trace.value
     assert trace is not None
     if shot.wave is not None:
-        try:
-            wave = WaveId.parse(shot.wave)
-        except ValueError as error:
-            raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
-        if trace.waves.row(wave) is None:
-            raise UsageError(
-                f"The capture has no wave {wave}.", hint="`rcv info` tells which waves there are."
-            )
+        wave = trace.waves.id(trace.wave_row(shot.wave))
         session.select_wave(wave)
         wait_until_idle(app, [])
     if shot.line is not None:
@@ -144,7 +136,7 @@ def _resize(app: App, shot: Shot) -> None:
         return
     window.workspace.show_panel(shot.panel)
     panel = window.workspace.docks[shot.panel].panel
-    panel.keep_awake()
+    panel.visibility.keep_awake()
     panel.setParent(None)  # alone, it can have any size
     panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     panel.resize(QSize(*shot.size) if shot.size else PANEL_SIZE)

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from rcv_py.analysis.findings.choose import chosen_rows
-from rcv_py.analysis.findings.find import findings, triage
+from rcv_py.analysis.findings.detect import findings, triage
+from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import UsageError

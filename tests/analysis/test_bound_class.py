@@ -191,4 +191,4 @@ def test_gains_are_shares_of_the_duration(name: str) -> None:
     assert found.sentence == found.bound_class.sentence
     assert found.findings[0].name == "grid-underfill"
     assert all(one.title in found.small_text for one in found.small)
-    assert not set(found.small) & set(found.told)
+    assert not set(found.small) & set(found.in_full)

@@ -28,8 +28,8 @@ from rcv_py.analysis.health.input_yaml import (
     kernel_pattern,
 )
 from rcv_py.analysis.health.mapping import granularity, what_line
+from rcv_py.analysis.health.replicates import line_costs, replicate_noise
 from rcv_py.analysis.health.representative import representation
-from rcv_py.analysis.health.twins import line_costs, twin_noise
 from rcv_py.base.problems import Severity
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import Kernel
@@ -461,15 +461,15 @@ def test_samples_of_counters_that_are_missing(made: Callable[[str], Path]) -> No
 
 def test_twins_differ_by_what_is_known_of_them() -> None:
     before, after = flash_attention()
-    note = notes_of(before, twin=after)["twin"]
+    note = notes_of(before, replicate=after)["twin"]
     assert round(100 * note.number("difference per execution"), 1) == 5.8
     assert note.number("executions") == pytest.approx(43_360 / 26_412)
-    assert "twin" not in notes_of(before, twin=open_trace(captures.trace_path("pa_mqa_big")))
+    assert "twin" not in notes_of(before, replicate=open_trace(captures.trace_path("pa_mqa_big")))
 
 
 def test_a_capture_is_its_own_twin_without_noise() -> None:
     trace = open_trace(captures.trace_path("pa_mqa_small"))
-    noise = twin_noise(line_costs(trace.code), line_costs(trace.code))
+    noise = replicate_noise(line_costs(trace.code), line_costs(trace.code))
     assert noise is not None
     assert (noise.per_hit, noise.net, noise.hits) == (0, 0, 1)
 

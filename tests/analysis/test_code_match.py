@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.findings.find import findings
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.program.code_match import code_match
 from rcv_py.cli.main import main

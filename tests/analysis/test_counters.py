@@ -16,6 +16,7 @@ from rcv_py.analysis.counters.counter_tensor import MAX_CELLS, Tensors, grid_of,
 from rcv_py.analysis.counters.counters import Counters, Family, RawCounter, Samples, counters
 from rcv_py.analysis.counters.derived_counters import curves, derived_counters
 from rcv_py.analysis.counters.formula.definitions import read_definitions
+from rcv_py.base.problems import Affects
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import CounterSamples, SpmSeries
@@ -406,7 +407,7 @@ def test_half_written_files_cost_only_themselves(tmp_path: Path) -> None:
     (tmp_path / "spm.json").write_text('{"SQ_WAVES": {"values": ')
     trace = open_trace(tmp_path)
     assert 0 < len(counters(trace).raw[0].samples) < whole
-    told = [str(problem) for problem in trace.problems_for("counters")]
+    told = [str(problem) for problem in trace.problems_about(Affects.COUNTERS)]
     assert any("spm.json is damaged" in text for text in told)
     assert any("se0_perfcounter.json holds no counter sample" in text for text in told), told
 

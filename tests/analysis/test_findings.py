@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.cost.place_text import instruction_place
-from rcv_py.analysis.findings import find
-from rcv_py.analysis.findings.choose import chosen_rows, only
+from rcv_py.analysis.findings import detect
+from rcv_py.analysis.findings.detect import findings
+from rcv_py.analysis.findings.engine_choice import chosen_rows, only
 from rcv_py.analysis.findings.exposure import exposure
-from rcv_py.analysis.findings.find import findings
 from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Finding, Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.patterns import is_atomic, is_scratch
@@ -305,7 +305,7 @@ def test_a_capture_without_waves_says_why(tmp_path: Path) -> None:
 
 def test_waves_that_are_not_there_yet_make_it_partial() -> None:
     trace = open_trace(captures.trace_path("pa_mqa_big"))
-    assert findings(trace, []).headline == find.UNREAD
+    assert findings(trace, []).headline == detect.UNREAD
     found = findings(trace, [trace.reader.read([0, 1, 2])])
     assert found.partial == "3 of 32 waves"
     assert_honest(trace, [trace.reader.read([0, 1, 2])], found)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.median import median, nearest_to_median
-from rcv_py.analysis.findings.find import findings
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.panels.wave_picker.wave_choice import rank

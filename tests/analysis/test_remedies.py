@@ -10,7 +10,7 @@ import pytest
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.findings.bounds import Bound
-from rcv_py.analysis.findings.find import of_inputs
+from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import OF_CAUSE, Pattern

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from rcv_py.analysis.health.health import health, mapping
+from rcv_py.analysis.health.capture_health import table_problems
+from rcv_py.analysis.health.mapping import mapping
 from rcv_py.analysis.overview.summary import info, pie, problems
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
@@ -16,7 +17,7 @@ from tests.support import captures
 
 
 def texts(trace: Trace) -> str:
-    return " ".join(problem.text for problem in health(trace))
+    return " ".join(problem.text for problem in table_problems(trace))
 
 
 def test_a_pie_of_nothing_is_all_zero() -> None:
@@ -81,10 +82,10 @@ def test_a_placeholder_is_told_once_and_has_facts() -> None:
 
 def test_each_sentence_is_told_once() -> None:
     trace, _ = plain.read(captures.trace_path("vec_add"))
-    assert len(problems(replace(trace, problems=health(trace)))) == len(health(trace)) == 1
+    assert len(problems(replace(trace, problems=table_problems(trace)))) == len(table_problems(trace)) == 1
 
 
 def test_a_clean_trace_has_nothing_to_say() -> None:
     code = build.code(["v_a"] * 60, chains=[[(0, line + 1)] for line in range(60)], hits=[1] * 60)
     trace = build.trace(code, [build.wave("VV")], sources=[SourceFile("/a.py", None)])
-    assert health(trace) == ()
+    assert table_problems(trace) == ()

@@ -13,7 +13,7 @@ import pytest
 
 import rcv_py
 from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError
-from rcv_py.api.reading import in_order
+from rcv_py.api.wave_cache import in_order
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import load_all
 from tests.api.calls import call_all, every_call
@@ -130,7 +130,7 @@ def test_a_small_budget_reads_again_and_refuses_a_whole_table(capture: Capture) 
     stall = sum(int(part["stall"].sum()) for part in small.parts("tokens"))
     assert stall == int(capture.tokens()["stall"].sum()) == small.causes().facts["stall"]
     assert small.causes("each").to_dict() == capture.causes("each").to_dict()
-    assert sum(batch.nbytes for batch in small._held) <= 300_000
+    assert sum(batch.nbytes for batch in small._cache._held) <= 300_000
     assert sum(len(batch.waves) for batch in small.batches()) == 64
 
 

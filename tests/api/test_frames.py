@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rcv_py.api import MissingPackage, RcvError, Table
-from rcv_py.export.tables import Words
+from rcv_py.results.table import Words
 
 TABLE = Table(
     {

@@ -8,7 +8,7 @@ import pytest
 from rcv_py.api import NoColumn, RcvError, Table, UnequalColumns
 from rcv_py.api.answer import by_name, by_row
 from rcv_py.api.table import joined
-from rcv_py.export.tables import Words
+from rcv_py.results.table import Words
 
 STALL = np.array([5, 1, 3, 1], dtype=np.int32)
 

@@ -13,8 +13,8 @@ import pytest
 
 from rcv_py.analysis.overview.library import ORDERS
 from rcv_py.cli.main import main
-from rcv_py.cli.options.capture_commands import INDEX_ORDERS
-from rcv_py.cli.views.library_tables import HEADINGS
+from rcv_py.cli.options.capture_options import INDEX_ORDERS
+from rcv_py.export.report.library import HEADINGS
 from rcv_py.work.library import library_rows
 from tests.support import captures, folders
 

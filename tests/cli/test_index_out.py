@@ -69,7 +69,7 @@ def test_the_page_runs_no_text_of_a_capture(tmp_path: Path, capsys: pytest.Captu
     page = index(capsys, tmp_path, "--html")
     assert "<img" not in page
     assert "&lt;img" in page
-    assert "http" not in page
+    assert "://" not in page
     assert "\\<img" in index(capsys, tmp_path, "--markdown")
 
 

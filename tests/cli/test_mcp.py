@@ -165,7 +165,7 @@ def test_without_a_folder_for_files_none_is_written(place: Path) -> None:
 
 def test_the_index_needs_no_argument(agent: McpClient) -> None:
     captures = agent.call("index")["structuredContent"]["captures"]
-    assert SAMPLE in {capture["name"] for capture in captures}
+    assert SAMPLE in {Path(capture["path"]).name for capture in captures}
 
 
 def test_help_tells_what_the_short_definitions_leave_out(agent: McpClient) -> None:

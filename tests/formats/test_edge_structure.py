@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from rcv_py.base.errors import NotATrace
+from rcv_py.base.problems import Affects
 from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.model.ids import WaveId
 from tests.support.folders import (
@@ -41,8 +42,8 @@ def test_edge_01_wave_hierarchies_may_be_null_or_empty(tmp_path, tree):
     trace = opened(tmp_path, {"filenames.json": waves(tree)})
     assert len(trace.waves) == 0
     assert "No wave ran on the traced compute unit" in texts(trace)
-    assert trace.problems_for("compute_unit")
-    assert not trace.problems_for("global_timeline")
+    assert trace.problems_about(Affects.WAVES)
+    assert not trace.problems_about(Affects.OCCUPANCY)
 
 
 def test_edge_01_wave_hierarchy_may_be_missing(tmp_path):
@@ -130,8 +131,8 @@ def test_edge_05_truncated_and_empty_files_are_problems(tmp_path):
     trace = opened(tmp_path, {"code.json": good[: len(good) // 2], "occupancy.json": b"", WAVE: b"{"})
     assert "code.json is damaged: it ends in the middle" in texts(trace)
     assert "occupancy.json is damaged: it is empty." in texts(trace)
-    assert trace.problems_for("isa")
-    assert trace.problems_for("global_timeline")
+    assert trace.problems_about(Affects.CODE)
+    assert trace.problems_about(Affects.OCCUPANCY)
     assert len(trace.reader.read([0]).missing) == 1
 
 
@@ -214,8 +215,8 @@ def test_edge_09_a_placeholder_shows_occupancy_only(tmp_path, content):
     changes = {"filenames.json": waves(None), "code.json": content, WAVE: None}
     trace = opened(tmp_path, changes)
     assert (len(trace.waves), len(trace.occupancy)) == (0, 2)
-    assert trace.problems_for("compute_unit")
-    assert not trace.problems_for("global_timeline")
+    assert trace.problems_about(Affects.WAVES)
+    assert not trace.problems_about(Affects.OCCUPANCY)
     entry = find_captures(tmp_path)[0]
     assert entry.waves == 0
     assert "o wave ran on the traced compute unit" in entry.note
@@ -239,9 +240,8 @@ def test_edge_10_pc_sampling_with_a_list_header_of_13(tmp_path):
     assert trace.code.samples_stalled.tolist() == [4, 0]
     assert trace.code.stall_reasons.tolist() == [[0, 1, 3, *[0] * 7], [0] * 10]
     assert "PC samples and no thread trace" in texts(trace)
-    assert {"global_timeline", "compute_unit"} <= {
-        panel for problem in trace.problems for panel in problem.panels
-    }
+    assert trace.problems_about(Affects.WAVES)
+    assert trace.problems_about(Affects.OCCUPANCY)
 
 
 def test_edge_10_pc_sampling_with_a_string_header_of_14(tmp_path):

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from rcv_py.base.errors import NotATrace
+from rcv_py.base.problems import Affects
 from rcv_py.formats.open import find_captures, open_trace
 from tests.support.whole_capture import (
     PLACES,
@@ -72,7 +73,7 @@ def test_edge_04_no_occupancy(tmp_path):
     assert read_all(trace).waves[0].cu == 1  # the wave file knows
     found = told(trace, "occupancy.json")
     assert found.text == "occupancy.json is missing: what ran on the other compute units is not known."
-    assert set(found.panels) == {"global_timeline", "occupancy", "dispatches"}
+    assert found.affects == (Affects.OCCUPANCY,)
 
 
 def test_edge_04_all_but_the_index_missing(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rcv_py.analysis.findings.find import triage
+from rcv_py.analysis.findings.detect import triage
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.trace import Trace

@@ -6,7 +6,8 @@ from PySide6.QtCore import QObject
 
 from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import WAKE_MS, Panel
+from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.visibility import WAKE_MS
 
 
 def test_many_asks_are_one_call(qtbot: object) -> None:
@@ -50,8 +51,8 @@ def test_a_reset_forgets_what_was_asked(qtbot: object) -> None:
 def test_a_panel_behind_another_tab_computes_when_it_comes_to_the_front(ui: UiContext, qtbot: object) -> None:
     calls: list[int] = []
     panel = Panel(ui)
-    panel.allow_sleep()
-    work = Coalesce(panel, lambda: calls.append(1))
+    panel.visibility.allow_sleep()
+    work = panel.coalesced(lambda: calls.append(1))
     for _ in range(3):
         work.ask()
         qtbot.wait(2)  # type: ignore[attr-defined]

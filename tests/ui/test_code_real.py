@@ -36,8 +36,8 @@ def test_the_views_agree_about_a_capture(
     settled()
     isa, explorer, hotspot = panels[IsaPanel], panels[ExplorerPanel], panels[HotspotPanel]
     cost = np.where(trace.code.is_label, 0, isa._rows.cost)
-    assert explorer.model.total == cost.sum() > 0
-    assert sum(child.cost for child in explorer.model.root.children) == cost.sum()
+    assert explorer.tree.rows.root.cost == cost.sum() > 0
+    assert sum(child.cost for child in explorer.tree.rows.root.children) == cost.sum()
     if trace.has_thread_trace:
         qtbot.waitUntil(  # type: ignore[attr-defined]
             lambda: hotspot.plot.bins.totals.sum() == trace.code.latency.sum()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.base.errors import UsageError
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.formats.open import open_trace
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.trace import Trace
@@ -91,7 +91,7 @@ def test_it_says_how_to_record_counters(panel: CountersPanel, open_in: OpenIn, s
     open_in(small_trace())
     settled()
     assert "--att-perfcounter-ctrl 8 --att-perfcounters" in panel.page.sentence.text()
-    broken = Problem(Severity.WARNING, "se0_perfcounter.json", "It is cut.", "Again.", ("counters",))
+    broken = Problem(Severity.WARNING, "se0_perfcounter.json", "It is cut.", "Again.", (Affects.COUNTERS,))
     open_in(replace(small_trace(), gfxip=12, problems=(broken,)))
     settled()
     assert panel.page.sentence.text().startswith("It is cut. Again.\n\n")

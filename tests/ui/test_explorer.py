@@ -9,20 +9,22 @@ import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
+from rcv_py.analysis.cost.place_trees import Place
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.explorer.cost_tree import BAR, Place
 from rcv_py.ui.panels.explorer.panel import ExplorerPanel
 from rcv_py.ui.panels.top_lines.panel import TopLinesPanel
 from tests.support.code_samples import ROWS, code_table, trace, two_waves
 
 Settled = Callable[[], None]
+BAR = 1
 
 
 @pytest.fixture
 def explorer(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[ExplorerPanel]:
     panel = ExplorerPanel(ui)
-    QAbstractItemModelTester(panel.model, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.model)
+    rows = panel.tree.rows
+    QAbstractItemModelTester(rows, QAbstractItemModelTester.FailureReportingMode.Fatal, rows)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(360, 300)
     panel.show()
@@ -41,8 +43,8 @@ def top(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[TopLinesPane
 
 
 def index_of(panel: ExplorerPanel, name: str) -> QModelIndex:
-    place = next(place for place in panel.model.root.walk() if place.name.startswith(name))
-    return panel.model.index_of(place)
+    place = next(place for place in panel.tree.rows.root.walk() if place.name.startswith(name))
+    return panel.tree.rows.index_of(place)
 
 
 def outline(place: Place, depth: int = 0) -> list[str]:
@@ -61,7 +63,7 @@ def test_the_tree_folds_folders_and_ranks_lines(
     assert "Ctrl+O" in explorer.empty.sentence.text()
     open_in(trace())
     settled()
-    assert outline(explorer.model.root) == [
+    assert outline(explorer.tree.rows.root) == [
         "/src 3050",
         "  kernels 2450",
         "    attn.py 2450",
@@ -96,11 +98,11 @@ def test_the_selected_file_is_marked(
     open_in(trace(), [two_waves()])
     settled()
     ui.session.select_line(4)
-    current = explorer.model.place(explorer.tree.currentIndex())
+    current = explorer.tree.rows.node(explorer.tree.currentIndex())
     assert (current.name, current.file) == ("attn.py", 1), "its line is in a closed branch"
     explorer.tree.expandAll()
     ui.session.select_line(3)
-    assert explorer.model.place(explorer.tree.currentIndex()).line == 3
+    assert explorer.tree.rows.node(explorer.tree.currentIndex()).line == 3
 
 
 def test_the_keyboard_selects(
@@ -126,7 +128,7 @@ def test_without_sources_labels_and_instructions_are_ranked(
     settled()
     assert "-g" in explorer.note.text()
     assert not explorer.note.isHidden()
-    assert outline(explorer.model.root)[:3] == [
+    assert outline(explorer.tree.rows.root)[:3] == [
         "my_kernel 2450",
         "  3  s_waitcnt lgkmcnt(0) 2010",
         "  2  ds_read_b128 v[0:3], v9 300",
@@ -198,5 +200,5 @@ def test_a_program_that_never_ran_is_explained(
     open_in(trace(code_table(idle)))
     settled()
     assert top.empty.is_empty
-    assert explorer.model.total == 0
-    assert np.all(explorer.model.root.by_kind == 0)
+    assert explorer.tree.rows.root.cost == 0
+    assert np.all(explorer.tree.rows.root.by_kind == 0)

@@ -67,7 +67,7 @@ def test_svg_holds_shapes_and_the_caption(ui: UiContext, qtbot: QtBot) -> None:
 
 def test_csv_quotes_what_must_be() -> None:
     sheet = Sheet("t", ("name", "cycles"), [('a,"b"', 1200), ("c", 3)])
-    assert list(csv.reader(io.StringIO(export.csv_text(sheet)))) == [
+    assert list(csv.reader(io.StringIO(sheet.csv()))) == [
         ["name", "cycles"],
         ['a,"b"', "1200"],
         ["c", "3"],
@@ -159,7 +159,7 @@ def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot) ->
         open_sample(app, qtbot)
         app.window.workspace.show_panel("hotspot")
         causes = app.window.workspace.docks["causes"].panel
-        qtbot.waitUntil(lambda: causes.is_asleep)
+        qtbot.waitUntil(lambda: causes.visibility.is_asleep)
         assert app.ui.results.cell("attribution").value is None, "nobody looked"
         app.window.exporter.copy_table("causes")
         rows = app.qt.clipboard().text().splitlines()

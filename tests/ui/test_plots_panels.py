@@ -95,7 +95,7 @@ def test_pictures(make: Callable, open_in: Callable, kind: type, theme: str, nam
 
     assert curve_color(panel.ui.theme, curve.color).rgb() in found
     assert panel.caption()
-    rows = export.csv_text(panel.sheet()).splitlines()
+    rows = panel.sheet().csv().splitlines()
     assert rows[0].startswith("cycle,")
     assert len(rows) > 10
 

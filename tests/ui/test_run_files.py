@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rcv_py.analysis.findings.find import triage
+from rcv_py.analysis.findings.detect import triage
 from rcv_py.cli.commands import view
 from rcv_py.cli.main import main
 from rcv_py.formats.run_files import run_facts

@@ -59,13 +59,13 @@ def test_what_only_sleeping_panels_want_waits_until_one_of_them_is_seen(ui, open
     )
     panels = [Panel(ui), Panel(ui)]
     for panel in panels:
-        panel.allow_sleep()
+        panel.visibility.allow_sleep()
     panels[1].show()
     open_in(trace, [trace.reader.read([0])])
     for panel in panels:
-        shared.want("count", panel)
+        shared.want("count", panel.visibility)
     qtbot.waitUntil(lambda: shared.cell("count").value == 1)
-    panels[1].set_in_front(False)
+    panels[1].visibility.set_in_front(False)
     ui.session.store.add(trace.reader.read([1]))
     ui.session.wave_loaded()
     qtbot.wait(2 * STREAM_MS)
@@ -77,10 +77,10 @@ def test_what_only_sleeping_panels_want_waits_until_one_of_them_is_seen(ui, open
 def test_what_somebody_wants_who_is_no_panel_is_always_computed(ui, open_in, trace, qtbot):
     shared = SharedResults(ui.session, ui.tasks, {"count": lambda _, batches: len(batches)})
     panel = Panel(ui)
-    panel.allow_sleep()
+    panel.visibility.allow_sleep()
     open_in(trace, [trace.reader.read([0])])
     shared.want("count")
-    shared.want("count", panel)
+    shared.want("count", panel.visibility)
     qtbot.waitUntil(lambda: shared.cell("count").value == 1)
 
 

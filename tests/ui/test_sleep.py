@@ -15,9 +15,10 @@ from pytestqt.qtbot import QtBot
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import WAKE_MS, Panel
+from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
+from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shot import Shot, take
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
@@ -30,7 +31,7 @@ def panel(ui: UiContext, qtbot: QtBot) -> Panel:
     """A panel that may sleep and has not been shown."""
     made = Panel(ui)
     qtbot.addWidget(made)
-    made.allow_sleep()
+    made.visibility.allow_sleep()
     return made
 
 
@@ -47,10 +48,12 @@ class Watch:
         self.jobs: Counter[str] = Counter()
         run = Tasks.run
 
-        def counted(tasks: Tasks, owner: Any, job: Any, done: Any, topic: str = "") -> None:
-            if not (isinstance(owner, Panel) and owner.is_asleep):
+        def counted(
+            tasks: Tasks, owner: Any, job: Any, done: Any, topic: str = "", *, visibility: Any = None
+        ) -> None:
+            if not (isinstance(owner, Panel) and owner.visibility.is_asleep):
                 self.jobs[getattr(owner, "panel_id", type(owner).__name__)] += 1
-            run(tasks, owner, job, done, topic)
+            run(tasks, owner, job, done, topic, visibility=visibility)
 
         monkeypatch.setattr(Tasks, "run", counted)
 
@@ -63,19 +66,19 @@ def panel_of(app: App, name: str) -> Any:
 
 
 def test_a_panel_without_a_dock_never_sleeps(ui: UiContext) -> None:
-    assert not Panel(ui).is_asleep
+    assert not Panel(ui).visibility.is_asleep
 
 
 def test_a_panel_in_front_wakes_and_one_behind_does_not(panel: Panel, qtbot: QtBot) -> None:
-    panel.set_in_front(False)
+    panel.visibility.set_in_front(False)
     panel.show()
     qtbot.wait(3 * WAKE_MS)
     assert panel.isVisible()
-    assert panel.is_asleep, "Qt calls it visible, though it is behind a tab"
-    panel.set_in_front(True)
-    qtbot.waitUntil(lambda: not panel.is_asleep, timeout=500)
+    assert panel.visibility.is_asleep, "Qt calls it visible, though it is behind a tab"
+    panel.visibility.set_in_front(True)
+    qtbot.waitUntil(lambda: not panel.visibility.is_asleep, timeout=500)
     panel.hide()
-    assert panel.is_asleep
+    assert panel.visibility.is_asleep
 
 
 def test_only_the_newest_question_of_a_sleeping_panel_is_computed(
@@ -84,7 +87,7 @@ def test_only_the_newest_question_of_a_sleeping_panel_is_computed(
     ran: list[str] = []
     answers: list[str] = []
     for question in ("old", "new"):
-        ui.tasks.run(panel, lambda question=question: ran.append(question) or question, answers.append)
+        panel.run_job(lambda question=question: ran.append(question) or question, answers.append)
     qtbot.wait(3 * WAKE_MS)
     assert ui.tasks.idle
     assert not ran
@@ -98,10 +101,10 @@ def test_a_question_of_a_sleeping_panel_mutes_the_one_that_runs(
 ) -> None:
     answers: list[str] = []
     panel.show()
-    qtbot.waitUntil(lambda: not panel.is_asleep)
-    ui.tasks.run(panel, lambda: "old", answers.append)
+    qtbot.waitUntil(lambda: not panel.visibility.is_asleep)
+    panel.run_job(lambda: "old", answers.append)
     panel.hide()
-    ui.tasks.run(panel, lambda: "new", answers.append)
+    panel.run_job(lambda: "new", answers.append)
     qtbot.waitUntil(lambda: ui.tasks.idle)
     assert answers == []
     panel.show()
@@ -110,7 +113,7 @@ def test_a_question_of_a_sleeping_panel_mutes_the_one_that_runs(
 
 def test_what_was_put_off_is_forgotten_with_its_capture(panel: Panel, ui: UiContext, qtbot: QtBot) -> None:
     ran: list[int] = []
-    ui.tasks.run(panel, lambda: ran.append(1), lambda _: None)
+    panel.run_job(lambda: ran.append(1), lambda _: None)
     ui.session.trace.tell()
     panel.show()
     qtbot.wait(3 * WAKE_MS)
@@ -125,7 +128,7 @@ def test_a_shared_result_waits_until_somebody_sees_a_panel_that_wants_it(
     shared = SharedResults(ui.session, ui.tasks, jobs)
     trace = open_trace(SAMPLE)
     open_in(trace, [trace.reader.read([0])])
-    shared.want("count", panel)
+    shared.want("count", panel.visibility)
     qtbot.wait(3 * WAKE_MS)
     assert not calls
     panel.show()
@@ -152,7 +155,7 @@ def test_opening_and_reading_runs_no_job_of_a_panel_behind_a_tab(
     app.ui.session.wave_loaded()
     settle(app, qtbot)
     docks = app.window.workspace.docks
-    asleep = {name for name, dock in docks.items() if dock.panel.is_asleep}
+    asleep = {name for name, dock in docks.items() if dock.panel.visibility.is_asleep}
     assert asleep.issuperset(BEHIND)
     assert not asleep & {"hotspot", "isa", "source", "explorer", "overview", "triage", "wave_picker"}
     assert not asleep & set(watch.jobs), "a panel behind a tab ran a job"
@@ -197,26 +200,26 @@ def test_a_closed_or_folded_panel_sleeps_until_it_is_back(app: App, qtbot: QtBot
         (lambda: workspace.fold_bottom(True), lambda: workspace.fold_bottom(False)),
     ):
         hide()
-        qtbot.waitUntil(lambda: panel_of(app, "hotspot").is_asleep)
+        qtbot.waitUntil(lambda: panel_of(app, "hotspot").visibility.is_asleep)
         show()
-        qtbot.waitUntil(lambda: not panel_of(app, "hotspot").is_asleep)
-    assert not panel_of(app, "isa").is_asleep
+        qtbot.waitUntil(lambda: not panel_of(app, "hotspot").visibility.is_asleep)
+    assert not panel_of(app, "isa").visibility.is_asleep
 
 
 def test_a_floating_panel_is_awake(app: App, qtbot: QtBot) -> None:
     open_sample(app, qtbot)
     app.window.workspace.docks["summary"].setFloating(True)
-    qtbot.waitUntil(lambda: not panel_of(app, "summary").is_asleep)
+    qtbot.waitUntil(lambda: not panel_of(app, "summary").visibility.is_asleep)
 
 
 def test_a_sleeping_panel_says_that_it_reads_until_it_has_numbers(app: App, qtbot: QtBot) -> None:
     open_sample(app, qtbot)
     bubbles = panel_of(app, "bubbles")
-    assert bubbles.found is None
+    assert bubbles.result is None
     assert "read" in bubbles.empty.sentence.text()
     app.window.workspace.show_panel("bubbles")
     settle(app, qtbot)
-    assert bubbles.found is not None
+    assert bubbles.result is not None
 
 
 # -- exporting -------------------------------------------------------------------------------------
@@ -228,11 +231,11 @@ def test_the_table_of_a_panel_behind_a_tab_has_its_numbers(
 ) -> None:
     open_sample(app, qtbot)
     app.ui.session.select_line(4)  # the distribution is that of a line
-    assert panel_of(app, name).is_asleep
+    assert panel_of(app, name).visibility.is_asleep
     app.window.exporter.save(name, tmp_path / "table.csv")
     behind = list(csv.reader((tmp_path / "table.csv").read_text().splitlines()))
     assert len(behind) > 1
-    assert panel_of(app, name).is_asleep, "it sleeps again"
+    assert panel_of(app, name).visibility.is_asleep, "it sleeps again"
     app.window.workspace.show_panel(name)
     settle(app, qtbot)
     app.window.exporter.save(name, tmp_path / "table.csv")
@@ -243,12 +246,12 @@ def test_the_picture_of_a_panel_behind_a_tab_shows_it_computed(
     app: App, qtbot: QtBot, tmp_path: Path
 ) -> None:
     open_sample(app, qtbot)
-    assert panel_of(app, "summary").is_asleep
+    assert panel_of(app, "summary").visibility.is_asleep
     app.window.exporter.save("summary", tmp_path / "summary.png")
     assert not QImage(str(tmp_path / "summary.png")).isNull()
     summary = panel_of(app, "summary")
     assert summary.summary is not None
-    assert not summary.has_put_off
+    assert not summary.visibility.has_put_off
     assert not app.ui.tasks.is_busy(summary)
 
 

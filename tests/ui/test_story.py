@@ -84,9 +84,9 @@ def test_from_the_slow_bar_to_the_source_line(
 
         # The Explorer: a click on its costliest line.
         explorer = panel(app, "explorer")
-        places = [place for place in explorer.model.root.walk() if not place.children and place.cost]
+        places = [place for place in explorer.tree.rows.root.walk() if not place.children and place.cost]
         best = max(places, key=lambda place: place.cost)
-        index = explorer.model.index_of(best)
+        index = explorer.tree.rows.index_of(best)
         explorer.tree.scrollTo(index)
         QTest.mouseClick(
             explorer.tree.viewport(), Qt.MouseButton.LeftButton, pos=explorer.tree.visualRect(index).center()

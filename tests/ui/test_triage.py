@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.findings.find import NO_CODE
+from rcv_py.analysis.findings.detect import NO_CODE
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.variants import SAMPLES
 from rcv_py.ui.app import App
@@ -31,7 +31,7 @@ def in_front(app: App, name: str) -> bool:
 
 def choose(panel: TriagePanel, kind: str) -> int:
     """Go to the first finding with evidence of a kind; return its place among the evidence."""
-    for row, one in enumerate(panel.found.told):
+    for row, one in enumerate(panel.found.in_full):
         for number, place in enumerate(one.evidence):
             if place.kind == kind:
                 panel.list.setCurrentRow(row)
@@ -51,7 +51,7 @@ def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot) -> None
         assert first is panel.found.findings[0]
         assert first.title in panel.page.toPlainText()
         assert panel.headline.text() == panel.found.bound_class.sentence
-        rows = [row for row, one in enumerate(panel.found.told) if one.evidence[0].kind == "line"]
+        rows = [row for row, one in enumerate(panel.found.in_full) if one.evidence[0].kind == "line"]
         panel.list.setCurrentRow(rows[0])
         first = panel.current
         panel.list.setFocus()
@@ -128,9 +128,9 @@ def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> N
     shown.list.copied.emit()
     assert QGuiApplication.clipboard().text().startswith(f"## 2. {shown.current.title}")
     shown.copy.click()
-    assert QGuiApplication.clipboard().text().count("\n## ") == len(shown.found.told)
-    assert shown.list.count() == len(shown.found.told) + 1, "small findings are one row"
-    shown.list.setCurrentRow(len(shown.found.told))
+    assert QGuiApplication.clipboard().text().count("\n## ") == len(shown.found.in_full)
+    assert shown.list.count() == len(shown.found.in_full) + 1, "small findings are one row"
+    shown.list.setCurrentRow(len(shown.found.in_full))
     assert shown.current is None
     assert all(one.title in shown.page.toPlainText() for one in shown.found.small)
     sheet = shown.sheet()

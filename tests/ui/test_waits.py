@@ -16,11 +16,12 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
 from rcv_py.ui.panels.waits.panel import OUT_OF_RANGE, WaitsPanel
-from rcv_py.ui.table.wait_tree import BAR, MEDIAN, NAME, STALL, TIMES, WaitNode
+from rcv_py.ui.panels.waits.tree import WaitNode
 from tests.analysis import build
 from tests.support import captures, code_samples
 
 Settled = Callable[[], None]
+NAME, BAR, STALL, SHARE, TIMES, MEDIAN = range(6)
 
 TEXTS = [
     "; kernel",
@@ -94,7 +95,9 @@ def test_waits_are_ranked_with_what_they_waited_for(shown: WaitsPanel) -> None:
 
 
 def test_the_bar_has_the_colour_of_what_is_charged(shown: WaitsPanel, ui: UiContext) -> None:
-    assert shown.tree.bars.parts(shown.tree.rows.root.children[0])[0] == (40, ui.theme.kind(TokenKind.FLAT))
+    bar = shown.tree.rows.tree.columns[BAR].parts
+    assert bar is not None
+    assert bar(shown.tree.rows.root.children[0])[0] == (40, ui.theme.kind(TokenKind.FLAT))
     assert "median 34" in shown.tree.rows.data(index_of(shown, 1), Qt.ItemDataRole.ToolTipRole)
     assert "waits" in shown.tree.rows.data(index_of(shown, 3), Qt.ItemDataRole.AccessibleTextRole)
     assert all(

@@ -55,7 +55,7 @@ class CaptureCosts:
 
     @property
     def wave_count(self) -> int:
-        """Loaded waves."""
+        """Number of loaded waves."""
         return int(self.waves.sum())
 
     def column(self, name: str) -> np.ndarray:

@@ -21,7 +21,7 @@ MOST_WAVES = 8
 
 
 class Generation(Enum):
-    """Whose rules."""
+    """The architecture whose rules are followed."""
 
     OLD = "old"
     NEW = "new"

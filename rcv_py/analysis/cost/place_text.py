@@ -50,10 +50,16 @@ def instruction_places(trace: Trace, full: bool = False) -> tuple[str, ...]:
     return tuple(instruction_place(trace, row, full) for row in range(len(trace.code)))
 
 
+def known_place(trace: Trace, row: int, full: bool = False) -> str:
+    """Return `instruction_place` of a code row, "" if it has none."""
+    place = instruction_place(trace, row, full)
+    return "" if place == NO_PLACE else place
+
+
 def beside(trace: Trace, row: int) -> str:
     """Return `  file.py:186` to be put behind the text of an instruction, "" if it has no source place."""
-    place = instruction_place(trace, row)
-    return "" if place == NO_PLACE else f"  {place}"
+    place = known_place(trace, row)
+    return f"  {place}" if place else ""
 
 
 @lru_cache(maxsize=16)

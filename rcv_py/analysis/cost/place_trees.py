@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from rcv_py.analysis.cost.explorer import NO_SOURCE, Node, explorer, top_lines
 from rcv_py.analysis.program.labels import labels
+from rcv_py.base.tree import TreeNode
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
@@ -17,29 +17,15 @@ LINES = 12  # ranked lines below a file or a label
 
 
 @dataclass(eq=False)
-class Place:
+class Place(TreeNode):
     """A node.  `file` and `line` say what a click opens: a source file, or a row of the code table."""
 
-    name: str
-    tip: str
-    cost: int
-    by_kind: np.ndarray  # int64 [KIND_COUNT]
-    children: tuple[Place, ...] = ()
+    name: str = ""
+    tip: str = ""
+    cost: int = 0
+    by_kind: np.ndarray = field(default_factory=lambda: np.zeros(KIND_COUNT, dtype=np.int64))  # [KIND_COUNT]
     file: int = -1
     line: int = -1
-    is_quiet: bool = False
-    parent: Place | None = field(default=None, repr=False)
-    row: int = 0
-
-    def __post_init__(self) -> None:
-        for row, child in enumerate(self.children):
-            child.parent, child.row = self, row
-
-    def walk(self) -> Iterator[Place]:
-        """Yield this node and all below it."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
 
 
 def source_tree(trace: Trace, cost: np.ndarray, how: SourceCost) -> Place:
@@ -61,19 +47,24 @@ def label_tree(trace: Trace, cost: np.ndarray) -> Place:
         if cost[first:stop].any() or len(starts) == 1
     ]
     blocks.sort(key=lambda block: -block.cost)
-    return Place("", "", int(cost.sum()), _by_kind(trace, cost, np.arange(len(code))), tuple(blocks))
+    by_kind = _by_kind(trace, cost, np.arange(len(code)))
+    return Place(cost=int(cost.sum()), by_kind=by_kind, children=blocks)
 
 
 def _place(trace: Trace, cost: np.ndarray, how: SourceCost, node: Node) -> Place:
     if node.file >= 0:
         children = _lines(trace, cost, how, node.file)
     else:
-        children = tuple(_place(trace, cost, how, child) for child in node.children)
+        children = [_place(trace, cost, how, child) for child in node.children]
     no_source = node.name == NO_SOURCE
-    tip = "Instructions whose source is not known." if no_source else node.path
-    line = _hottest_unmapped(trace, cost) if no_source else -1
     return Place(
-        node.name, tip, node.cost, node.by_kind, children, file=node.file, line=line, is_quiet=no_source
+        name=node.name,
+        tip="Instructions whose source is not known." if no_source else node.path,
+        cost=node.cost,
+        by_kind=node.by_kind,
+        file=node.file,
+        line=_hottest_unmapped(trace, cost) if no_source else -1,
+        children=children,
     )
 
 
@@ -82,35 +73,32 @@ def _hottest_unmapped(trace: Trace, cost: np.ndarray) -> int:
     return int(rows[np.argmax(cost[rows])]) if len(rows) else -1
 
 
-def _lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: int) -> tuple[Place, ...]:
-    nothing = np.zeros(KIND_COUNT, dtype=np.int64)
-    return tuple(
-        Place(f":{top.line}  {top.text}", top.text, top.cost, nothing, file=file, line=top.line)
+def _lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: int) -> list[Place]:
+    return [
+        Place(name=f":{top.line}  {top.text}", tip=top.text, cost=top.cost, file=file, line=top.line)
         for top in top_lines(trace.code, trace.sources, cost, how, file=file, limit=LINES)
-    )
+    ]
 
 
 def _block(trace: Trace, cost: np.ndarray, name: str, first: int, stop: int) -> Place:
     rows = first + np.argsort(-cost[first:stop], kind="stable")[:LINES]
-    children = tuple(
+    children = [
         Place(
-            f"{row}  {trace.code.text[row]}",
-            "",
-            int(cost[row]),
-            _by_kind(trace, cost, rows[i : i + 1]),
+            name=f"{row}  {trace.code.text[row]}",
+            cost=int(cost[row]),
+            by_kind=_by_kind(trace, cost, rows[i : i + 1]),
             line=row,
         )
         for i, row in enumerate(rows.tolist())
         if cost[row]
-    )
-    whole = np.arange(first, stop)
+    ]
     return Place(
-        name,
-        f"rows {first} to {stop - 1}",
-        int(cost[whole].sum()),
-        _by_kind(trace, cost, whole),
-        children,
+        name=name,
+        tip=f"rows {first} to {stop - 1}",
+        cost=int(cost[first:stop].sum()),
+        by_kind=_by_kind(trace, cost, np.arange(first, stop)),
         line=first,
+        children=children,
     )
 
 

@@ -31,7 +31,7 @@ UNBOUND = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One resource."""
+    """The waves that one resource allows."""
 
     name: str
     used: int  # what a wave takes (LDS: a workgroup), before rounding

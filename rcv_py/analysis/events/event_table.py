@@ -231,9 +231,8 @@ def actions_of(spans: MarkerSpans, row: int) -> int:
 
 def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:
     unique, row = _unique(table.se, table.sa, table.cu, table.simd, table.slot)
-    unit = "CU" if trace.gfxip <= 9 else "WGP"
     texts = [
-        f"SE {se}{f' · SA {sa}' if sa else ''} · {unit} {cu} · SIMD {simd} · slot {slot}"
+        f"SE {se}{f' · SA {sa}' if sa else ''} · {trace.unit_name} {cu} · SIMD {simd} · slot {slot}"
         for se, sa, cu, simd, slot in unique
     ]
     return texts, row

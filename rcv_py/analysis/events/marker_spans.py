@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rcv_py.analysis.events.marker_records import CLOSES, OPENS, MarkerRecords, marker_records
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.modes import ReferenceRule
@@ -27,7 +27,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 FILE = "shader data"
-PANELS = ("events",)
+_AFFECTS = (Affects.MARKERS,)
 _FEW = 5  # ids that a sentence lists
 
 
@@ -215,7 +215,7 @@ def _nameless(trace: Trace) -> Problem | None:
     text = (
         "The kernel wrote shader data, but code.json has no dictionary of markers, so values have no names."
     )
-    return Problem(Severity.INFO, FILE, text, "Build the kernel with markers to see scopes.", PANELS)
+    return Problem(Severity.INFO, FILE, text, "Build the kernel with markers to see scopes.", _AFFECTS)
 
 
 def _unknown(spans: MarkerSpans) -> Problem | None:
@@ -226,7 +226,7 @@ def _unknown(spans: MarkerSpans) -> Problem | None:
     listed = ", ".join(map(str, ids[:_FEW])) + (" …" if len(ids) > _FEW else "")
     text = f"{plural(len(rows), 'marker has', 'markers have')} no name in the dictionary: id {listed}."
     hint = "Take the capture and its code objects from one build."
-    return Problem(Severity.WARNING, FILE, text, hint, PANELS)
+    return Problem(Severity.WARNING, FILE, text, hint, _AFFECTS)
 
 
 def _orphans(spans: MarkerSpans) -> Problem | None:
@@ -239,7 +239,7 @@ def _orphans(spans: MarkerSpans) -> Problem | None:
         f"{plural(len(rows), 'marker closes', 'markers close')} a scope that was not open, "
         f"the first on {where} at {count(int(spans.records.time[first]))}."
     )
-    return Problem(Severity.WARNING, FILE, text, "Markers may have been lost before.", PANELS)
+    return Problem(Severity.WARNING, FILE, text, "Markers may have been lost before.", _AFFECTS)
 
 
 def _left_open(spans: MarkerSpans) -> Problem | None:
@@ -252,7 +252,7 @@ def _left_open(spans: MarkerSpans) -> Problem | None:
         f"{plural(len(rows), 'scope was', 'scopes were')} still open when the wave ended: {listed}; "
         "they are drawn up to its end."
     )
-    return Problem(Severity.INFO, FILE, text, "", PANELS)
+    return Problem(Severity.INFO, FILE, text, "", _AFFECTS)
 
 
 def place_text(table: MarkerSpans | MarkerRecords, row: int) -> str:

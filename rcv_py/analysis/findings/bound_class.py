@@ -1,6 +1,6 @@
 """What limits a kernel, in one sentence with the numbers that show it.
 
-The first class whose condition holds is told (`CLASSES`); if none does, the largest of what SIMDs do:
+The first class whose condition holds is taken (`CLASSES`); if none does, the largest of what SIMDs do:
 compute, issue, or nothing.  `docs/findings.md` shows the same table, and a test holds both together.
 """
 
@@ -51,7 +51,7 @@ class LoadNumbers:
     empty: float  # of the SIMD cycles of the launch: the SIMD held no wave
     unused: float  # of the SIMDs: never held a wave
     waits: float  # of the stall: waits for vector memory, and its instructions that could not issue
-    rate: float | None  # bytes asked for a compute unit and cycle, at most; None if not known
+    rate: float | None  # bytes requested a compute unit and cycle, at most; None if not known
     roof: float | None  # bytes that memory delivers a compute unit and cycle; None if not known
 
     @property
@@ -82,7 +82,7 @@ class BoundClass:
         return self.numbers[0]
 
     def as_json(self) -> dict[str, object]:
-        """Plain values."""
+        """As plain values, for JSON."""
         return {
             "name": self.name,
             "sentence": self.sentence,
@@ -93,7 +93,7 @@ class BoundClass:
 
 
 class ClassRule(NamedTuple):
-    """When a class is told, and how."""
+    """The condition of a class, and its sentence."""
 
     name: str
     when: str  # for people

@@ -86,7 +86,7 @@ class Bounds:
         some = some[of_row[self.row[some]] >= 0]
         if not len(some):
             return found
-        # Times by their rank, so that one axis holds all groups one behind the other.
+        # Times by their rank, so that one axis holds all groups one after the other.
         time, rank = np.unique(np.append(self.first[some], self.last[some]), return_inverse=True)
         rank = rank.reshape(-1)
         shift = of_row[self.row[some]] * len(time)
@@ -108,7 +108,7 @@ def bounds(
 ) -> Bounds:
     """Return the bounds of the waits in an attribution of the waves whose index row is in `rows`.
 
-    `watch` is told the claims that pass by.
+    `watch` is called with the claims that pass.
     """
     found = []
     for each in claims_of(trace, batches, rows):
@@ -126,7 +126,7 @@ def attributed(
 ) -> tuple[Attribution, Bounds]:
     """Return an attribution and the bounds of its waits, for little more than the attribution alone.
 
-    `watch` is told the claims that pass by.
+    `watch` is called with the claims that pass.
     """
     found: list[_Exposed] = []
 

@@ -14,14 +14,14 @@ from rcv_py.analysis.findings.finding import WORK_CYCLES, Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.load import VECTOR_MEMORY, class_of
 from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.findings.waiting import BOUND, bounded, told
+from rcv_py.analysis.findings.waiting import BOUND, bounded, remedy_fields
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import TokenKind
 
 MOST_KINDS = 4
 ADDRESS = "address and integer arithmetic"
 CONVERSION = "conversions and moves"
-# The first prefix that fits; what none fits is told by its kind.
+# The first prefix that fits; what none fits is named by its kind.
 _GROUPS = (
     (("v_mfma", "v_smfma", "v_wmma", "v_swmma"), "MFMA"),
     (("v_cvt", "v_mov", "v_accvgpr", "v_perm", "v_pack", "v_cndmask", "v_swap"), CONVERSION),
@@ -52,7 +52,7 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
     if share < ISSUING:
         return
     rows = np.flatnonzero(np.isin(table.cause, (Cause.ARBITRATION, Cause.UNIT_BUSY)))
-    behind = int(table.cycles[rows].sum())
+    waited = int(table.cycles[rows].sum())
     cycles = _issue_cycles(inputs)
     groups = np.array([_group(text) for text in inputs.trace.code.text], dtype=object)
     names = sorted(set(groups.tolist()))
@@ -69,10 +69,10 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
         is_upper_bound=True,
         share=share,
         sentence=f"SIMDs with a wave issue in {percent(whole.issuing, whole.resident)} of their cycles; "
-        f"{count(behind)} cycles of all waves ({percent(behind, max(1, whole.lives))} of their lives) wait "
+        f"{count(waited)} cycles of all waves ({percent(waited, max(1, whole.lives))} of their lives) wait "
         "because another wave issued or the previous instruction held the unit. Of the issue cycles: "
         f"{parts}.",
-        **told("issue-bound", one),
+        **remedy_fields("issue-bound", one),
         evidence=tuple(
             line_of(inputs, int(line), f"{count(int(cycles[line]))} issue cycles")
             for line in lines
@@ -80,7 +80,7 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
         ),
         assumption="At most: all issue cycles of the traced SIMDs; an instruction that is left out wins its "
         "own.",
-        attributed=behind,
+        attributed=waited,
         unit=WORK_CYCLES,
     )
 
@@ -109,7 +109,7 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
         f"{widths.vector_rate:.1f} a CU and cycle ({sizes}); "
         f"{percent(int(table.stall[rows].sum()), max(1, table.total_stall))} of stall waits for vector "
         "memory.",
-        **told("memory-bound", Situation(inputs, claimed, tuple(lines.tolist()))),
+        **remedy_fields("memory-bound", Situation(inputs, claimed, tuple(lines.tolist()))),
         evidence=tuple(
             line_of(inputs, int(line), f"at most {count(int(moved[line]))} bytes")
             for line in lines

@@ -70,8 +70,8 @@ def worst_of(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> list[
     for line in claimed.line.tolist():
         worst = inputs.worst.of(line, table.cause[rows[table.line[rows] == line]])
         if worst is not None and worst.cycles:
-            told = "idle before it" if worst.is_idle else "stalled"
-            text = f"the worst execution, {count(worst.cycles)} cycles {told} for this cause"
+            how = "idle before it" if worst.is_idle else "stalled"
+            text = f"the worst execution, {count(worst.cycles)} cycles {how} for this cause"
             return [token_of(inputs, worst.wave, worst.token, text)]
     return []
 
@@ -92,7 +92,7 @@ def worst_end_of(inputs: FindingInputs, ends: Sequence[int]) -> list[Evidence]:
 
 
 def token_of(inputs: FindingInputs, wave: Wave, row: int, text: str) -> Evidence:
-    """One execution."""
+    """A place: one execution of an instruction by a wave."""
     span = wave.tokens.span(row)
     line = int(wave.tokens.line[row])
     return Evidence(

@@ -17,9 +17,9 @@ CAPTURE_CYCLES = "cycles of the capture"
 SIMDS = "SIMDs of the shader engines that were seen"
 SAMPLES = "PC samples"
 
-# How findings are listed: ranked by gain, or behind those, as a frame or a warning for all.
+# How findings are listed: ranked by gain, or after those, as context or a caution for all.
 RANKED, CONTEXT, CAUTION = "ranked", "context", "caution"
-SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain are told in one line
+SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain are listed in one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Finding:
 
     @property
     def is_small(self) -> bool:
-        """Whether it is told in one line with others: less than SMALL of the kernel's duration to gain."""
+        """Whether it is listed in one line with others: less than SMALL of the kernel's duration to gain."""
         return self.rank == RANKED and self.unit != SAMPLES and self.gain < SMALL
 
     @property
@@ -164,9 +164,7 @@ class Findings:
     """All findings of a capture, ranked; what they are measured against, and how much was looked at."""
 
     numbers: tuple[KeyNumber, ...]
-    findings: tuple[
-        Finding, ...
-    ]  # those with most to gain first; the small ones, a frame and cautions behind
+    findings: tuple[Finding, ...]  # those with most to gain first; then the small ones, context and cautions
     hidden: int  # how many of them are small
     waves: int  # looked at
     of: int  # traced waves
@@ -178,16 +176,16 @@ class Findings:
     alarm: str = ""  # why nothing may be concluded from the capture, and what to do; "" if all is well
     no_issue: int = 0  # of the resident cycles those in which no wave of the SIMD issued
     choice: WaveChoice | None = None  # whose costs are ranked, of those that were looked at
-    unread: int = 0  # waves that were asked for and whose file is missing or damaged
+    unread: int = 0  # waves that were to be read and whose file is missing or damaged
 
     @property
-    def told(self) -> tuple[Finding, ...]:
-        """The findings that are told in full."""
+    def in_full(self) -> tuple[Finding, ...]:
+        """The findings that are shown in full."""
         return tuple(one for one in self.findings if not one.is_small)
 
     @property
     def small(self) -> tuple[Finding, ...]:
-        """The findings that are told in one line."""
+        """The findings that are listed in one line."""
         return tuple(one for one in self.findings if one.is_small)
 
     @property
@@ -210,8 +208,8 @@ class Findings:
             return self.alarm
         if self.findings:
             first = self.findings[0]
-            told = first.gain_text or first.stake
-            return f"{first.title}: {told}" if told else first.title
+            impact = first.gain_text or first.stake
+            return f"{first.title}: {impact}" if impact else first.title
         return self.why or "Nothing stands out."
 
     @property

@@ -1,5 +1,4 @@
-"""What detectors look at: a capture, its waves, and every analysis of them, each computed once and when
-asked."""
+"""Inputs of the detectors: a capture, its waves, and their analyses, each computed once, on first use."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from rcv_py.analysis.device.occupancy_limits import (
 )
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work
 from rcv_py.analysis.findings.bounds import Bound, Bounds, attributed, bounds
-from rcv_py.analysis.findings.choose import only
+from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.analysis.findings.exposure import Exposure, exposure
 from rcv_py.analysis.findings.launch_shape import LaunchShape, launch_shape
 from rcv_py.analysis.findings.patterns import Pattern, patterns
@@ -113,7 +112,7 @@ class FindingInputs:
 
     @property
     def none_works(self) -> bool:
-        """Whether those that work are asked for, and all waves left early or are empty."""
+        """Whether only working waves are ranked, and all waves left early or are empty."""
         return self._wanted == WORKING and bool(self.populations.read) and not self.populations.has_working
 
     @property
@@ -198,7 +197,7 @@ class FindingInputs:
 
     @cached_property
     def skew(self) -> BarrierSkew:
-        """Barriers."""
+        """How far waves arrive apart at barriers."""
         return barrier_skew(self.trace, self.batches, self.rows)
 
     @cached_property
@@ -216,7 +215,7 @@ class FindingInputs:
 
     @cached_property
     def curve(self) -> Steps | None:
-        """Resident waves on all compute units over time, None if nothing tells."""
+        """Resident waves on all compute units over time, None if not recorded."""
         found = steps(self.trace.occupancy).get(-1)
         return found if found is not None and found.area else None
 

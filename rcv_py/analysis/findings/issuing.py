@@ -11,7 +11,7 @@ from rcv_py.analysis.findings.evidence import line_of, of_pattern
 from rcv_py.analysis.findings.finding import CONTEXT, Finding
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
-from rcv_py.analysis.findings.waiting import BOUND, LIKELY, bounded, situation, told, widths_told
+from rcv_py.analysis.findings.waiting import BOUND, LIKELY, bounded, remedy_fields, situation, width_sentences
 from rcv_py.base.text import count, percent, plural
 
 WORTH_SAYING = 0.01  # of the waves' lives: below it nothing is said about waits for a unit that works
@@ -20,7 +20,7 @@ LDS_BANKS = {"gfx950": 64}
 
 
 class Text(NamedTuple):
-    """How a pattern is told."""
+    """The words for one pattern."""
 
     pattern: Pattern
     name: str
@@ -117,10 +117,10 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
                 (
                     f"{count(attributed)} cycles of all waves ({percent(attributed, lived)} of their lives) "
                     f"{text.what}, at {plural(len(claimed), 'instruction')}.",
-                    *(widths_told(inputs, rows, claimed) if text.pattern in _WITH_WIDTHS else ()),
+                    *(width_sentences(inputs, rows, claimed) if text.pattern in _WITH_WIDTHS else ()),
                 )
             ),
-            **told(text.name, situation(inputs, rows, claimed)),
+            **remedy_fields(text.name, situation(inputs, rows, claimed)),
             evidence=of_pattern(inputs, rows, claimed),
             assumption=text.confidence if text.is_work else f"{text.confidence} {BOUND}",
         )

@@ -1,4 +1,4 @@
-"""How a kernel used SIMDs, memory and the device: the numbers that its class is told by."""
+"""How a kernel used SIMDs, memory and the device: the numbers that decide its class."""
 
 from __future__ import annotations
 

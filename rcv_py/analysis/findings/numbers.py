@@ -14,7 +14,7 @@ from rcv_py.base.text import count, known_percent, nanoseconds, percent, plural,
 
 
 def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> tuple[KeyNumber, ...]:
-    """Return the numbers that the capture tells; without trust none that rests on instruction texts."""
+    """Return the key numbers of a capture; if its texts are not trusted, none that rests on them."""
     return tuple(_numbers(inputs, is_trusted))
 
 

@@ -1,6 +1,6 @@
 """Which pattern each attributed cycle belongs to: every row of an attribution to one pattern at most.
 
-So no cycle is at stake twice, and no two findings tell different stories of the same wait.
+So no cycle is at stake twice, and no two findings explain the same wait.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rcv_py.model.code import CodeTable
 
 
 class Pattern(IntEnum):
-    """Patterns told by a cause; the rest of the findings is told by other analyses."""
+    """Patterns that a cause decides; other findings come from other analyses."""
 
     NONE = 0
     SCRATCH = 1

@@ -1,5 +1,4 @@
-"""Findings read off the program together with its costs: waits that ask for too much, ends of waves, lost
-sources."""
+"""Findings from program and costs: over-conservative waits, end-of-kernel drain, collapsed source mapping."""
 
 from __future__ import annotations
 
@@ -15,20 +14,19 @@ from rcv_py.analysis.findings.finding import CAUTION, Evidence, Finding
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern
 from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.findings.waiting import BOUND, situation, told
+from rcv_py.analysis.findings.waiting import BOUND, remedy_fields, situation
+from rcv_py.analysis.health.mapping import costliest_line
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
 
-AHEAD = 12  # instructions behind a wait in which a result has to be read to count as needed now
-COLLAPSED = 0.5  # of the cost on one source line that is no statement
+AHEAD = 12  # instructions after a wait within which a result has to be read to count as needed
 FEW = 8  # waits that are looked at
 _ZERO = re.compile(r"s_wait(?:cnt.*\b(?:vmcnt|lgkmcnt)\(0\)|_(?:load|ds|km|x)cnt 0x0\b)")
-_DECLARES = re.compile(r"\s*(@|def |class |__global__|extern )")
 
 
 def drain(inputs: FindingInputs) -> Iterator[Finding]:
-    """Waves that end while stores are on their way."""
+    """End-of-kernel drain: waves that end while stores are in flight."""
     exposure, rows = inputs.exposure, inputs.rows_of(Pattern.DRAIN)
     cycles = exposure.nothing_ending
     if not cycles:
@@ -46,7 +44,7 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"{count(exposure.ending)} cycles of all waves "
         f"({percent(exposure.ending, max(1, exposure.lives))} of their lives) are spent under s_endpgm, "
         "where a wave keeps its slot while its last operations are on the way.",
-        **told("drain-at-end", situation(inputs, rows, inputs.claimed(rows))),
+        **remedy_fields("drain-at-end", situation(inputs, rows, inputs.claimed(rows))),
         evidence=(
             *(line_of(inputs, line) for line in ends[:1]),
             *worst_end_of(inputs, ends),
@@ -58,9 +56,9 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def redundant(inputs: FindingInputs) -> Iterator[Finding]:
-    """Waits for everything where what follows needs only the older part of it.
+    """Over-conservative waits: for everything, where what follows needs only the older part of it.
 
-    Only of counters that return in order: behind a scalar load 0 is the only count that tells anything.
+    Only of counters that return in order: after a scalar load, 0 is the only count that proves anything.
     """
     found = [wait for wait in _waits(inputs) if _is_redundant(inputs.trace.code, *wait)]
     found = [wait for wait in found if _in_order(inputs, wait[0], (wait[1], *wait[2]))]
@@ -83,7 +81,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result "
         f"none of the next {AHEAD} instructions reads: instruction {first_wait} waits for {newest}, but what "
         f"follows reads only {_named(olds)}.",
-        **told("redundant-wait", Situation(inputs, claimed, (newest, *olds))),
+        **remedy_fields("redundant-wait", Situation(inputs, claimed, (newest, *olds))),
         evidence=tuple(
             line_of(inputs, line, why)
             for wait, new, _ in found[:2]
@@ -123,7 +121,7 @@ def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:
 
 
 def _is_redundant(code: CodeTable, wait: int, newest: int, older: list[int]) -> bool:
-    """Whether the instructions behind a wait read results of older operations, but not of the newest."""
+    """Whether the instructions after a wait read results of older operations, but not of the newest."""
     wanted = registers(code.text[newest]).writes
     other = 0
     for line in older:
@@ -141,34 +139,22 @@ def _is_redundant(code: CodeTable, wait: int, newest: int, older: list[int]) -> 
 
 
 def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
-    """Costs that the debug information charges to a line that does nothing."""
-    trace, code = inputs.trace, inputs.trace.code
-    leaf = code.leaf
-    rows = np.flatnonzero((leaf >= 0) & ((code.latency > 0) | (code.hits > 0)))
-    whole = int(code.latency.sum())
-    if not len(rows) or not whole:
+    """Source mapping collapsed: costs on a line that has no instructions of its own."""
+    found = costliest_line(inputs.trace)
+    if found is None or not found.is_declaration:
         return
-    place = code.chain_file[leaf[rows]].astype(np.int64) << 32 | code.chain_line[leaf[rows]]
-    distinct, of = np.unique(place, return_inverse=True)
-    cost = np.bincount(of.reshape(-1), code.latency[rows])
-    best = int(np.argmax(cost))
-    file, line = int(distinct[best] >> 32), int(distinct[best] & 0xFFFFFFFF)
-    source = trace.sources[file]
-    text = source.lines[line - 1] if source.lines and 0 < line <= len(source.lines) else ""
-    if cost[best] < COLLAPSED * whole or not (_DECLARES.match(text) or not line):
-        return
-    name = f"{source.path}:{line}"
+    path = inputs.trace.sources[found.file].path
     yield Finding(
         name="source-collapse",
         title="Source mapping collapsed",
         cycles=0,
         is_upper_bound=False,
         share=0.0,
-        sentence=f"{percent(int(cost[best]), whole)} of the latency is mapped to line {line} of "
-        f"{source.path.rsplit('/', 1)[-1]} ({text.strip()[:60] or 'no line'}), one of "
-        f"{plural(len(distinct), 'line')}: the debug information, not the kernel, is the cause.",
+        sentence=f"{percent(found.cycles, found.total)} of the latency is mapped to line {found.line} of "
+        f"{path.rsplit('/', 1)[-1]} ({found.text.strip()[:60] or 'no line'}), one of "
+        f"{plural(found.lines, 'line')}: the debug information, not the kernel, is the cause.",
         remedy="Read costs by instruction, not by source line; build with line tables (-gline-tables-only) "
         "or a compiler that keeps locations of inlined calls, and record again.",
-        evidence=(Evidence("source", name, source=(file, line)),),
+        evidence=(Evidence("source", f"{path}:{found.line}", source=(found.file, found.line)),),
         rank=CAUTION,
     )

@@ -1,6 +1,6 @@
 """Remedies of findings: each a row with preconditions that are tested against program and launch.
 
-The first row of a finding whose preconditions all hold is what a reader is told to do; where none holds, that
+The first row of a finding whose preconditions all hold is what a reader should do; where none holds, that
 is said.  `docs/findings.md` shows the same table, and a test holds both together.
 """
 
@@ -545,7 +545,7 @@ NONE_FITS = "No remedy that is known for it can be applied here: {reasons}."
 
 
 class Advice(NamedTuple):
-    """What a reader is told to do."""
+    """What a reader should do, as text and id."""
 
     id: str  # of the remedy, "" if none fits
     text: str

@@ -1,5 +1,4 @@
-"""Findings of the launch as a whole: occupancy, ramp-up, tail, imbalance, prologue, and the ceiling of matrix
-work."""
+"""Findings of the whole launch: occupancy, ramp-up, tail, imbalance, prologue, and matrix throughput."""
 
 from __future__ import annotations
 
@@ -24,12 +23,12 @@ from rcv_py.analysis.findings.finding import (
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.load import class_of
 from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.findings.waiting import situation, told
+from rcv_py.analysis.findings.waiting import remedy_fields, situation
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
 UNEVEN = 1.5  # times the median that the longest wave lives
-PROLOGUE = 0.25  # of the waves' time in front of the loop
+PROLOGUE = 0.25  # of the waves' time before the loop
 OCCUPIED = 0.75  # of what fits: below it the grid, not a resource, is short of waves
 
 
@@ -68,7 +67,7 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         f"{held}, of {count(limits.cap)} that the device can hold. In "
         f"{percent(whole.nothing, whole.resident)} of the cycles with a wave nothing happens: none issues, "
         "and the matrix unit does not work.",
-        **told("low-occupancy", one),
+        **remedy_fields("low-occupancy", one),
         evidence=_traced_time(inputs),
         assumption="An estimate: each further wave is taken to work as much as those that were there, in "
         "cycles in which nothing happens now. It may need the same unit, and fewer registers may cost "
@@ -96,7 +95,7 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
         share=shape.unused_share,
         sentence=f"{count(idle)} of {count(shape.simds)} SIMDs of the shader engines that were seen "
         f"({percent(idle, shape.simds)}) never hold a wave of the launch.",
-        **told("grid-underfill", _launch_of(inputs)),
+        **remedy_fields("grid-underfill", _launch_of(inputs)),
         evidence=_traced_time(inputs),
         assumption="At most: what the launch could last less if the work were spread over all SIMDs evenly "
         "and smaller workgroups cost nothing. The number of SIMDs is that of *_agent_info.csv.",
@@ -123,7 +122,7 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"It takes {count(numbers.ramp)} of {count(span)} cycles ({percent(numbers.ramp, span)} of "
         f"the kernel's duration) until nine tenths of the peak of {plural(numbers.peak, 'wave')} are "
         f"resident, {area / max(1, numbers.ramp):,.1f} in the mean.",
-        **told("ramp-up", _launch_of(inputs)),
+        **remedy_fields("ramp-up", _launch_of(inputs)),
         evidence=(window_of(numbers.begin, end, "the ramp-up"),),
         assumption="At most: what would be saved if the work of the ramp-up ran at the peak.",
         unit=DEVICE_CYCLES,
@@ -168,7 +167,7 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"For the last {count(length)} of {count(span)} cycles ({percent(length, span)}) at most "
         f"half of the peak of {plural(numbers.peak, 'wave')} is resident, {area / max(1, length):,.1f} in "
         "the mean.",
-        **told("grid-tail", _launch_of(inputs)),
+        **remedy_fields("grid-tail", _launch_of(inputs)),
         evidence=tuple(evidence),
         assumption="At most: what would be saved if the work of the tail ran at the peak. The trace sees "
         "the compute units of the traced shader engines only.",
@@ -191,7 +190,7 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
     last = int(order[np.argmax(index.end[order])])
     cycles = min(int(life[last]) - typical, inputs.trace.span.width)
     if cycles <= 0:
-        return  # long ones came early: others filled the time behind them
+        return  # long ones came early: others filled the time after them
     yield Finding(
         name="uneven-waves",
         title="Imbalance: some waves live much longer than most",
@@ -201,7 +200,7 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"The longest of {plural(len(order), 'traced wave')} lives {count(int(life[slowest]))} "
         f"cycles, {life[slowest] / max(1, typical):.1f} times the median of {count(typical)}; the one that "
         f"ends last {count(int(life[last]))}.",
-        **told("uneven-waves", _launch_of(inputs)),
+        **remedy_fields("uneven-waves", _launch_of(inputs)),
         evidence=(
             wave_of(inputs, slowest, "the slowest"),
             wave_of(inputs, middle, "nearest to the median"),
@@ -240,7 +239,7 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"{percent(before, whole)} of the time of the waves passes in front of the loop at "
         f"instruction {head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles "
         "of the prologue are stalls.",
-        **told("long-prologue", _launch_of(inputs)),
+        **remedy_fields("long-prologue", _launch_of(inputs)),
         evidence=(
             line_of(inputs, head, "head of the loop"),
             wave_of(inputs, int(phases.wave[worst]), "the longest prologue"),

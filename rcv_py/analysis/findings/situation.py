@@ -15,7 +15,7 @@ from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.analysis.program.language import Language
 
 REACH = 64  # instructions that are looked at on each side of an instruction
-FAR = 600  # instructions behind a load in which its first use is looked for
+FAR = 600  # instructions after a load in which its first use is looked for
 ROOM = 4  # instructions that a load or a wait must be able to pass, or moving it is not worth a word
 COLD = 0.6  # of the stall in the first execution of each wave: from here on it is a cold start
 FETCH_BYTES = 32 << 10  # instruction cache of a compute unit
@@ -28,7 +28,7 @@ _LDS_DMA = ("gfx908", "gfx90a", "gfx94", "gfx95")
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """A finding's instructions, and what can be asked about them."""
+    """A finding's instructions, and the conditions that remedies have."""
 
     inputs: FindingInputs
     claimed: Claimed
@@ -86,7 +86,7 @@ class Situation:
 
     @cached_property
     def room_behind(self) -> int:
-        """How many instructions behind the wait touch nothing of what it waits for."""
+        """How many instructions after the wait touch nothing of what it waits for."""
         if self.top < 0 or not self.text(self.top).startswith("s_wait"):
             return 0
         awaited, copies = 0, False
@@ -102,7 +102,7 @@ class Situation:
         return free
 
     def _walk(self, row: int, step: int) -> Iterator[int]:
-        """Instructions in front of or behind one, up to the next label, branch, barrier or wait."""
+        """Instructions before or after one, up to the next label, branch, barrier or wait."""
         code = self.inputs.trace.code
         for at in range(row + step, row + step * (REACH + 1), step):
             if not 0 <= at < len(code) or code.is_label[at] or self.text(at).startswith(_ENDS):
@@ -117,7 +117,7 @@ class Situation:
 
     @property
     def is_in_order(self) -> bool:
-        """Whether results come back in the order of issue, so that a count above 0 tells something.
+        """Whether results come back in the order of issue, so that a count above 0 proves something.
 
         Scalar loads and messages overtake each other on every generation; so does what they are counted
         together with (lgkmcnt), and FLAT instructions, which may go to LDS or memory.

@@ -10,7 +10,7 @@ from rcv_py.base.markdown import md_code, md_text
 
 def markdown(name: str, found: Findings, shown: Sequence[Finding] | None = None) -> str:
     """Return findings as a Markdown page: key numbers, then a section a finding."""
-    return "".join(f"{line}\n" for line in _page(name, found, found.told if shown is None else shown))
+    return "".join(f"{line}\n" for line in _page(name, found, found.in_full if shown is None else shown))
 
 
 def one_as_markdown(number: int, one: Finding) -> str:

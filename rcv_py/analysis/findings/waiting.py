@@ -1,5 +1,4 @@
-"""Findings of waits for memory: one pattern a kind of operation, with how early it was issued and is
-needed."""
+"""Findings of waits for memory, one a kind of operation: how early it was issued, how long it took."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from rcv_py.analysis.findings.situation import Situation
 from rcv_py.base.text import count, percent, plural
 
 MOST_WIDTHS = 3  # widths that a sentence names
-MOST_PRODUCERS = 8  # instructions to blame that widths and order are told by
+MOST_PRODUCERS = 8  # producers whose access widths and order are looked at
 CERTAIN = (
     "The wait is certain: a replay of the counters says which operations each execution required. "
     "Its stall is charged to the newest of them, though an older one may have come later."
@@ -33,7 +32,7 @@ BOUND = (
 
 
 class Text(NamedTuple):
-    """How a wait is told."""
+    """The words for waits of one pattern."""
 
     pattern: Pattern
     name: str
@@ -63,12 +62,12 @@ def waits(inputs: FindingInputs) -> Iterable[Finding]:
     """One finding a kind of operation that waves waited for."""
     for text in TEXTS:
         rows = inputs.rows_of(text.pattern)
-        if len(rows) and not _is_told_elsewhere(inputs, text.pattern):
+        if len(rows) and not _is_reported_elsewhere(inputs, text.pattern):
             yield from _finding(inputs, text, rows)
 
 
-def _is_told_elsewhere(inputs: FindingInputs, pattern: Pattern) -> bool:
-    """Cross-lane moves in chains are told as chains."""
+def _is_reported_elsewhere(inputs: FindingInputs, pattern: Pattern) -> bool:
+    """Whether another finding reports the pattern: chains of cross-lane moves have their own."""
     return pattern == Pattern.CROSS_LANE and len(inputs.chains) > 0
 
 
@@ -84,7 +83,7 @@ def _finding(inputs: FindingInputs, text: Text, rows: np.ndarray) -> Iterator[Fi
         name=text.name,
         title=text.title + (", mostly once a wave" if one.is_cold else ""),
         sentence=" ".join(_sentences(inputs, text, rows, claimed, first)),
-        **told(text.name, one),
+        **remedy_fields(text.name, one),
         evidence=of_pattern(inputs, rows, claimed),
         assumption=f"{text.confidence} {BOUND}",
     )
@@ -93,13 +92,13 @@ def _finding(inputs: FindingInputs, text: Text, rows: np.ndarray) -> Iterator[Fi
 def situation(
     inputs: FindingInputs, rows: np.ndarray, claimed: Claimed, flags: Iterable[str] = ()
 ) -> Situation:
-    """What remedies of a finding depend on."""
+    """Return what the remedies of a finding depend on."""
     producers = tuple(line for line, _ in inputs.producers(rows, MOST_PRODUCERS))
     return Situation(inputs, claimed, producers, frozenset(flags))
 
 
-def told(name: str, one: Situation) -> dict[str, str]:
-    """The remedy of a finding, as fields of it."""
+def remedy_fields(name: str, one: Situation) -> dict[str, str]:
+    """Return the remedy of a finding as its fields."""
     found = advice(name, one)
     return {"remedy": found.text, "remedy_id": found.id, "effort": found.effort}
 
@@ -134,11 +133,11 @@ def _sentences(
     elif first == 1:
         yield "Each wave executes them once, or waits only the first time."
     yield from _distance(inputs, rows)
-    yield from widths_told(inputs, rows, claimed)
+    yield from width_sentences(inputs, rows, claimed)
 
 
 def _distance(inputs: FindingInputs, rows: np.ndarray) -> Iterator[str]:
-    """How early the operations to blame most are issued, beside how long they take."""
+    """Yield how early the costliest producers are issued, and how long they take."""
     uses = inputs.uses
     for line, _ in inputs.producers(rows, 1):
         at = np.flatnonzero(uses.line == line)
@@ -146,24 +145,24 @@ def _distance(inputs: FindingInputs, rows: np.ndarray) -> Iterator[str]:
             return
         row = int(at[0])
         between = f"{count(int(uses.matrix[row]))} MFMA and {count(int(uses.vector[row]))} VALU instructions"
-        told = (
+        issued = (
             f"Instruction {line} is issued {count(int(uses.median[row]))} cycles before its wait (median; "
             f"{between} between)"
         )
         latency = uses.latency[row]
         if np.isnan(latency):
-            yield f"{told}."
+            yield f"{issued}."
         elif latency > uses.median[row]:
-            yield f"{told} and takes {count(round(latency))}."
+            yield f"{issued} and takes {count(round(latency))}."
         else:
             yield (
-                f"{told} and takes {count(round(latency))} in the median, so that it is the slow ones that "
+                f"{issued} and takes {count(round(latency))} in the median, so that it is the slow ones that "
                 f"are waited for."
             )
 
 
-def widths_told(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> Iterator[str]:
-    """How wide the accesses of a finding are, and how much vector memory is asked for in all."""
+def width_sentences(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> Iterator[str]:
+    """Yield how wide the accesses of a finding are, and how many bytes all VMEM instructions request."""
     one = situation(inputs, rows, claimed)
     widths = inputs.widths
     found = widths.by_width(one.accesses)

@@ -23,7 +23,7 @@ class WorstExecution(NamedTuple):
     cycles: int
     wave: Wave
     token: int  # row of the wave's tokens
-    is_idle: bool  # the cycles are in front of the instruction, not of its stall
+    is_idle: bool  # the cycles lie before the instruction, not in its stall
 
 
 class WorstExecutions:

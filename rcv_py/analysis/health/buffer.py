@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import residencies
-from rcv_py.analysis.health.check import LIFE, Lives
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting
-from rcv_py.analysis.health.places import engine_mask, traced_lives
+from rcv_py.analysis.health.traced_units import Lives, engine_mask, traced_lives
+from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count
 from rcv_py.model.code import CodeTable
@@ -35,7 +35,7 @@ SLOWEST_COUNTERS = 16  # of att_activity: counters share the buffer
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What speaks for a record that is not whole; numbers of waves, and of hardware events."""
+    """Signs of a record that was cut off; numbers of waves, and of hardware events."""
 
     unfinished: int  # traced waves whose last instruction is not s_endpgm
     of: int  # traced waves that were looked at
@@ -115,14 +115,16 @@ def buffer(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNo
     if case is None:
         return None
     return HealthNote(
-        "buffer",
-        case.severity,
-        case.title,
-        tuple(_evidence(signs)),
-        case.consequence,
-        "Record again with a larger buffer, which all shader engines share, or fewer of them; if memory for "
-        "it cannot be had, trace one shader engine and fewer counters.",
-        _settings(trace),
+        name="buffer",
+        severity=case.severity,
+        title=case.title,
+        evidence=tuple(_evidence(signs)),
+        consequence=case.consequence,
+        remedy=(
+            "Record again with a larger buffer, which all shader engines share, or fewer of them; if memory "
+            "for it cannot be had, trace one shader engine and fewer counters."
+        ),
+        settings=_settings(trace),
     )
 
 
@@ -150,14 +152,9 @@ def _evidence(signs: Cut) -> Iterable[Measured]:
     return (Measured(name, value, count(value) + of) for name, value, of in rows if value)
 
 
-def end_lines(code: CodeTable) -> np.ndarray:
-    """Return which code lines end a wave, bool [lines]."""
-    return np.array([text.startswith("s_endpgm") for text in code.text], dtype=bool)
-
-
 def _ends_by_totals(trace: Trace) -> tuple[int, int, int]:
     """Every wave runs s_endpgm once: waves that did not were cut."""
-    code, ends = trace.code, end_lines(trace.code)
+    code, ends = trace.code, ends_of(trace.code)
     waves = int(np.count_nonzero(trace.waves.size > 0))
     if not ends.any() or not code.hits.any():
         return 0, waves, 0
@@ -165,7 +162,7 @@ def _ends_by_totals(trace: Trace) -> tuple[int, int, int]:
 
 
 def _ends(code: CodeTable, batches: Sequence[WaveBatch]) -> tuple[int, int, int]:
-    ends = np.append(end_lines(code), True)  # place -1: an unknown line proves nothing
+    ends = np.append(ends_of(code), True)  # place -1: an unknown line proves nothing
     waves = [wave for batch in batches for wave in batch.waves]
     if not ends[:-1].any() or not waves:
         return 0, len(waves), 0
@@ -192,11 +189,9 @@ def _without_file(trace: Trace, batches: Sequence[WaveBatch] | None) -> tuple[in
     """Waves that lived whole on a traced SIMD but left no file, and workgroups that are so split."""
     if not len(trace.occupancy) or not len(trace.waves):
         return 0, 0
-    lives, index = residencies(trace.occupancy), trace.waves
+    lives = residencies(trace.occupancy)
     whole = traced_lives(trace, lives) & ~lives.is_open_start & ~lives.is_open_end
-    files = Lives(*(getattr(index, name).astype(np.int64) for name in LIFE))
-    expected = Lives(*(getattr(lives, name)[whole].astype(np.int64) for name in LIFE))
-    lost = expected.missing_in(files)
+    lost = Lives.of(lives, whole).missing_in(Lives.of(trace.waves))
     if not lost:
         return 0, 0
     waves = [wave for batch in batches or () for wave in batch.waves if wave.workgroup >= 0]

@@ -1,6 +1,6 @@
 """Can the numbers of a capture be trusted, and how would a better one be recorded?
 
-Each module looks for one kind of doubt and returns a `HealthNote` or None.  The notes are about the
+Each module looks for one kind of problem and returns a `HealthNote` or None.  The notes are about the
 recording; what is slow in the kernel is said elsewhere.
 """
 
@@ -10,21 +10,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rcv_py.analysis.health.buffer import buffer
+from rcv_py.analysis.health.concurrent_kernels import concurrent_kernels
 from rcv_py.analysis.health.counters import counters
-from rcv_py.analysis.health.filling import tail, underfilled
+from rcv_py.analysis.health.early_exit import hardly_ran, hardly_ran_problem, left_early
+from rcv_py.analysis.health.grid_fill import tail, underfilled
 from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml
-from rcv_py.analysis.health.mapping import debug_info, mapping, sources
+from rcv_py.analysis.health.mapping import collapsed, collapsed_problem, debug_info, sources
+from rcv_py.analysis.health.mismatches import lost_files, unmatched, wrong_code
 from rcv_py.analysis.health.note import HealthNote, Measured, ranked
-from rcv_py.analysis.health.placeholder import hardly_ran, placeholder, sampled
+from rcv_py.analysis.health.placeholder import placeholder, sampled
+from rcv_py.analysis.health.replicates import replicate
 from rcv_py.analysis.health.representative import representative
-from rcv_py.analysis.health.sharing import sharing
-from rcv_py.analysis.health.twins import twin
-from rcv_py.analysis.health.unmatched import lost_files, unmatched
-from rcv_py.analysis.health.working import left_early
-from rcv_py.analysis.health.wrong_code import wrong_code
+from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.analysis.waves.populations import Populations, populations
-from rcv_py.base.problems import Severity
-from rcv_py.base.text import plural
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -43,8 +43,9 @@ __all__ = [
 ]
 
 HEALTHY = "healthy"
+NOTABLE_DRAIN = 0.05  # of the latency
 NO_MAP = "debug_info"  # the note about instructions without a source line
-# What is looked at, in the words of whoever is told that nothing was found.
+# What is looked at, for readers to whom nothing is reported.
 CHECKED = (
     "whether waves were traced",
     "whether the instruction texts belong to the trace",
@@ -63,7 +64,7 @@ CHECKED = (
 class Extras:
     """What is known besides the capture."""
 
-    twin: Trace | None = None  # another capture of the same instructions
+    replicate: Trace | None = None  # another capture of the same instructions
     ways: Populations | None = None  # that waves took through the code; found from the waves if they are read
 
     @property
@@ -81,16 +82,16 @@ _CHECKS: tuple[_Check, ...] = (
     lambda trace, batches, extras: unmatched(trace, batches),
     lambda trace, batches, extras: hardly_ran(trace),
     lambda trace, batches, extras: None if extras.ways is None else left_early(extras.ways),
-    lambda trace, batches, extras: mapping(trace),
+    lambda trace, batches, extras: collapsed(trace),
     lambda trace, batches, extras: representative(trace, extras.working),
-    lambda trace, batches, extras: sharing(trace),
+    lambda trace, batches, extras: concurrent_kernels(trace),
     lambda trace, batches, extras: debug_info(trace),
     lambda trace, batches, extras: sources(trace),
     lambda trace, batches, extras: underfilled(trace),
     lambda trace, batches, extras: tail(trace),
     lambda trace, batches, extras: counters(trace),
     lambda trace, batches, extras: sampled(trace),
-    lambda trace, batches, extras: twin(trace, extras.twin),
+    lambda trace, batches, extras: replicate(trace, extras.replicate),
 )
 
 
@@ -99,13 +100,29 @@ def capture_health(
 ) -> tuple[HealthNote, ...]:
     """Return what speaks against trusting a capture, worst first; () if nothing does.
 
-    `batches` are waves that were read; with None, only what the index, code.json and occupancy.json tell is
+    `batches` are waves that were read; with None, only the index, code.json and occupancy.json are
     looked at, which takes milliseconds.
     """
     more = extras or Extras()
     if batches and more.ways is None:
         more = replace(more, ways=populations(trace, batches))
     return ranked(check(trace, batches, more) for check in _CHECKS)
+
+
+def table_problems(trace: Trace) -> tuple[Problem, ...]:
+    """Return what the tables alone say against the numbers, as sentences for the list of problems."""
+    found = (hardly_ran_problem(trace), collapsed_problem(trace), _drained(trace))
+    return tuple(problem for problem in found if problem is not None)
+
+
+def _drained(trace: Trace) -> Problem | None:
+    code = trace.code
+    cycles, total = int(code.latency[ends_of(code)].sum()), int(code.latency.sum())
+    if not total or cycles < NOTABLE_DRAIN * total:
+        return None
+    text = f"{percent(cycles, total)} of the latency is s_endpgm: waves that wait for their last stores."
+    hint = "It is counted as issue, but nothing is issued there."
+    return Problem(Severity.INFO, "code.json", text, hint)
 
 
 def verdict(notes: Sequence[HealthNote]) -> str:
@@ -118,7 +135,7 @@ def verdict(notes: Sequence[HealthNote]) -> str:
 def headline(notes: Sequence[HealthNote]) -> str:
     """Return the worst serious note's title, or that there is none.
 
-    A capture without a single source line is not called healthy: costs can be told by instruction only.
+    A capture without a single source line is not called healthy: costs are known by instruction only.
     """
     serious = [note.title for note in notes if note.is_serious]
     unmapped = [note.title for note in notes if note.name == NO_MAP]

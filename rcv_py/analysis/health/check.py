@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.chosen import Piece, of_waves, pieces
 from rcv_py.analysis.core.line_stats import LineStats, all_lines
 from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.health.buffer import Cut, cut
+from rcv_py.analysis.health.mismatches import unmatched_executions
+from rcv_py.analysis.health.traced_units import Lives, traced_lives
 from rcv_py.analysis.waits.check_waits import wait_lists
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import count, plural
@@ -38,14 +40,22 @@ def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ..
     """
     batches = tuple(batches)
     waves = [wave for piece in pieces(batches) for wave in piece.waves]
-    found = [
-        _unread(batches),
-        *_tokens(trace, waves),
-        *_lives(trace, waves),
-        _totals(trace, batches, len(waves)),
-        *_residents(trace, waves),
-        wait_lists(trace, waves),
-    ]
+    found = [_unread(batches), _crowded(trace)]
+    if waves:
+        piece, signs = of_waves(waves), cut(trace, batches)
+        found = [
+            _unread(batches),
+            _unmatched(trace, batches),
+            _strange_kinds(piece),
+            _without_end(signs),
+            _outside(piece),
+            _disagreeing(trace, waves),
+            _crowded(trace),
+            _timelines(waves),
+            _totals(trace, batches, len(waves)),
+            *_residents(trace, waves, signs),
+            wait_lists(trace, waves),
+        ]
     return tuple(problem for problem in found if problem is not None)
 
 
@@ -66,25 +76,15 @@ def _unread(batches: Sequence[WaveBatch]) -> Problem | None:
 # -- tokens -----------------------------------------------------------------------------------------
 
 
-def _tokens(trace: Trace, waves: Sequence[Wave]) -> list[Problem | None]:
-    piece = of_waves(waves)
-    return [
-        _unmatched(piece, trace.code),
-        _strange_kinds(piece),
-        _without_end(piece, trace.code),
-        _outside(piece),
-    ]
-
-
-def _unmatched(piece: Piece, code: CodeTable) -> Problem | None:
-    lost = (piece.line < 0) | (piece.line >= len(code))
-    if not lost.any():
+def _unmatched(trace: Trace, batches: Sequence[WaveBatch]) -> Problem | None:
+    lost = unmatched_executions(trace, batches)
+    if not lost.executions:
         return None
-    tokens, cycles = int(np.count_nonzero(lost)), int(piece.duration[lost].sum())
-    text = f"{plural(tokens, 'executed instruction')} of {count(len(piece))} match no line of code.json"
+    of = count(lost.all_executions)
+    text = f"{plural(lost.executions, 'executed instruction')} of {of} match no line of code.json"
     return _problem(
         "code.json",
-        f"{text}: {count(cycles)} cycles are charged to no code.",
+        f"{text}: {count(lost.cycles)} cycles are charged to no code.",
         "The code object they ran in was not captured; they are drawn, but counted nowhere.",
     )
 
@@ -98,15 +98,11 @@ def _strange_kinds(piece: Piece) -> Problem | None:
     return _problem("waves", text, "They are shown as kind NONE.", Severity.INFO)
 
 
-def _without_end(piece: Piece, code: CodeTable) -> Problem | None:
-    ends = np.array([text.startswith("s_endpgm") for text in code.text], dtype=bool)
-    last = piece.line[piece.is_last]
-    known = last[(last >= 0) & (last < len(code))]
-    unfinished = len(piece.waves) - int(np.count_nonzero(ends[known])) - (len(last) - len(known))
-    if not ends.any() or unfinished <= 0:
+def _without_end(signs: Cut) -> Problem | None:
+    if not signs.unfinished:
         return None
-    which = "does" if unfinished == 1 else "do"
-    text = f"{plural(unfinished, 'wave')} of {count(len(piece.waves))} {which} not end with s_endpgm."
+    which = "does" if signs.unfinished == 1 else "do"
+    text = f"{plural(signs.unfinished, 'wave')} of {count(signs.of)} {which} not end with s_endpgm."
     return _problem("waves", text, _CUT)
 
 
@@ -124,10 +120,6 @@ def _outside(piece: Piece) -> Problem | None:
 
 
 # -- waves ------------------------------------------------------------------------------------------
-
-
-def _lives(trace: Trace, waves: Sequence[Wave]) -> list[Problem | None]:
-    return [_disagreeing(trace, waves), _crowded(trace), _timelines(waves)]
 
 
 def _disagreeing(trace: Trace, waves: Sequence[Wave]) -> Problem | None:
@@ -203,50 +195,12 @@ def _different(code: CodeTable, sums: LineStats) -> dict[str, np.ndarray]:
 # -- occupancy --------------------------------------------------------------------------------------
 
 
-def _residents(trace: Trace, waves: Sequence[Wave]) -> list[Problem | None]:
-    if not len(trace.occupancy) or not waves:
+def _residents(trace: Trace, waves: Sequence[Wave], signs: Cut) -> list[Problem | None]:
+    if not len(trace.occupancy):
         return []
     lives = residencies(trace.occupancy)
-    # Of a compute unit only some SIMDs may be traced (one of two on gfx10 and later).
-    seen = {(wave.id.se, wave.cu & 0x7F, wave.id.simd) for wave in waves}
-    places = zip(lives.se.tolist(), lives.cu.tolist(), lives.simd.tolist(), strict=True)
-    traced = np.array([place in seen for place in places], dtype=bool)
-    whole = traced & ~lives.is_open_start & ~lives.is_open_end
-    index = trace.waves
-    files = Lives(*(getattr(index, name).astype(np.int64) for name in LIFE))
-    known = Lives(*(getattr(lives, name)[traced].astype(np.int64) for name in LIFE))
-    expected = Lives(*(getattr(lives, name)[whole].astype(np.int64) for name in LIFE))
-    return [_lost(expected.missing_in(files)), _unknown(files.missing_in(known))]
-
-
-LIFE = ("se", "simd", "slot", "begin", "end")
-
-
-@dataclass(frozen=True, eq=False)
-class Lives:
-    """When waves lived in which slots, int64 columns."""
-
-    se: np.ndarray
-    simd: np.ndarray
-    slot: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
-
-    def missing_in(self, others: Lives) -> int:
-        """Return for how many of these no other lived in the same slot in the middle of its life.
-
-        Times need not be equal: the oldest layout of occupancy.json counts in steps of eight cycles.
-        """
-        slot, theirs = (one.se << 32 | one.simd << 16 | one.slot for one in (self, others))
-        order = np.lexsort((others.begin, theirs))
-        found = 0
-        for name in np.unique(slot).tolist():
-            own, rows = np.flatnonzero(slot == name), order[theirs[order] == name]
-            middle = (self.begin[own] + self.end[own]) // 2
-            before = np.searchsorted(others.begin[rows], middle, side="right")
-            reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, others.end[rows]))
-            found += int(np.count_nonzero(reach[before] >= middle))
-        return len(self.se) - found
+    known = Lives.of(lives, traced_lives(trace, lives, waves))
+    return [_lost(signs.without_file), _unknown(Lives.of(trace.waves).missing_in(known))]
 
 
 def _lost(waves: int) -> Problem | None:

@@ -29,13 +29,13 @@ def _missing(trace: Trace) -> HealthNote | None:
     if trace.gfxip > 9:
         return None
     return HealthNote(
-        "counters",
-        Severity.INFO,
-        "No hardware counters were recorded",
-        (Measured("streamed counters", 0, "0"),),
-        "Busy shares of the whole compute unit, and memory latency by counters, cannot be shown.",
-        "Stream the activity counters of gfx9 with the trace; they need room in the buffer.",
-        {"att_activity": PERIOD},
+        name="counters",
+        severity=Severity.INFO,
+        title="No hardware counters were recorded",
+        evidence=(Measured("streamed counters", 0, "0"),),
+        consequence="Busy shares of the whole compute unit, and memory latency by counters, cannot be shown.",
+        remedy="Stream the activity counters of gfx9 with the trace; they need room in the buffer.",
+        settings={"att_activity": PERIOD},
     )
 
 
@@ -53,17 +53,17 @@ def _lost(trace: Trace) -> HealthNote | None:
     if lost <= NOTABLE * (lost + there):
         return None
     return HealthNote(
-        "counters",
-        Severity.WARNING,
-        "Samples of hardware counters are missing",
-        (
+        name="counters",
+        severity=Severity.WARNING,
+        title="Samples of hardware counters are missing",
+        evidence=(
             Measured(
                 "samples missing",
                 lost,
                 f"about {count(lost)} beside {count(there)} ({percent(lost, lost + there)})",
             ),
         ),
-        "Curves have holes, and sums over time are too low.",
-        "Sample less often, or stream fewer counters: they compete with instructions for the buffer.",
-        {"att_activity": 2 * PERIOD},
+        consequence="Curves have holes, and sums over time are too low.",
+        remedy="Sample less often, or stream fewer counters: they compete with instructions for the buffer.",
+        settings={"att_activity": 2 * PERIOD},
     )

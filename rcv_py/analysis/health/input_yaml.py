@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rcv_py.analysis.health.note import HealthNote, Setting
-from rcv_py.analysis.health.places import CU_BITS, engine_mask
+from rcv_py.analysis.health.traced_units import CU_BITS, engine_mask
 from rcv_py.base.text import short_kernel
 from rcv_py.model.trace import Trace
 

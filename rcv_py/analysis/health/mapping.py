@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.health.health import Mapping
-from rcv_py.analysis.health.health import mapping as by_instructions
+from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.health.note import HealthNote, Measured
-from rcv_py.base.problems import Severity
-from rcv_py.base.text import count, percent
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
+from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 
 # Of the instructions that ran, on one line: a hot line has few instructions that cost much, a line that
@@ -26,10 +26,52 @@ _HEADS = (
     (re.compile(r"@\w"), "a decorator"),
     (re.compile(r"(async\s+)?def\s"), "the head of a function"),
     (re.compile(r".*__global__"), "the head of a kernel"),
+    (re.compile(r"class\s"), "the head of a class"),
+    (re.compile(r"extern\s"), "a declaration"),
 )
 # Names are possessive: a source line may be megabytes long.
 _ONE_LINE = re.compile(r"(async\s+)?def\s+(\w++).*:\s*\S+")
 _DEF = re.compile(r"(async\s+)?def\s+(\w++).*:\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """How code lines that ran spread over source lines."""
+
+    code_lines: int  # that ran and have a source place
+    source_lines: int  # distinct innermost places of those
+    top_file: int  # the place with most code lines, -1 if there is none
+    top_line: int
+    top_share: float  # of the code lines, 0 to 1
+    top_cost: float  # of their cost, 0 to 1
+    effective: float  # e to the entropy of the shares: as if so many lines were used evenly
+
+    @property
+    def is_collapsed(self) -> bool:
+        """Whether the compiler put most instructions on one line."""
+        return self.code_lines >= MANY_LINES and self.top_share >= COLLAPSED
+
+
+def mapping(code: CodeTable) -> Mapping:
+    """Return how the code lines that ran (all of them, if none did) spread over their innermost places."""
+    rows = np.flatnonzero((code.leaf >= 0) & ~code.is_label)
+    ran = rows[code.hits[rows] > 0]
+    rows = ran if len(ran) else rows
+    if not len(rows):
+        return Mapping(0, 0, -1, 0, 0.0, 0.0, 0.0)
+    places, group, size = np.unique(_source_lines(code, rows), return_inverse=True, return_counts=True)
+    top = int(np.argmax(size))
+    cost = cost_columns(code, LatencyMode.SUM_ALL, None, None).cost[rows]
+    share = size / len(rows)
+    return Mapping(
+        len(rows),
+        len(places),
+        int(places[top] >> 32),
+        int(places[top] & 0xFFFFFFFF),
+        float(share[top]),
+        float(cost[group.reshape(-1) == top].sum() / max(int(cost.sum()), 1)),
+        float(np.exp(-(share * np.log(share)).sum())),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +109,41 @@ def granularity(trace: Trace) -> Granularity:
     return Granularity(whole, len(rows), len(share), float(share[0]), second, effective)
 
 
-def mapping(trace: Trace) -> HealthNote | None:
-    """Say so if one source line has got most of the instructions."""
-    spread = by_instructions(trace.code)
-    if spread.code_lines < MANY_LINES or spread.top_share < COLLAPSED:
+def collapsed_problem(trace: Trace) -> Problem | None:
+    """Return `collapsed` as one sentence for the list of problems."""
+    spread = mapping(trace.code)
+    if not spread.is_collapsed:
+        return None
+    path = trace.sources[spread.top_file].path.rsplit("/", 1)[-1]
+    text = (
+        f"{percent(spread.top_share, 1)} of the mapped instructions ({percent(spread.top_cost, 1)} of their "
+        f"cost) point at one source line, {path}:{spread.top_line}; "
+        f"{plural(spread.source_lines, 'source line')} in all."
+    )
+    hint = "Compilers put code there whose place they lost, so read costs by source line with care."
+    return Problem(Severity.WARNING, "code.json", text, hint)
+
+
+def collapsed(trace: Trace) -> HealthNote | None:
+    """Say so if one source line has most of the instructions."""
+    spread = mapping(trace.code)
+    if not spread.is_collapsed:
         return None
     source = trace.sources[spread.top_file]
     what = what_line(source.lines or (), spread.top_line)
     place = f"{source.path.rsplit('/', 1)[-1]}:{spread.top_line}"
     sites = _call_sites(trace.code, spread)
     return HealthNote(
-        "mapping",
-        Severity.WARNING,
-        f"{percent(spread.top_share, 1)} of the instructions are on one source line, {place}"
+        name="mapping",
+        severity=Severity.WARNING,
+        title=f"{percent(spread.top_share, 1)} of the instructions are on one source line, {place}"
         + (f", {what}" if what else ""),
-        _evidence(trace, spread, what, sites),
-        "Costs by source line are blurred: many instructions carry a line that is not their own, because the "
-        "compiler lost theirs.",
-        _remedy(sites, source.path),
+        evidence=_evidence(trace, spread, what, sites),
+        consequence=(
+            "Costs by source line are blurred: many instructions carry a line that is not their own, because "
+            "the compiler lost theirs."
+        ),
+        remedy=_remedy(sites, source.path),
     )
 
 
@@ -125,6 +184,50 @@ def _remedy(sites: int, path: str) -> str:
     return "Build with line information and less inlining; until then rank instructions instead of lines."
 
 
+def head_of(text: str) -> str:
+    """Return what a source line declares (`a decorator`); "" if it is a statement."""
+    return next((name for head, name in _HEADS if head.match(text.strip())), "")
+
+
+@dataclass(frozen=True, slots=True)
+class LineCost:
+    """The source line with most of the latency."""
+
+    file: int  # index of the source file
+    line: int
+    cycles: int  # latency on it
+    total: int  # latency of all instructions, mapped or not
+    lines: int  # distinct source lines that ran
+    text: str  # "" if the file was not copied
+
+    @property
+    def is_declaration(self) -> bool:
+        """Whether most of the latency is on a line that has no instructions of its own, or on no line."""
+        return self.cycles >= COLLAPSED * self.total and (not self.line or bool(head_of(self.text)))
+
+
+def costliest_line(trace: Trace) -> LineCost | None:
+    """Return the source line with most latency; None if nothing that ran is mapped or has latency."""
+    code = trace.code
+    rows = np.flatnonzero((code.leaf >= 0) & ((code.latency > 0) | (code.hits > 0)))
+    total = int(code.latency.sum())
+    if not len(rows) or not total:
+        return None
+    places, group = np.unique(_source_lines(code, rows), return_inverse=True)
+    cost = np.bincount(group.reshape(-1), code.latency[rows])
+    best = int(np.argmax(cost))
+    file, line = int(places[best] >> 32), int(places[best] & 0xFFFFFFFF)
+    lines = trace.sources[file].lines or ()
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    return LineCost(file=file, line=line, cycles=int(cost[best]), total=total, lines=len(places), text=text)
+
+
+def _source_lines(code: CodeTable, rows: np.ndarray) -> np.ndarray:
+    """File << 32 | line of the innermost place of code rows that have one, int64."""
+    leaf = code.leaf[rows]
+    return code.chain_file[leaf].astype(np.int64) << 32 | code.chain_line[leaf]
+
+
 def what_line(lines: Sequence[str], line: int) -> str:
     """Return what a line is if it can hardly have instructions of its own; "" if it can, or is unknown."""
     if not 0 < line <= len(lines):
@@ -133,9 +236,8 @@ def what_line(lines: Sequence[str], line: int) -> str:
     helper = _ONE_LINE.match(text)
     if helper:
         return f"the only line of {helper[2]}"
-    for head, name in _HEADS:
-        if head.match(text):
-            return name
+    if head := head_of(text):
+        return head
     before = _DEF.match(lines[line - 2].strip()) if line > 1 else None
     return f"the only line of {before[2]}" if before and text.startswith("return") else ""
 
@@ -150,21 +252,23 @@ def debug_info(trace: Trace) -> HealthNote | None:
     if not whole or mapped >= INCOMPLETE * whole:
         return None
     return HealthNote(
-        "debug_info",
-        Severity.INFO if not mapped else Severity.WARNING,
-        "No instruction has a source line" if not mapped else "Some instructions have no source line",
-        (
+        name="debug_info",
+        severity=Severity.INFO if not mapped else Severity.WARNING,
+        title="No instruction has a source line" if not mapped else "Some instructions have no source line",
+        evidence=(
             Measured(
                 "instructions with a line",
                 mapped,
                 f"{count(mapped)} of {count(whole)} ({percent(mapped, whole)})",
             ),
         ),
-        "Costs cannot be told by source line: the views Source and Explorer are empty, the flamegraph names "
-        "instructions only."
-        if not mapped
-        else "Costs by source line are too low.",
-        "Build with debug information: -g for hipcc; FLYDSL_DEBUG_ENABLE_DEBUG_INFO=1 for FlyDSL; "
+        consequence=(
+            "Costs by source line are too low."
+            if mapped
+            else "Costs cannot be told by source line: the views Source and Explorer are empty, the "
+            "flamegraph names instructions only."
+        ),
+        remedy="Build with debug information: -g for hipcc; FLYDSL_DEBUG_ENABLE_DEBUG_INFO=1 for FlyDSL; "
         "no TRITON_DISABLE_LINE_INFO for Triton, and an empty cache of compiled kernels for both.",
     )
 
@@ -175,16 +279,16 @@ def sources(trace: Trace) -> HealthNote | None:
     if not lost:
         return None
     return HealthNote(
-        "sources",
-        Severity.INFO,
-        "Source files were not copied into the capture",
-        (
+        name="sources",
+        severity=Severity.INFO,
+        title="Source files were not copied into the capture",
+        evidence=(
             Measured(
                 "files",
                 len(lost),
                 f"{count(len(lost))} of {count(len(trace.sources))}, such as {lost[0].path}",
             ),
         ),
-        "Their lines have costs, but no text.",
-        "Record on a machine that has the files at these paths, or put them there and decode again.",
+        consequence="Their lines have costs, but no text.",
+        remedy="Record on a machine that has the files at these paths, or put them there and decode again.",
     )

@@ -13,7 +13,7 @@ import numpy as np
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.analysis.health.note import HealthNote, Measured
-from rcv_py.analysis.health.places import CU_BITS, LARGEST_TARGET, main_kernel, traced_lives
+from rcv_py.analysis.health.traced_units import CU_BITS, LARGEST_TARGET, main_kernel, traced_lives
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent
 from rcv_py.model.trace import Trace
@@ -108,13 +108,13 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
             f"(the next may place them otherwise), or read one wave of median life, such as {wave}."
         )
     return HealthNote(
-        "representative",
-        Severity.WARNING,
-        f"The traced waves live {percent(abs(found.gap), 1)} {word} than the others on average",
-        _evidence(trace, found),
-        _consequence(found),
-        remedy,
-        {} if best is None else {"att_target_cu": best[0]},
+        name="representative",
+        severity=Severity.WARNING,
+        title=f"The traced waves live {percent(abs(found.gap), 1)} {word} than the others on average",
+        evidence=_evidence(trace, found),
+        consequence=_consequence(found),
+        remedy=remedy,
+        settings={} if best is None else {"att_target_cu": best[0]},
     )
 
 

@@ -16,7 +16,7 @@ from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import HEALTHY, capture_health, headline, verdict
-from rcv_py.analysis.health.twins import LineCosts, fingerprint, line_costs, twin_noise
+from rcv_py.analysis.health.replicates import LineCosts, fingerprint, line_costs, replicate_noise
 from rcv_py.base.text import short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
@@ -157,7 +157,7 @@ def with_twins(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:
 def _with_twin(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
     if other is None or other is row or not row.hits or row.costs is None or other.costs is None:
         return row
-    noise = twin_noise(other.costs, row.costs)
+    noise = replicate_noise(other.costs, row.costs)
     return replace(row, twin=other.name, noise=-1.0 if noise is None else noise.per_hit)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from rcv_py.analysis.core.occupancy import residencies, steps
 from rcv_py.analysis.cost.activity import activity
-from rcv_py.analysis.health.health import health, mapping
+from rcv_py.analysis.health.capture_health import table_problems
+from rcv_py.analysis.health.mapping import mapping
 from rcv_py.base.problems import Problem
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
@@ -62,7 +63,7 @@ def info(trace: Trace) -> dict[str, Any]:
 
 def problems(trace: Trace) -> tuple[Problem, ...]:
     """Return what was wrong when opening and what the tables say about themselves, each text once."""
-    found = {problem.text: problem for problem in (*trace.problems, *health(trace))}
+    found = {problem.text: problem for problem in (*trace.problems, *table_problems(trace))}
     return tuple(found.values())
 
 

@@ -43,17 +43,17 @@ class View:
 
     @property
     def begin(self) -> int:
-        """First cycle."""
+        """The first cycle of the window."""
         return int(self.edges[0])
 
     @property
     def width(self) -> int:
-        """Cycles."""
+        """Cycles of the window."""
         return int(self.edges[-1]) - self.begin
 
     @property
     def width_px(self) -> int:
-        """Pixels."""
+        """Pixels of the window."""
         return len(self.edges) - 1
 
     @property

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from rcv_py.analysis.health import input_yaml
 from rcv_py.analysis.health.capture_health import (
     CHECKED,
     Extras,
@@ -17,11 +15,13 @@ from rcv_py.analysis.health.capture_health import (
     input_settings,
     verdict,
 )
-from rcv_py.analysis.health.twins import fingerprint
+from rcv_py.analysis.health.input_yaml import input_yaml
+from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.options.capture_options import CheckOptions
 from rcv_py.cli.report import bold, csv_text, json_text, plain, print_facts
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -31,7 +31,7 @@ _HEAD = ("note", "severity", "title", "evidence", "value", "text")
 NOTHING = "Nothing wrong with this capture."
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: CheckOptions) -> int:
     """Print the health card as text, CSV, JSON or only the input file; 4 with --strict if it is serious."""
     trace = open_trace(arguments.folder, cache=arguments.cache)
     notes = capture_health(trace, load_all(trace), Extras(_twin(trace, arguments)))
@@ -47,7 +47,7 @@ def run(arguments: Namespace) -> int:
     return ExitCode.STRICT if is_refused else ExitCode.DONE
 
 
-def _twin(trace: Trace, arguments: Namespace) -> Trace | None:
+def _twin(trace: Trace, arguments: CheckOptions) -> Trace | None:
     if arguments.twin is None:
         return None
     other = open_trace(arguments.twin, cache=arguments.cache)

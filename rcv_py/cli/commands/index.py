@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from io import StringIO
 from pathlib import Path
 from typing import TextIO
@@ -13,13 +12,20 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.base.text import visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
-from rcv_py.cli.report import csv_text, json_text, print_table
-from rcv_py.cli.views.library_tables import COLUMNS, Library, cells, markdown, page
+from rcv_py.cli.options.capture_options import IndexOptions
+from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.export.report.library import HEADINGS, Library, cells, library_markdown, library_page
 from rcv_py.formats.locate import locate
 from rcv_py.work.library import library_rows
 
+_ELASTIC = {"capture": "left", "twin": "left"}
+_COLUMNS = tuple(
+    Column(title, is_number, "" if is_number else _ELASTIC.get(title, "right"))
+    for title, is_number in HEADINGS
+)
 
-def run(arguments: Namespace) -> int:
+
+def run(arguments: IndexOptions) -> int:
     """Print the library as text, CSV, JSON, Markdown or HTML, or write it into a file."""
     library = _library(arguments)
     if arguments.out is None:
@@ -32,7 +38,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
+def _put(library: Library, arguments: IndexOptions, stream: TextIO) -> None:
     if arguments.json:
         names = [row.name for row in library.rows]
         problems = [f"{row.name}: {row.error}" for row in library.rows if row.error]
@@ -42,15 +48,15 @@ def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
         rows = ([value(row) for _, value in FIELDS] for row in library.rows)
         stream.write(csv_text([name for name, _ in FIELDS], rows))
     elif arguments.markdown:
-        stream.write(markdown(library))
+        stream.write(library_markdown(library))
     elif arguments.html:
-        stream.write(page(library))
+        stream.write(library_page(library))
     else:
         print(library.heading, file=stream)
-        print_table(COLUMNS, [cells(library, row) for row in library.rows], stream)
+        print_table(_COLUMNS, [cells(library, row) for row in library.rows], stream)
 
 
-def _library(arguments: Namespace) -> Library:
+def _library(arguments: IndexOptions) -> Library:
     root: Path = arguments.folder
     paths = locate(root).captures(max(1, arguments.depth))
     if not paths:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rcv_py.analysis.findings.choose import chosen_rows
-from rcv_py.analysis.findings.find import triage
+from rcv_py.analysis.findings.detect import triage
+from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, gain_percent
 from rcv_py.analysis.findings.text import markdown
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.base.markdown import md_table, md_text
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import if_known
 from rcv_py.cli.opening import captures, facts_of
+from rcv_py.cli.options.capture_options import TriageOptions
 from rcv_py.cli.report import (
     Column,
     bold,
@@ -78,7 +79,7 @@ _MANY_HEAD = (
 _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: TriageOptions) -> int:
     """Print the findings of a capture, or of all captures below a folder."""
     below = captures(arguments.folder)
     if below is not None and len(below) > 1:  # a folder around a single capture stands for it
@@ -118,7 +119,7 @@ def look(
 def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:
     """The findings to print: of text those that are told in full, else all; --top N the first N, 0 all."""
     if top is None:
-        return found.told if is_short else found.findings
+        return found.in_full if is_short else found.findings
     return found.findings[: top or None]
 
 
@@ -208,7 +209,7 @@ def _print_one(number: int, one: Finding) -> None:
 # -- many captures --------------------------------------------------------------------------------------
 
 
-def _print_many(arguments: Namespace, entries: Sequence[CaptureEntry]) -> None:
+def _print_many(arguments: TriageOptions, entries: Sequence[CaptureEntry]) -> None:
     if "top" in arguments.given:
         raise UsageError(
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
@@ -224,13 +225,13 @@ def _print_many(arguments: Namespace, entries: Sequence[CaptureEntry]) -> None:
     elif arguments.csv:
         sys.stdout.write(csv_text(_MANY_HEAD, [_many_cells(*row) for row in rows]))
     elif arguments.markdown:
-        sys.stdout.write("".join(_many_lines(rows)))
+        sys.stdout.write(_many_markdown(rows))
     else:
         print_table(_MANY, [_shown(arguments.folder, *row) for row in rows])
         print(f"\n{plural(len(rows), 'capture')}; `rcv triage CAPTURE` tells more.")
 
 
-def _headline(arguments: Namespace, entry: CaptureEntry) -> tuple[Findings | None, str]:
+def _headline(arguments: TriageOptions, entry: CaptureEntry) -> tuple[Findings | None, str]:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
     try:
         trace = open_trace(entry.path, cache=arguments.cache)
@@ -267,11 +268,8 @@ def _shown(folder: Path, entry: CaptureEntry, found: Findings | None, note: str)
     return [str(place), entry.kernel, count(entry.waves), _class(found), gain, title]
 
 
-def _many_lines(rows: list[tuple[CaptureEntry, Findings | None, str]]) -> Iterator[str]:
-    yield "| capture | kernel | waves | class | gain | headline |\n|---|---|---:|---|---:|---|\n"
-    for entry, found, note in rows:
-        first = _first(found)
-        gain = gain_percent(first.gain) if first is not None and first.gain_text else ""
-        title = first.title if first is not None else note
-        cells = (entry.name, entry.kernel, count(entry.waves), _class(found), gain, title)
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+def _many_markdown(rows: list[tuple[CaptureEntry, Findings | None, str]]) -> str:
+    """The table as Markdown; every capture by its name."""
+    heads = ((column.title, column.is_number) for column in _MANY)
+    cells = ((entry.name, *_shown(entry.path, entry, found, note)[1:]) for entry, found, note in rows)
+    return "".join(f"{line}\n" for line in md_table(heads, [[*map(md_text, row)] for row in cells]))

@@ -10,6 +10,7 @@ import io
 import shlex
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from importlib import import_module
 
 import orjson
@@ -38,10 +39,9 @@ class CommandRunner:
         out, err = io.StringIO(), io.StringIO()
         try:
             with redirect_stdout(out), redirect_stderr(err):
-                arguments = parse(words)
-                arguments.cache = self._cache
-                command = import_module(f"rcv_py.cli.commands.{arguments.command}")
-                code = int(command.run(arguments) or 0)
+                options = replace(parse(words), cache=self._cache)
+                command = import_module(f"rcv_py.cli.commands.{options.command}")
+                code = int(command.run(options) or 0)
         except RcvError as error:
             return Outcome(ExitCode.USAGE, error=str(error), hint=error.hint)
         except SystemExit:

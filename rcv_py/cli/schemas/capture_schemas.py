@@ -5,7 +5,7 @@ from __future__ import annotations
 from rcv_py.cli.schemas.common import CAPTURE
 from rcv_py.cli.schemas.cost_schemas import LIMIT
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
-from rcv_py.cli.schemas.shape import (
+from rcv_py.results.json_types import (
     Fields,
     choice,
     cycles,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.shape import Fields, cycles, maybe, share, text, times, waves, whole
+from rcv_py.results.json_types import Fields, cycles, maybe, share, text, times, waves, whole
 
 CAPTURE: Fields = {"capture": text("Name of the capture: that of its folder.")}
 LINE = whole("Row of the program, counted from 0; `rcv line` takes it.")

@@ -15,7 +15,7 @@ from rcv_py.cli.schemas.common import (
     WAVE_NAME,
 )
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
-from rcv_py.cli.schemas.shape import (
+from rcv_py.results.json_types import (
     Fields,
     choice,
     cycles,

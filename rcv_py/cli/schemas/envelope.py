@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rcv_py.cli.schemas.shape import Fields, Shape, fixed, listed, named, record, text, whole
+from rcv_py.results.json_types import Fields, Shape, fixed, listed, named, record, text, whole
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 VALUE: Shape = {

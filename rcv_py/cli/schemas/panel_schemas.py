@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rcv_py.cli.schemas.common import CAPTURE, OF
 from rcv_py.cli.schemas.envelope import schema
-from rcv_py.cli.schemas.shape import (
+from rcv_py.cli.schemas.wave_schemas import ASKED_RANGE
+from rcv_py.results.json_types import (
     Fields,
     choice,
     cycles,
@@ -18,7 +19,6 @@ from rcv_py.cli.schemas.shape import (
     text,
     whole,
 )
-from rcv_py.cli.schemas.wave_schemas import ASKED_RANGE
 
 BINS = schema(
     "rcv.hotspot.bins",

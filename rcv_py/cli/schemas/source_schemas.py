@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rcv_py.cli.schemas.common import CAPTURE, COST_SHARE, COSTS, INSTRUCTION, LINE, MEASURE, OF, SOURCE
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
-from rcv_py.cli.schemas.shape import (
+from rcv_py.results.json_types import (
     Fields,
     choice,
     fixed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rcv_py.cli.schemas.common import CAPTURE, INSTRUCTION, LINE, OF, SOURCE, WAVE_NAME
 from rcv_py.cli.schemas.envelope import schema
-from rcv_py.cli.schemas.shape import (
+from rcv_py.results.json_types import (
     Fields,
     Shape,
     cycles,

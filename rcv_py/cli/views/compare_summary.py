@@ -10,10 +10,11 @@ from rcv_py.analysis.compare.changes import Change
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import LaunchDelta, Verdict, why_not_per_wave
-from rcv_py.base.markdown import md_code, md_text
+from rcv_py.base.markdown import md_code, md_table, md_text
 from rcv_py.base.text import count
 
 _NAMES = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
+_NUMBERS = ("hits A", "hits B", "cycles A", "cycles B", "delta", "delta %", "noise ±")
 NOTHING = "No {} is beyond noise."
 MOST = 10  # rows beyond noise in a JUnit message
 
@@ -50,11 +51,7 @@ def _table(real: Sequence[Change], by: str, top: int) -> str:
     if not real:
         return NOTHING.format(_NAMES[by])
     shown = real[:top] if top else real
-    lines = [
-        f"| {_NAMES[by]} | hits A | hits B | cycles A | cycles B | delta | delta % | noise ± |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    lines += ["| " + " | ".join(_cells(row)) + " |" for row in shown]
+    lines = md_table(((_NAMES[by], False), *((name, True) for name in _NUMBERS)), map(_cells, shown))
     lines.append(
         f"\n{len(shown):,} of {len(real):,} beyond noise; cycles a wave, both at the executions of A."
     )

@@ -119,6 +119,7 @@ class _Page:
         kind = column or ("c" if cell.is_code else "w" if len(cell.text) > LONG else "")
         if kind == column and at < MOST_COLUMNS:
             kind = ""  # the class of the table says it
+        kind = f"{kind} {cell.weight}".strip()
         shown = escape(cell.text)
         if cell.file:
             shown = f'<a href="./{quote(os.fsencode(cell.file))}">{shown}</a>'

@@ -12,7 +12,7 @@ from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.core.line_stats import all_lines
 from rcv_py.analysis.cost.places import leaf_texts
-from rcv_py.analysis.findings.find import of_inputs
+from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.health.capture_health import HealthNote, capture_health

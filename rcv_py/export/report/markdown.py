@@ -9,7 +9,7 @@ import os
 from typing import assert_never
 from urllib.parse import quote
 
-from rcv_py.base.markdown import md_code, md_in_tags, md_text, md_verbatim
+from rcv_py.base.markdown import md_code, md_in_tags, md_table, md_text, md_verbatim
 from rcv_py.base.text import percent
 from rcv_py.export.report.model import (
     Bars,
@@ -121,13 +121,7 @@ def _cell(cell: Cell, anchors: _Anchors) -> str:
 
 
 def _rows(headings: tuple[Heading, ...], rows: list[list[str]]) -> list[str]:
-    lines = [_bars([md_text(heading.title) for heading in headings])]
-    lines.append(_bars(["---:" if heading.is_number else "---" for heading in headings]))
-    return [*lines, *(_bars(row) for row in rows)]
-
-
-def _bars(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return md_table(((heading.title, heading.is_number) for heading in headings), rows)
 
 
 def _numbers(plot: Plot) -> tuple[tuple[Heading, ...], list[list[str]]]:

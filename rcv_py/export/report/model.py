@@ -22,6 +22,7 @@ class Cell:
     is_code: bool = False
     tip: str = ""  # what the mouse shows: the unabridged text
     is_strong: bool = False
+    weight: str = ""  # "warning" or "error": its colour
     file: str = ""  # name of a file beside the page that it leads to
 
 

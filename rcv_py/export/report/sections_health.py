@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.health import input_yaml
 from rcv_py.analysis.health.capture_health import CHECKED, HealthNote, command_line, verdict
+from rcv_py.analysis.health.input_yaml import input_yaml
 from rcv_py.base.text import plural
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Cell, Heading, Heads, Listing, Note, Part, Prose, Section, Table

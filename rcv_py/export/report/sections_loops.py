@@ -26,6 +26,8 @@ from rcv_py.export.report.model import (
     share,
 )
 from rcv_py.export.report.places import line_anchor
+from rcv_py.export.report.result_tables import report_table
+from rcv_py.results.loops import loop_table
 
 TOP = 12
 HOTTEST = 3  # lines that are named in each phase
@@ -41,7 +43,8 @@ def loop_phases(inputs: ReportInputs) -> Section | None:
     parts: list[Part] = []
     if found.phases.loop >= 0 and len(found.phases.wave):
         parts += _phases(inputs, found)
-    parts.append(_loops(found))
+    table = loop_table(inputs.trace, found.found.table).head(TOP)
+    parts.append(report_table(table, inputs.trace, "Loops; cycles of one iteration at the right"))
     intro = (
         "The main loop is the one with most cycles. An iteration ends where its jump led to the head again."
     )
@@ -95,29 +98,6 @@ def _hottest(inputs: ReportInputs, first: int, stop: int) -> list[Cell]:
         for row in rows
     ]
     return cells + [Cell("")] * (HOTTEST - len(cells))
-
-
-def _loops(found: LoopSummary) -> Table:
-    table = found.found.table
-    rows = tuple(
-        (
-            number(int(table.head[row]), line_anchor(int(table.head[row]))),
-            number(int(table.branch[row]), line_anchor(int(table.branch[row]))),
-            number(int(table.taken[row])),
-            number(int(table.waves[row])),
-            number(int(table.cycles[row])),
-            *(_statistic(getattr(table, name)[row]) for name in ("least", "median", "p90", "most")),
-        )
-        for row in range(min(TOP, len(table)))
-    )
-    names = ("head", "jumps back at", "jumps", "waves", "cycles", "least", "median", "p90", "most")
-    return Table(
-        tuple(Heading(name, True) for name in names), rows, "Loops; cycles of one iteration at the right"
-    )
-
-
-def _statistic(value: float) -> Cell:
-    return Cell("") if np.isnan(value) else Cell(f"{value:,.0f}", value=float(value))
 
 
 def blocks_of(inputs: ReportInputs) -> Section | None:

@@ -56,8 +56,8 @@ def ranked(inputs: ReportInputs) -> Section | None:
     found = inputs.findings
     if not found.findings:
         return None
-    parts: list[Part] = [*_bars(found.told), _overview(found.told)]
-    for at, one in enumerate(found.told, 1):
+    parts: list[Part] = [*_bars(found.in_full), _overview(found.in_full)]
+    for at, one in enumerate(found.in_full, 1):
         parts += _finding(inputs, at, one)
     if found.small:
         parts.append(Prose(found.small_text, is_quiet=True))

@@ -42,6 +42,7 @@ section:target { outline: none; background: var(--base); }
 .bar { display: inline-block; height: 8px; background: var(--accent); margin-right: 6px; border-radius: 2px; }
 .note { border-left: 4px solid var(--accent); padding: 4px 12px; margin: 8px 0;
   background: var(--alternate); }
+td.warning { color: var(--warning); } td.error { color: var(--error); }
 .note.warning { border-color: var(--warning); } .note.error { border-color: var(--error); }
 pre { background: var(--alternate); border: 1px solid var(--line); border-radius: 6px; padding: 8px 12px;
   overflow-x: auto; font: 12.5px/1.5 MONO; }

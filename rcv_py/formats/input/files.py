@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 import orjson
 
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import plural
 
 LIMIT = 1 << 30  # bytes; the largest wave file seen is 1.5 MB, a code table stays below 100 MB
@@ -64,13 +64,17 @@ def read_json(folder: Path, name: str, problems: list[Problem] | None = None, li
 
 
 def try_json(
-    folder: Path, name: str, problems: list[Problem], panels: tuple[str, ...] = (), default: object = None
+    folder: Path,
+    name: str,
+    problems: list[Problem],
+    affects: tuple[Affects, ...] = (),
+    default: object = None,
 ) -> object:
-    """Return what an optional JSON file holds; if it cannot be read that becomes a Problem of `panels`."""
+    """Return what an optional JSON file holds; if it cannot be read that becomes a Problem."""
     try:
         return read_json(folder, name, problems)
     except TraceError as error:
-        problems.append(Problem(Severity.WARNING, name, str(error), error.hint, panels))
+        problems.append(Problem(Severity.WARNING, name, str(error), error.hint, affects))
         return default
 
 

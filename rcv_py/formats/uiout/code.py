@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
@@ -22,10 +22,6 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import TokenKind
 
-PANELS = (
-    *("isa", "explorer", "top_lines", "hotspot", "source", "labels"),
-    *("causes", "loops", "bubbles", "waits", "latency", "distribution", "flamegraph"),
-)
 _LABELS = (";", "label")
 _COSTS = ("hit", "latency", "stall", "idle")
 
@@ -57,11 +53,11 @@ def read_code(files: Listing, gfxip: int, problems: list[Problem]) -> Code:
                 f"{CODE} is missing: instructions have no text and no totals.",
                 "Copy the whole capture folder; the decoder also leaves the file out when a symbol or a path "
                 "holds a quote or a backslash.",
-                PANELS,
+                (Affects.CODE,),
             )
         )
         return _code({}, [], gfxip, problems)
-    data = try_json(files.path, CODE, problems, PANELS)
+    data = try_json(files.path, CODE, problems, (Affects.CODE,))
     table = {"code": data} if isinstance(data, list) else data if isinstance(data, dict) else {}
     rows = table.get("code")
     if (data is not None and data is not rows and not isinstance(data, dict)) or not isinstance(
@@ -73,7 +69,7 @@ def read_code(files: Listing, gfxip: int, problems: list[Problem]) -> Code:
                 CODE,
                 f"{CODE} is damaged: it is not a table of instructions.",
                 "Decode again.",
-                PANELS,
+                (Affects.CODE,),
             )
         )
     return _code(table, rows if isinstance(rows, list) else [], gfxip, problems)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.formats.input.columns import frozen
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import Listing
@@ -17,7 +17,7 @@ from rcv_py.model.device import CounterSamples, SpmSeries
 
 NAME = re.compile(r"se(\d{1,4})_perfcounter\.json")
 SPM = "spm.json"
-PANELS = ("counters",)  # whose emptiness a broken file explains
+_AFFECTS = (Affects.COUNTERS,)
 _COLUMNS = 7  # time, four values, cu, bank
 
 
@@ -27,7 +27,7 @@ def read_counters(
     """Return the samples of every shader engine that has a file, sorted by engine; times are aligned."""
     found = []
     for match in listing.matching(NAME):
-        data = try_json(folder, match.group(), problems, PANELS)
+        data = try_json(folder, match.group(), problems, _AFFECTS)
         table, skipped = number_rows(data.get("data") if isinstance(data, dict) else data, _COLUMNS, _COLUMNS)
         tell_skipped(problems, match.group(), skipped, "sample")
         if not len(table) and data is not None:
@@ -52,7 +52,7 @@ def read_spm(folder: Path, listing: Listing, problems: list[Problem]) -> tuple[S
     """Return the series of spm.json in file order; the time deltas are summed up, not aligned."""
     if SPM not in listing:
         return ()
-    data = try_json(folder, SPM, problems, PANELS)
+    data = try_json(folder, SPM, problems, _AFFECTS)
     series, skipped = [], 0
     for counter, place, instance, rows, is_xcc in _places(data):
         table, bad = number_rows(rows, 2, 2)
@@ -69,7 +69,7 @@ def read_spm(folder: Path, listing: Listing, problems: list[Problem]) -> tuple[S
 def _tell_none(problems: list[Problem], name: str) -> None:
     hint = "Nothing was counted, or recording was cut short; record the trace again."
     text = f"{name} holds no counter sample that can be used."
-    problems.append(Problem(Severity.INFO, name, text, hint, PANELS))
+    problems.append(Problem(Severity.INFO, name, text, hint, _AFFECTS))
 
 
 def _places(data: object) -> Iterator[tuple[str, int, int, object, bool]]:

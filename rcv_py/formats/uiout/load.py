@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.errors import NotATrace, TraceError
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.formats.uiout import occupancy
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import Code, read_code
 from rcv_py.formats.uiout.counters import read_counters, read_spm
-from rcv_py.formats.uiout.doubts import TIMELINES, doubts
+from rcv_py.formats.uiout.diagnostics import diagnostics
 from rcv_py.formats.uiout.folder import INDEX, Listing, listing
 from rcv_py.formats.uiout.index import Index, read_index, rescued_index
 from rcv_py.formats.uiout.othersimd import read_other_simd
@@ -62,7 +62,7 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
     gfxip = index.gfxip or code.gfxip or 9
     if not (len(waves) or len(device.waves) or len(code.table)):
         raise NotATrace(path, "it holds no waves, no occupancy and no code" + _first(problems))
-    problems += doubts(files, index, code.table, waves, device)
+    problems += diagnostics(files, index, code.table, waves, device)
     target, told_by = exact_target(path, gfxip, set(code.mnemonics))
     return Trace(
         path=path,
@@ -109,7 +109,7 @@ def _index(files: Listing, problems: list[Problem]) -> Index:
                 INDEX,
                 f"{error} Waves found by the names of their files: {len(rescued.waves):,}.",
                 "Copy the whole capture folder again.",
-                () if len(rescued.waves) else TIMELINES,
+                () if len(rescued.waves) else (Affects.WAVES,),
             )
         )
         return rescued

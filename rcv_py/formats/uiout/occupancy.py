@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.base.problems import Problem
+from rcv_py.base.problems import Affects, Problem
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
@@ -21,7 +21,6 @@ from rcv_py.formats.uiout.shapes import number_rows, numbered, tell_skipped, tex
 from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents
 
 FILE = "occupancy.json"
-PANELS = ("global_timeline", "overview", "occupancy", "dispatches")
 FIELDS = (
     "time",
     "cu",
@@ -55,7 +54,7 @@ def engines_of(data: object) -> set[int]:
 
 def load(folder: Path, listing: Listing, problems: list[Problem]) -> object:
     """Return the content of the file, None if it is not there or unreadable (then a Problem says so)."""
-    return try_json(folder, FILE, problems, PANELS) if FILE in listing else None
+    return try_json(folder, FILE, problems, (Affects.OCCUPANCY,)) if FILE in listing else None
 
 
 def read_occupancy(data: object, offsets: Mapping[int, int], problems: list[Problem]) -> Occupancy:

@@ -6,7 +6,7 @@ import posixpath
 from pathlib import Path
 
 from rcv_py.base.errors import TraceError
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import read_bytes, try_json
 from rcv_py.formats.uiout.folder import Listing
@@ -59,7 +59,7 @@ def _lost(lost: list[SourceFile], total: int) -> Problem:
         FILE,
         f"{FILE} has no copy of {len(lost):,} of {plural(total, 'source file')}, such as {lost[0].path}.",
         "Costs by line are there all the same; record on the machine that has the sources to get their text.",
-        ("source",) if len(lost) == total else (),
+        (Affects.SOURCE_TEXT,) if len(lost) == total else (),
     )
 
 
@@ -67,7 +67,7 @@ def _copies(folder: Path, listing: Listing, problems: list[Problem]) -> dict[str
     """File name inside the folder by original path, as snapshots.json spells it."""
     if FILE not in listing:
         return {}
-    tree = try_json(folder, FILE, problems, ("source",))
+    tree = try_json(folder, FILE, problems, (Affects.SOURCE_TEXT,))
     copies: dict[str, str] = {}
     if isinstance(tree, dict):
         _walk(tree, "", copies, 0)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer
 
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.visibility import Visibility
 
 REST = 4  # a job of n ms is not started again by a burst for n * REST ms
 
@@ -16,12 +16,20 @@ class Coalesce(QObject):
 
     A caller that starts a job in a thread tells so with `started` and `finished`.  Meanwhile nothing is
     called, since a newer job would mute the running one, and while waves stream in nothing would ever be
-    shown; afterwards a slow job rests longer than a quick one.  For a panel that nobody can see nothing is
-    called until somebody can.
+    shown; afterwards a slow job rests longer than a quick one.  While nobody can see what it is for, nothing
+    is called.
     """
 
-    def __init__(self, parent: QObject, call: Callable[[], None], every_ms: int = 0) -> None:
+    def __init__(
+        self,
+        parent: QObject,
+        call: Callable[[], None],
+        every_ms: int = 0,
+        *,
+        visibility: Visibility | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._visibility = visibility
         self._call = call
         self._every_ms = self._pause_ms = every_ms
         self._is_running = self._is_wanted = False
@@ -73,9 +81,9 @@ class Coalesce(QObject):
         self._since.invalidate()
 
     def _run(self) -> None:
-        parent = self.parent()
-        if isinstance(parent, Panel) and parent.is_asleep:
-            parent.on_wake(self._call, self._run, is_lasting=True)  # once, though two may make this call
+        if self._visibility is not None and self._visibility.is_asleep:
+            # By the call: once, though two of these may make it.
+            self._visibility.on_wake(self._call, self._run, is_lasting=True)
             return
         self._since.start()
         self._call()

@@ -5,8 +5,6 @@ A picture is painted again at the wanted scale, not enlarged, and has a caption 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,10 +14,10 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.errors import ExportError
-from rcv_py.base.text import csv_cell, short_kernel, visible
+from rcv_py.base.text import short_kernel, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.state.session import Session
-from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
 
@@ -88,16 +86,6 @@ def svg_bytes(widget: QWidget, theme: Theme, text: str) -> bytes:
     _paint(painter, widget, theme, text)
     painter.end()
     return visible(bytes(buffer.data().data()).decode(), "\n\t").encode()
-
-
-def csv_text(sheet: Sheet, separator: str = ",") -> str:
-    """Return a table as CSV with a header line; plain numbers, no grouping."""
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    keep = "" if separator == "\t" else "\t"
-    for row in (sheet.headers, *sheet.rows):
-        writer.writerow([csv_cell(cell, keep) for cell in row])
-    return out.getvalue()
 
 
 def write(path: Path, make: Callable[[], bytes]) -> None:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.registry import Registry
 from rcv_py.state.commands import Command
-
-if TYPE_CHECKING:
-    from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.coalesce import Coalesce
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.visibility import Visibility
 
 COPY_AS_COMMAND = "Copy as command"
-WAKE_MS = 10  # Qt shows every tab for a moment while it lays them out
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,16 @@ class Sheet:
     headers: tuple[str, ...]
     rows: Iterable[tuple[Any, ...]]
 
+    def csv(self, separator: str = ",") -> str:
+        """The table as CSV with a line of headings; plain numbers, no grouping."""
+        return csv_text(self.headers, self.rows, separator)
+
 
 class Panel(QWidget):
     """A view of the session.  It sets the session and watches the session, and calls no other panel.
 
-    Subclasses are made with the `UiContext`, computed data comes through `ui.tasks`, colours from
-    `ui.theme`.  All methods below are optional.
+    Subclasses are made with the `UiContext`, computed data comes through `run_job` and `want_result`, colours
+    from `ui.theme`.  All methods below are optional.
     """
 
     wants = Signal(str)  # id of a panel that should come to the front, since it shows what was asked for
@@ -46,102 +51,39 @@ class Panel(QWidget):
         super().__init__()
         self.ui = ui
         self.session = ui.session
-        self._may_sleep = self._is_seen = False
-        self._is_in_front = True
-        self._held = 0
-        self._on_wake: dict[object, tuple[Callable[[], None], bool]] = {}
-        self._wake_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
-        self._wake_timer.timeout.connect(self._wake)
-        self.session.trace.watch(self._forget_put_off)
+        self.visibility = Visibility(self)
+        self.session.trace.watch(self.visibility.forget)
 
-    # -- sleeping -----------------------------------------------------------------------------------
+    # -- computing while somebody can see it --------------------------------------------------------
 
-    @property
-    def is_asleep(self) -> bool:
-        """Whether nobody can see the panel, so that it need not compute: behind a tab, folded, or closed.
+    def run_job(self, job: Callable[[], Result], done: Callable[[Result], None], topic: str = "") -> None:
+        """Run `job` in a thread and give its answer to `done`, unless a newer job of the topic was run.
 
-        Qt calls a panel behind another tab visible and moves it out of the window; only its dock knows.  A
-        panel without a dock never sleeps.
+        While nobody can see the panel that is put off.
         """
-        return self._may_sleep and not self._is_seen and not self._held
+        self.ui.tasks.run(self, job, done, topic, visibility=self.visibility)
 
-    @property
-    def has_put_off(self) -> bool:
-        """Whether something waits for somebody to look."""
-        return bool(self._on_wake)
+    def want_result(self, name: str) -> None:
+        """Keep a shared result up to date for as long as this capture is open and somebody sees the panel."""
+        self.ui.results.want(name, self.visibility)
 
-    @property
-    def is_waking(self) -> bool:
-        """Whether something that was put off will be done in a moment."""
-        return bool(self._on_wake) and self._wake_timer.isActive()
-
-    def allow_sleep(self) -> None:
-        """The panel is part of a window from now on, which hides it at times."""
-        self._may_sleep = True
-        self._look()
-
-    def set_in_front(self, is_in_front: bool) -> None:
-        """Its dock says whether it is in front of the other tabs, if it is shown at all."""
-        self._is_in_front = is_in_front
-        self._look()
-
-    def on_wake(self, key: object, call: Callable[[], None], *, is_lasting: bool = False) -> None:
-        """Call once, when somebody can see the panel again; a newer call of a key replaces the older.
-
-        Unless it is lasting, it is about the capture that is open, and forgotten with it.
-        """
-        self._on_wake[key] = (call, is_lasting)
+    def coalesced(self, call: Callable[[], None], every_ms: int = 0) -> Coalesce:
+        """Return what makes one call of a burst, and none while nobody can see the panel."""
+        return Coalesce(self, call, every_ms, visibility=self.visibility)
 
     def puts_off(self, call: Callable[[], None]) -> bool:
         """Whether nobody can see the panel; if so, `call` is made as soon as somebody can."""
-        if self.is_asleep:
-            self.on_wake(call, call, is_lasting=True)
-            return True
-        return False
-
-    def keep_awake(self) -> None:
-        """Compute from now on, whether or not somebody looks."""
-        self._may_sleep = False
-        self._do_put_off()
-
-    @contextmanager
-    def held_awake(self) -> Iterator[None]:
-        """Let the panel compute for as long as this lasts, though nobody sees it: for a picture, a table."""
-        self._held += 1
-        try:
-            self._do_put_off()
-            yield
-        finally:
-            self._held -= 1
+        return self.visibility.puts_off(call)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Soon do what was put off while nobody could see it."""
         super().showEvent(event)
-        self._look()
+        self.visibility.look()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Put off from now on what can wait."""
         super().hideEvent(event)
-        self._look()
-
-    def _look(self) -> None:
-        if not (self.isVisible() and self._is_in_front):
-            self._is_seen = False
-            self._wake_timer.stop()
-        elif not self._is_seen and not self._wake_timer.isActive():
-            self._wake_timer.start()
-
-    def _wake(self) -> None:
-        self._is_seen = True
-        self._do_put_off()
-
-    def _do_put_off(self) -> None:
-        put_off, self._on_wake = self._on_wake, {}
-        for call, _ in put_off.values():
-            call()
-
-    def _forget_put_off(self) -> None:
-        self._on_wake = {key: entry for key, entry in self._on_wake.items() if entry[1]}
+        self.visibility.look()
 
     # -- what a panel offers ------------------------------------------------------------------------
 

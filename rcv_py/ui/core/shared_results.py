@@ -30,8 +30,8 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.session import Session
 from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.counted_waves import Ways
-from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.tasks import Tasks
+from rcv_py.ui.core.visibility import Visibility
 from rcv_py.work.findings_process import FindingsProcess
 
 STREAM_MS = 800
@@ -92,16 +92,18 @@ class SharedResults(QObject):
         """The answer, for watching; KeyError if there is no such analysis."""
         return self._results[name].cell
 
-    def want(self, name: str, panel: Panel | None = None) -> None:
+    def want(self, name: str, visibility: Visibility | None = None) -> None:
         """Compute a result and keep it up to date for as long as this capture is open.
 
-        For a panel that nobody can see that waits until somebody can.
+        With a `visibility` that waits while nobody can see who wants it.
         """
-        self._results[name].want(panel)
+        self._results[name].want(visibility)
 
-    def is_missing(self, panel: Panel) -> bool:
-        """Whether a panel wants a result of which there is nothing yet."""
-        return any(panel in result.panels and result.cell.value is None for result in self._results.values())
+    def is_missing(self, visibility: Visibility) -> bool:
+        """Whether a result is wanted under that visibility of which there is nothing yet."""
+        return any(
+            visibility in result.wanted_by and result.cell.value is None for result in self._results.values()
+        )
 
     def close(self) -> None:
         """End the process that looks for findings."""
@@ -122,8 +124,8 @@ class _Result(QObject):
         self._of_waves = WORKING  # which waves the answer is of, by name
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
-        self._is_wanted = False  # by somebody who needs no panel
-        self.panels: WeakSet[Panel] = WeakSet()  # that want it
+        self._is_wanted = False  # whether or not anything can be seen
+        self.wanted_by: WeakSet[Visibility] = WeakSet()
         self._of: tuple[WaveBatch, ...] | None = None
         self._stream = Coalesce(self, self._compute, STREAM_MS)
         session.trace.watch(self._forget)
@@ -135,17 +137,17 @@ class _Result(QObject):
     def is_pending(self) -> bool:
         return self._stream.is_pending
 
-    def want(self, panel: Panel | None = None) -> None:
-        if panel is None:
+    def want(self, visibility: Visibility | None = None) -> None:
+        if visibility is None:
             self._is_wanted = True
         else:
-            self.panels.add(panel)
+            self.wanted_by.add(visibility)
         self._ask()
 
     def _forget(self) -> None:
         self._stream.reset()
         self._is_wanted, self._of = False, None
-        self.panels.clear()
+        self.wanted_by.clear()
         self.cell.set(None)
 
     def _ask(self) -> None:
@@ -153,11 +155,11 @@ class _Result(QObject):
             self._stream.ask()
 
     def _is_needed(self) -> bool:
-        """Whether anybody waits for the answer just now; a panel asks again when somebody sees it."""
-        if self._is_wanted or any(not panel.is_asleep for panel in self.panels):
+        """Whether anybody waits for the answer just now; what nobody sees asks again when somebody does."""
+        if self._is_wanted or any(not one.is_asleep for one in self.wanted_by):
             return True
-        for panel in self.panels:
-            panel.on_wake(("result", self._name), partial(self.want, panel))
+        for one in self.wanted_by:
+            one.on_wake(("result", self._name), partial(self.want, one))
         return False
 
     def _has_something(self) -> bool:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Qt, Signal
 
 from rcv_py.base.errors import Cancelled
 from rcv_py.ui.core.garbage import Garbage
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.visibility import Visibility
+
+Result = TypeVar("Result")
 
 
 class Tasks(QObject):
@@ -30,11 +32,17 @@ class Tasks(QObject):
         self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def run(
-        self, owner: object, job: Callable[[], Any], done: Callable[[Any], None], topic: str = ""
+        self,
+        owner: object,
+        job: Callable[[], Result],
+        done: Callable[[Result], None],
+        topic: str = "",
+        *,
+        visibility: Visibility | None = None,
     ) -> None:
         """Run `job`; give its result to `done`, here, unless `owner` has asked again since (per topic).
 
-        What a panel asks that nobody can see is put off until somebody can.
+        With a `visibility` the job is put off while nobody can see the owner.
         """
         if self._is_closed:  # a timer may ask while the window is going away
             return
@@ -42,8 +50,10 @@ class Tasks(QObject):
         stale = jobs.pop(topic, None)
         if stale is not None:
             stale.cancel()
-        if isinstance(owner, Panel) and owner.is_asleep:
-            owner.on_wake(("job", topic), lambda: self.run(owner, job, done, topic))
+        if visibility is not None and visibility.is_asleep:
+            visibility.on_wake(
+                ("job", topic), lambda: self.run(owner, job, done, topic, visibility=visibility)
+            )
             return
         self._running += 1
         Garbage.hold(1)

@@ -54,7 +54,7 @@ class DispatchesPanel(CurvePanel):
         self.plot.canvas.moments = () if trace is None else event_lines(trace)
         self.say("")
         if trace is not None and not empty:
-            self.ui.tasks.run(self, lambda: dispatch_curves(trace.occupancy, trace.dispatches), self._show)
+            self.run_job(lambda: dispatch_curves(trace.occupancy, trace.dispatches), self._show)
 
     def _show(self, found: tuple[KernelCurve, ...]) -> None:
         trace = self.session.trace.value

@@ -13,7 +13,6 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -65,7 +64,7 @@ class EventsPanel(Panel):
         self.view.setAccessibleName("Events, dispatches and markers")
         self.view.widths.elastic = Elastic("detail", "detail", 120, 1600)
         self._lay_out()
-        self._soon = Coalesce(self, self._compute)
+        self._soon = self.coalesced(self._compute)
         self._connect()
         self._open()
 
@@ -111,7 +110,7 @@ class EventsPanel(Panel):
             self.view.show_columns(())
             self.note.setText("")
             self._rows.say(READING)
-            self.ui.results.want("markers", self)
+            self.want_result("markers")
         self._soon.ask()
 
     def _compute(self) -> None:
@@ -119,7 +118,7 @@ class EventsPanel(Panel):
         if trace is None or not has_entries(trace) or (trace.shader_data and spans is None):
             return  # what is there is shown when it is complete, not twice
         self._soon.started()
-        self.ui.tasks.run(self, lambda: event_table(trace, spans), only_for(self.session, self._take))
+        self.run_job(lambda: event_table(trace, spans), only_for(self.session, self._take))
 
     def _take(self, table: EventTable) -> None:
         self._soon.finished()

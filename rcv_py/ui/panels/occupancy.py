@@ -59,7 +59,7 @@ class OccupancyPanel(CurvePanel):
         self.plot.set_curves((), "resident waves")
         self.say("")
         if trace is not None and not empty:
-            self.ui.tasks.run(self, lambda: occupancy_curves(trace, by), self._show)
+            self.run_job(lambda: occupancy_curves(trace, by), self._show)
 
     def _show(self, found: tuple[OccupancyCurve, ...]) -> None:
         self.found = found

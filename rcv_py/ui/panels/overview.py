@@ -16,7 +16,6 @@ from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, panel
 from rcv_py.ui.core.plain_text import draw_text
@@ -77,7 +76,7 @@ class OverviewPanel(BrushStrip, Panel):
             "The whole capture: how many traced waves execute, wait, stall or idle; behind it all waves of "
             "the device. Drag the window or its edges; drag elsewhere for a new one; click to go there."
         )
-        self._rebuild = Coalesce(self, self._start, REBUILD_MS)
+        self._rebuild = self.coalesced(self._start, REBUILD_MS)
         session = self.session
         session.trace.watch(self._trace_changed)
         session.loaded.watch(self._rebuild.ask)
@@ -112,7 +111,7 @@ class OverviewPanel(BrushStrip, Panel):
         if trace is None or store is None or width < 2:
             return
         outer = self.brush.outer
-        self.ui.tasks.run(self, lambda: strip(trace, store, outer, width), self._show)
+        self.run_job(lambda: strip(trace, store, outer, width), self._show)
 
     def _show(self, made: Strip) -> None:
         self.strip = made

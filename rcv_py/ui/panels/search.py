@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.state.commands import Command
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -54,7 +53,7 @@ class SearchPanel(Panel):
         around.setSpacing(0)
         around.addWidget(top)
         around.addWidget(self.empty, 1)
-        self._soon = Coalesce(self, self._search, EVERY_MS)
+        self._soon = self.coalesced(self._search, EVERY_MS)
         ui.session.trace.watch(self._soon.ask)
         ui.session.query.watch(self._soon.ask)
         ui.results.cell("markers").watch(self._soon.ask)
@@ -102,8 +101,7 @@ class SearchPanel(Panel):
             self._take(Hits())
             return
         spans = self.ui.results.cell("markers").value
-        self.ui.tasks.run(
-            self,
+        self.run_job(
             lambda: text_hits(
                 trace, query.text, spans, is_case_sensitive=query.is_case_sensitive, is_regex=query.is_regex
             ),

@@ -17,7 +17,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.state.wave_store import WaveStore
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, rich
@@ -85,7 +84,7 @@ class UtilizationPanel(Panel):
         self._is_stale = False
         self._hovered: Place | None = None
         self._build()
-        self._rebuild = Coalesce(self, self._start, REBUILD_MS)
+        self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)
         self.session.selection.watch(self._selection_changed)
@@ -145,7 +144,7 @@ class UtilizationPanel(Panel):
             return
         self._unit = self._unit_of(row)
         chosen, place = waves_of_unit(trace, row), place_name(trace, *self._unit)
-        self.ui.tasks.run(self, lambda: units_of(trace, store, chosen, place), self._show)
+        self.run_job(lambda: units_of(trace, store, chosen, place), self._show)
 
     def _selected_row(self) -> int | None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave

@@ -12,7 +12,6 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.plot.curve_panel import CurvePanel
@@ -98,7 +97,7 @@ class WaveStatesPanel(CurvePanel):
         self.add_choice("waves", "Which waves count", WAVES, self._now)
         self.add_choice("stack", "How curves share the plot", STACKS, self._restack)
         self._restack()
-        self._rebuild = Coalesce(self, self._start, REBUILD_MS)
+        self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)
         self.session.selection.watch(self._selection_changed)
@@ -159,7 +158,7 @@ class WaveStatesPanel(CurvePanel):
             self._show(made)
 
         self._rebuild.started()
-        self.ui.tasks.run(self, lambda: counted(trace, batches, se, is_all), show)
+        self.run_job(lambda: counted(trace, batches, se, is_all), show)
 
     def _show(self, made: Counted) -> None:
         trace, store = self.session.trace.value, self.session.store

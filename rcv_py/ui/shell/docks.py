@@ -76,8 +76,8 @@ class Dock(QDockWidget):
 
     def __init__(self, info: PanelInfo, panel: Panel) -> None:
         super().__init__(info.title)
-        panel.allow_sleep()
-        self.visibilityChanged.connect(panel.set_in_front)
+        panel.visibility.allow_sleep()
+        self.visibilityChanged.connect(panel.visibility.set_in_front)
         self.info = info
         self.panel = panel
         self.is_strip = info.id in STRIPS
@@ -124,7 +124,7 @@ class Dock(QDockWidget):
         self._seen(at.right() >= 0 and at.bottom() >= 0)
 
     def _seen(self, is_seen: bool) -> None:
-        self.panel.set_in_front(is_seen or self.isFloating())
+        self.panel.visibility.set_in_front(is_seen or self.isFloating())
 
     def has_focus(self) -> bool:
         """Whether keys go to something in it."""

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from rcv_py.base.errors import RcvError
 from rcv_py.ui.core.export import SCALES
 from rcv_py.ui.core.plain_text import PlainLabel
-from rcv_py.ui.shell.export_commands import WINDOW, Exporter
+from rcv_py.ui.shell.exporter import WINDOW, Exporter
 
 SETTLE_MS = 400  # until a panel that was hidden has its table
 FORMS = {".png": "PNG picture", ".svg": "SVG picture", ".csv": "CSV table"}

@@ -2,20 +2,78 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
+from rcv_py.ui.shell.baseline import BaselineOpener
 from rcv_py.ui.shell.go_commands import NO_TRACE
-
-if TYPE_CHECKING:
-    from rcv_py.ui.shell.main_window import MainWindow
 
 NO_BASELINE = "The open capture is compared with nothing."
 NO_TWIN = "No twin of the baseline is open."
 
 
-def file_commands(window: MainWindow, session: Session) -> tuple[Command, ...]:
+class FileActions(Protocol):
+    """What the window does with captures."""
+
+    @property
+    def baseline(self) -> BaselineOpener:
+        """The capture that the open one is compared with."""
+
+    def browse(self) -> None:
+        """Ask for a folder and open it."""
+
+    def browse_baseline(self) -> None:
+        """Ask for the folder of another capture and compare the open one with it."""
+
+    def browse_twin(self) -> None:
+        """Ask for another capture of the baseline's build; what it differs by is noise."""
+
+    def close_capture(self) -> None:
+        """Close the capture and show the first page."""
+
+    def copy_place(self) -> None:
+        """Put the selection on the clipboard as text."""
+
+    def quit(self) -> None:
+        """Close the window."""
+
+    def reload(self) -> None:
+        """Read the capture again and stay where we are."""
+
+    def show_welcome(self) -> None:
+        """Show recent captures and samples."""
+
+
+class WindowActions(Protocol):
+    """What the window does besides."""
+
+    def copy_facts(self) -> None:
+        """Put versions and facts of the capture on the clipboard."""
+
+    def find_here(self) -> None:
+        """Put the cursor in the search field nearest to the focus."""
+
+    def go_to_place(self) -> None:
+        """Ask for a place; a copied one is already typed."""
+
+    def open_palette(self) -> None:
+        """Find anything."""
+
+    def show_about(self) -> None:
+        """Show version and licences."""
+
+    def show_keys(self) -> None:
+        """Show all keys."""
+
+    def show_settings(self) -> None:
+        """Open the settings."""
+
+    def toggle_full_screen(self) -> None:
+        """Use the whole screen, or not."""
+
+
+def file_commands(window: FileActions, session: Session) -> tuple[Command, ...]:
     """Return the menu File; the recent captures are added by the window."""
 
     def needs_trace() -> str:
@@ -112,7 +170,7 @@ def file_commands(window: MainWindow, session: Session) -> tuple[Command, ...]:
     )
 
 
-def window_commands(window: MainWindow, session: Session) -> tuple[Command, ...]:
+def window_commands(window: WindowActions, session: Session) -> tuple[Command, ...]:
     """Return the commands that belong to other menus and need the window."""
 
     def needs_trace() -> str:
@@ -132,7 +190,7 @@ def window_commands(window: MainWindow, session: Session) -> tuple[Command, ...]
             "go.find",
             "Find here",
             "Go",
-            window.find,
+            window.find_here,
             ("Ctrl+F",),
             "Search in the panel that has the focus, else in the code.",
             needs_trace,

@@ -26,7 +26,8 @@ from rcv_py.ui.shell.dialogs.chooser import Chooser
 from rcv_py.ui.shell.dialogs.error_box import ErrorDesk
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.docks import Workspace
-from rcv_py.ui.shell.export_commands import Exporter, export_commands
+from rcv_py.ui.shell.export_commands import export_commands
+from rcv_py.ui.shell.exporter import Exporter
 from rcv_py.ui.shell.file_commands import file_commands, window_commands
 from rcv_py.ui.shell.file_writer import FileWriter, writer_commands
 from rcv_py.ui.shell.go_commands import go_commands
@@ -199,7 +200,7 @@ class MainWindow(QMainWindow):
         copied = QApplication.clipboard().text().strip()
         self.palette_.open(copied if copied.startswith("se") and len(copied) < 80 else "")
 
-    def find(self) -> None:
+    def find_here(self) -> None:
         """Put the cursor in the search field nearest to the focus."""
         focus: QWidget | None = QApplication.focusWidget()
         while focus is not None:
@@ -213,7 +214,7 @@ class MainWindow(QMainWindow):
                 return
 
     def open_palette(self) -> None:
-        """Find anything."""
+        """Open the palette that finds commands, panels and places."""
         self.palette_.open()
 
     def show_keys(self) -> None:
@@ -249,7 +250,7 @@ class MainWindow(QMainWindow):
     def idle(self) -> bool:
         """Whether nothing is being read, searched or computed."""
         is_computed = self.ui.tasks.idle and self.ui.results.idle
-        is_waking = any(dock.panel.is_waking for dock in self.workspace.docks.values())
+        is_waking = any(dock.panel.visibility.is_waking for dock in self.workspace.docks.values())
         return self.loader.idle and is_computed and not is_waking and not self.opener.is_searching
 
     # -- following -----------------------------------------------------------------------------------

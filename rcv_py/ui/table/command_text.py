@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 from PySide6.QtCore import Qt
 
@@ -13,7 +14,6 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.table.table_model import TableModel
 
 Words = tuple[str, ...]
 # Commands whose panels follow the choice of waves, which is by default that of the command.
@@ -102,8 +102,16 @@ def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | Non
     return each("only", (name if of is None else of[name] for name in kept))
 
 
-def sorting(table: TableModel, keys: Mapping[str, str]) -> Words:
-    """The order of a table; `keys` gives the names that columns have on the command line."""
+class Sorted(Protocol):
+    """A model of rows that may be sorted by a column, by its id."""
+
+    @property
+    def sorting(self) -> tuple[str, Qt.SortOrder] | None:
+        """Column and direction, None as they were made."""
+
+
+def sorting(table: Sorted, keys: Mapping[str, str]) -> Words:
+    """The order of a table or a tree; `keys` gives the names that columns have on the command line."""
     if table.sorting is None or table.sorting[0] not in keys:
         return ()
     name, order = table.sorting

@@ -30,7 +30,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
-from rcv_py.base.text import csv_cell, visible
+from rcv_py.base.csv_text import csv_cell
+from rcv_py.base.text import visible
 from rcv_py.ui.core.plain_text import copy_text, draw_text, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
@@ -105,7 +106,7 @@ class RowsView(QTableView):
 
     @property
     def header(self) -> TableHeader:
-        """The header."""
+        """The header above the rows."""
         header = self.horizontalHeader()
         assert isinstance(header, TableHeader)
         return header

@@ -50,7 +50,7 @@ class Brush:
         return Grip.BODY if begin < x < end else Grip.NEW
 
     def press(self, x: float, view: TimeWindow) -> None:
-        """Take hold."""
+        """Begin a drag at a place of the strip."""
         self.grip, self._from, self._held = self.grip_at(x, view), x, view
 
     def drag(self, x: float) -> TimeWindow:

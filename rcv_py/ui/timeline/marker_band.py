@@ -57,7 +57,7 @@ def lanes_of(spans: MarkerSpans, row: np.ndarray) -> Lanes:
 
 
 def no_lanes() -> Lanes:
-    """Nothing."""
+    """A band without any lane."""
     whole, wide = np.zeros(0, np.int32), np.zeros(0, np.int64)
     return Lanes(whole, whole, wide, wide, np.zeros(0, bool), np.zeros(0, np.uint8), wide)
 

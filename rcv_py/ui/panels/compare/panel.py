@@ -23,7 +23,6 @@ from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.text import plural
 from rcv_py.state.baseline import Baseline
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -99,7 +98,7 @@ class ComparePanel(Panel):
         self.flame = FlameView(ui.theme)
         self.flame.setAccessibleName("Differential flamegraph")
         self.told = ElidedLabel()
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
         self._lay_out()
         self._connect()
         self._open()
@@ -170,8 +169,8 @@ class ComparePanel(Panel):
             self._stream.ask()
 
     def _compute(self) -> None:
-        if self.is_asleep:
-            self.on_wake(self._stream, self._stream.ask)
+        if self.visibility.is_asleep:
+            self.visibility.on_wake(self._stream, self._stream.ask)
             return
         trace, store, baseline = self.session.trace.value, self.session.store, self.session.baseline.value
         if trace is None or store is None or baseline is None:
@@ -186,7 +185,7 @@ class ComparePanel(Panel):
             return found, show(found)
 
         by = self.by
-        self.ui.tasks.run(self, job, only_for(self.session, lambda answer: self._take(by, *answer)))
+        self.run_job(job, only_for(self.session, lambda answer: self._take(by, *answer)))
 
     def _job(self, by: str) -> Callable[[Comparison], Shown]:
         """Return what makes the rows or the scene of a mode."""
@@ -207,8 +206,7 @@ class ComparePanel(Panel):
         if found is None:
             return
         show = self._job(by)
-        self.ui.tasks.run(
-            self,
+        self.run_job(
             lambda: show(found),
             only_for(self.session, lambda shown: self._take(by, found, shown)),
             "mode",

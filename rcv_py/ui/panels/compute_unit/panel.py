@@ -15,7 +15,6 @@ from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, panel
 from rcv_py.ui.core.plain_text import PlainLabel, joined
@@ -74,7 +73,7 @@ class ComputeUnitPanel(Panel):
         self.markers = UnitMarkers(self.session, self.source.band)
         self.timeline.plot.menu = self._menu
         self._build()
-        self._rebuild = Coalesce(self, self._start, REBUILD_MS)
+        self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)
         self.session.selection.watch(self._selection_changed)
@@ -124,7 +123,7 @@ class ComputeUnitPanel(Panel):
         if trace is not None and not empty:
             self._rebuild.ask()
             if trace.shader_data:
-                self.ui.results.want("markers", self)
+                self.want_result("markers")
 
     def _which_changed(self) -> None:
         self._unit = None
@@ -141,7 +140,7 @@ class ComputeUnitPanel(Panel):
         hidden = self.filter.hidden
         names = {id.removeprefix(KERNEL) for id in hidden if id.startswith(KERNEL)}
         chosen, has_sibling = waves_of_kernels(trace, chosen, names), SIBLING not in hidden
-        self.ui.tasks.run(self, lambda: wave_rows(trace, store, chosen, known, has_sibling), self._show)
+        self.run_job(lambda: wave_rows(trace, store, chosen, known, has_sibling), self._show)
 
     def _unit_of(self, row: int | None) -> tuple[int, ...]:
         trace = self.session.trace.value

@@ -20,7 +20,6 @@ from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command
 from rcv_py.state.formula_files import FormulaFiles
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
@@ -68,8 +67,8 @@ class CountersPanel(CurvePanel):
         self._is_filling = False
         self._drawn: set[str] = set()
         self._colors: dict[str, int] = {}  # numbers of the palette
-        self._wanted = Coalesce(self, self._compute)
-        self._redraw = Coalesce(self, self._draw)
+        self._wanted = self.coalesced(self._compute)
+        self._redraw = self.coalesced(self._draw)
         everyone = (("All engines", EVERY, "Sum over all shader engines."),)
         self.engines = self.add_choice("engine", "Which shader engines", everyone, self._wanted.now)
         everyone = (("All units", EVERY, "Sum over all compute units."),)
@@ -123,7 +122,7 @@ class CountersPanel(CurvePanel):
         known = before.counters if before is not None and before.trace is trace else None
         engines, units = self._places("engine"), self._places("unit")
         self._wanted.started()
-        self.ui.tasks.run(self, lambda: _computed(trace, known, texts, engines, units), self._take)
+        self.run_job(lambda: _computed(trace, known, texts, engines, units), self._take)
 
     def _places(self, choice: str) -> list[int] | None:
         value = self.chosen(choice)

@@ -12,11 +12,10 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QToolButton, QV
 from rcv_py.analysis.cost.distribution import MEASURE_TEXT, MEASURES, LineHits, line_hits
 from rcv_py.analysis.cost.distribution_view import GROUPS, LISTED, DistributionView, Wanted, distribution_view
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.findings.choose import only
+from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.base.text import count, plural
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.counted_waves import waves_note
@@ -69,8 +68,8 @@ class DistributionPanel(Panel):
         self.scale = _choice("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
         self.group = _choice("What splits the bars", GROUP_NAMES)
         self.faster, self.slower = QToolButton(), QToolButton()
-        self._wanted = Coalesce(self, self._compute)
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
         self._lay_out()
         self._connect()
         self._open()
@@ -207,7 +206,7 @@ class DistributionPanel(Panel):
             found = known or _Known(line, batches, line_hits(own, line), name)
             return found, distribution_view(found.hits, wanted, step)
 
-        self.ui.tasks.run(self, job, only_for(self.session, self._take))
+        self.run_job(job, only_for(self.session, self._take))
 
     def _take(self, answer: tuple[_Known, DistributionView]) -> None:
         self._stream.finished()

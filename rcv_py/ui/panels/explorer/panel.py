@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QMenu, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.place_trees import Place, label_tree, source_tree
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.model.modes import LatencyMode
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged, cost_job, only_for, unit_of
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
-from rcv_py.ui.panels.explorer.cost_tree import BAR, COST, NAME, SHARE, BarDelegate, TreeModel
+from rcv_py.ui.panels.explorer.tree import PlaceRows
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.table.tree_table import TreeTable
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NO_CODE = "This capture has no instructions, so there is nothing to rank."
 NO_SOURCES = (
@@ -28,8 +26,6 @@ NO_SOURCES = (
     "Build the kernel with debug information (-g) to see files."
 )
 STREAM_MS = 500
-WITH_COST_PX = 260  # narrower than that, cycles would leave no room for names
-WITH_BAR_PX = 220  # narrower than this, names need the room of the bars
 
 
 @panel(id="explorer", title="Explorer", area="left", order=10, tip="Files and lines by cost.")
@@ -38,53 +34,32 @@ class ExplorerPanel(Panel):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.model = TreeModel(self)
-        self.tree = QTreeView()
+        # Without room for names, cycles give way first: the bars show them too.
+        self.tree = TreeTable(
+            PlaceRows(ui.theme).tree(),
+            lambda: ui.settings["isa.bar_scale"],
+            yields={"cost": 94, "bar": 114},
+        )
         self.note = PlainLabel(NO_SOURCES, visible=False, wordWrap=True)
-        self._wanted = Coalesce(self, self._compute)
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
-        self._is_quiet = False
-        self._delegate = BarDelegate(self.model, ui.theme, lambda: ui.settings["isa.bar_scale"])
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
         self._set_up_tree()
         self.note.setObjectName("muted")
         self.note.setContentsMargins(8, 6, 8, 6)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.note)
-        column.addWidget(self.tree, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        self.empty = page(self, self.note, (self.tree, 1))
         self._watch()
         self._open()
 
     def _set_up_tree(self) -> None:
-        tree, header = self.tree, self.tree.header()
-        tree.setModel(self.model)
-        tree.setItemDelegateForColumn(BAR, self._delegate)
-        tree.setUniformRowHeights(True)
-        tree.setFrameShape(QTreeView.Shape.NoFrame)
+        tree = self.tree
         tree.setIndentation(14)
-        tree.setExpandsOnDoubleClick(False)
-        tree.setAllColumnsShowFocus(True)
         tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         tree.setAccessibleName("Files and lines by cost")
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         tree.customContextMenuRequested.connect(self._open_menu)
-        header.setStretchLastSection(False)
-        header.setMinimumSectionSize(36)
-        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((BAR, 60), (COST, 60), (SHARE, 46)):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-            header.resizeSection(column, width)
-        tree.clicked.connect(self._go)
-        tree.activated.connect(self._go)
-        tree.doubleClicked.connect(lambda index: tree.setExpanded(index, not tree.isExpanded(index)))
-        tree.selectionModel().currentChanged.connect(self._reached)
+        tree.chosen.connect(self._go)
+        tree.clicked.connect(self._toggle_folder)
+        tree.activated.connect(self._toggle_folder)
 
     def _watch(self) -> None:
         session = self.session
@@ -96,12 +71,6 @@ class ExplorerPanel(Panel):
         self.ui.settings.cell("isa.show_idle").watch(self._wanted.ask)
         self.ui.settings.cell("isa.bar_scale").watch(self._repaint)
         self.ui.theme.changed.connect(self._repaint)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave room for names: without it cycles give way, which the bar shows too, then the bars."""
-        super().resizeEvent(event)
-        self.tree.setColumnHidden(COST, self.width() < WITH_COST_PX)
-        self.tree.setColumnHidden(BAR, self.width() < WITH_BAR_PX)
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -131,51 +100,31 @@ class ExplorerPanel(Panel):
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
         has_sources = self._has_sources
 
-        def tree() -> tuple[Place, int]:
+        def tree() -> Place:
             cost = charged(job(), idle)
-            root = source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
-            return root, int(cost.sum())
+            return source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
 
-        self.ui.tasks.run(self, tree, only_for(self.session, self._take))
+        self.run_job(tree, only_for(self.session, self._take))
 
-    def _take(self, answer: tuple[Place, int]) -> None:
+    def _take(self, root: Place) -> None:
         self._stream.finished()
-        open_places = self._open_places()
-        self.model.show(*answer, unit_of(self.session.trace.value))
-        for place in self.model.root.walk():
-            if place is not self.model.root and (place.tip in open_places or self._starts_open(place)):
-                self.tree.expand(self.model.index_of(place))
+        unit = unit_of(self.session.trace.value)
+        rows = PlaceRows(self.ui.theme, root.cost, unit, self._has_sources)
+        self.tree.show_tree(rows.tree(root))
         self._follow()
-
-    def _starts_open(self, place: Place) -> bool:
-        return place.file < 0 and bool(place.children) and (self._has_sources or place.row == 0)
-
-    def _open_places(self) -> set[str]:
-        return {
-            place.tip for place in self.model.root.walk() if self.tree.isExpanded(self.model.index_of(place))
-        }
 
     # -- selecting ----------------------------------------------------------------------------------
 
-    def _go(self, index: QModelIndex) -> None:
-        if not index.isValid():
-            return
-        place = self.model.place(index)
+    def _go(self, place: Place) -> None:
         if place.file >= 0:
             line = place.line if place.line >= 0 else self._hottest_line(place)
             self.session.select_source(place.file, line)
         elif place.line >= 0:
             self.session.select_line(place.line)
-        else:
-            self.tree.setExpanded(index, not self.tree.isExpanded(index))
 
-    def _reached(self, index: QModelIndex, previous: QModelIndex) -> None:
-        # Only the keyboard comes here with the focus and without a button; a click is told by `clicked`.
-        by_key = self.tree.hasFocus() and not QGuiApplication.mouseButtons()
-        if by_key and not self._is_quiet and index.isValid():
-            place = self.model.place(index)
-            if place.line >= 0 or place.file >= 0:
-                self._go(index)
+    def _toggle_folder(self, index: QModelIndex) -> None:
+        if index.isValid() and _is_folder(self.tree.rows.node(index)):
+            self.tree.toggle(index)
 
     def _hottest_line(self, place: Place) -> int:
         if place.children:
@@ -189,31 +138,18 @@ class ExplorerPanel(Panel):
         return int(costs.line[own][np.argmax(costs.cost[own])]) if own.stop > own.start else 1
 
     def _follow(self) -> None:
-        found = self._selected_place()
-        index = QModelIndex() if found is None else self._shown(self.model.index_of(found))
-        if index == self.tree.currentIndex().siblingAtColumn(0):
-            return
-        self._is_quiet = True
-        self.tree.setCurrentIndex(index)
-        self._is_quiet = False
+        self.tree.mark(self._selected_place())
 
     def _selected_place(self) -> Place | None:
         selection = self.session.selection.value
         if self._has_sources and selection.source is not None:
             file, line = selection.source
-            wanted = [place for place in self.model.root.walk() if place.file == file]
+            wanted = [place for place in self.tree.rows.root.walk() if place.file == file]
             return next((place for place in wanted if place.line == line), wanted[0] if wanted else None)
-        lines = [place for place in self.model.root.walk() if place.line == selection.line and place.file < 0]
+        lines = [
+            place for place in self.tree.rows.root.walk() if place.line == selection.line and place.file < 0
+        ]
         return lines[-1] if selection.line is not None and lines else None
-
-    def _shown(self, index: QModelIndex) -> QModelIndex:
-        """Return the index, or its nearest ancestor that no closed branch hides."""
-        above = index.parent()
-        shown = index
-        while above.isValid():
-            shown = shown if self.tree.isExpanded(above) else above
-            above = above.parent()
-        return shown
 
     # -- menu, state --------------------------------------------------------------------------------
 
@@ -221,10 +157,12 @@ class ExplorerPanel(Panel):
         index = self.tree.indexAt(position)
         if not index.isValid():
             return
-        place = self.model.place(index)
+        place = self.tree.rows.node(index)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Go there", lambda: self._go(index))
+        menu.addAction(
+            "Go there", lambda: self._toggle_folder(index) if _is_folder(place) else self._go(place)
+        )
         menu.addAction("Copy path", lambda: copy_text(place.tip or place.name))
         menu.addSeparator()
         menu.addAction("Expand all", self.tree.expandAll)
@@ -239,30 +177,27 @@ class ExplorerPanel(Panel):
 
     def sheet(self) -> Sheet | None:
         """All nodes, depth first."""
-        if not self.model.root.children:
+        root = self.tree.rows.root
+        if not root.children:
             return None
-
-        def rows() -> Iterator[tuple[Any, ...]]:
-            for place in self.model.root.walk():
-                if place is not self.model.root:
-                    yield place.name, place.tip, place.cost, place.cost / max(1, self.model.total)
-
-        return Sheet("Explorer", ("name", "path", self.model.unit, "share"), rows())
+        rows = (
+            (place.name, place.tip, place.cost, place.cost / max(1, root.cost))
+            for place in root.walk()
+            if place is not root
+        )
+        return Sheet("Explorer", ("name", "path", unit_of(self.session.trace.value), "share"), rows)
 
     def save_state(self) -> dict[str, Any]:
         """Widths of the columns."""
-        return {"widths": [self.tree.columnWidth(column) for column in (BAR, COST, SHARE)]}
+        return self.tree.save_state()
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
-        widths = state.get("widths")
-        if (
-            isinstance(widths, list)
-            and len(widths) == 3
-            and all(isinstance(w, int) and 0 < w < 2000 for w in widths)
-        ):
-            for column, width in zip((BAR, COST, SHARE), widths, strict=True):
-                self.tree.setColumnWidth(column, width)
+        self.tree.load_state(state)
 
     def _repaint(self) -> None:
         self.tree.viewport().update()
+
+
+def _is_folder(place: Place) -> bool:
+    return place.file < 0 and place.line < 0

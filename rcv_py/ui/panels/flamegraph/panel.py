@@ -15,7 +15,6 @@ from rcv_py.analysis.flame.flame_paths import What, key, parts
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import percent, plural
 from rcv_py.state.selection import Hover, SearchQuery
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -73,8 +72,8 @@ class FlamegraphPanel(Panel):
         self._is_own_choice = False
         self._hovered: Hover | None = None
         self._matches = np.empty(0, dtype=np.int64)
-        self._wanted = Coalesce(self, self._compute)
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
         self._lay_out()
         self._connect()
         self._open()
@@ -143,9 +142,9 @@ class FlamegraphPanel(Panel):
         self.choices.offer(trace is not None and not trace.has_thread_trace)
         content, metric = self.wanted.content, self.wanted.metric
         if content in OF_MARKERS:
-            self.ui.results.want("markers", self)
+            self.want_result("markers")
         if metric is Metric.NONHIDDEN:
-            self.ui.results.want("hidden", self)
+            self.want_result("hidden")
         if content is Content.SANDWICH:
             self._element = place_of(self.session)
         self._compute()
@@ -167,7 +166,7 @@ class FlamegraphPanel(Panel):
         if job is None or trace is None or not len(trace.code):
             return
         self._stream.started()
-        self.ui.tasks.run(self, job, only_for(self.session, lambda scene: self._take(wanted, scene)))
+        self.run_job(job, only_for(self.session, lambda scene: self._take(wanted, scene)))
 
     def _take(self, wanted: Wanted, scene: FlameScene | None) -> None:
         self._stream.finished()

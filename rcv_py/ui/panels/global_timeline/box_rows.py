@@ -46,7 +46,7 @@ class Boxes:
 
 
 def no_boxes() -> Boxes:
-    """Nothing."""
+    """Rows without any box."""
     whole, wide = np.zeros(0, np.int32), np.zeros(0, np.int64)
     return Boxes(whole, wide, wide, whole, np.zeros(0, bool))
 

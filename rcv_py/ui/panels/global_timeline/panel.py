@@ -15,7 +15,6 @@ from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, panel
 from rcv_py.ui.core.plain_text import lines_tip, rich, show_tip
@@ -65,7 +64,7 @@ class GlobalTimelinePanel(Panel):
         self.source.name_of = self._name_of
         self.timeline.plot.menu = self._menu
         self.filter = FilterButton("the timeline of all waves")
-        self._rebuild = Coalesce(self, self._start, REBUILD_MS)
+        self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self._build()
         self.filter.changed.connect(self._rebuild.now)
         ui.results.cell("markers").watch(self._rebuild.ask)
@@ -98,7 +97,7 @@ class GlobalTimelinePanel(Panel):
         offer_device(self.filter, trace)
         if trace is not None and not empty:
             if trace.shader_data:
-                self.ui.results.want("markers", self)
+                self.want_result("markers")
             self._start()
 
     def _start(self) -> None:
@@ -106,7 +105,7 @@ class GlobalTimelinePanel(Panel):
         if trace is None or not len(trace.occupancy):
             return
         hidden = self.filter.hidden
-        self.ui.tasks.run(self, lambda: device_rows(trace, spans, hidden), self._show)
+        self.run_job(lambda: device_rows(trace, spans, hidden), self._show)
 
     def save_state(self) -> dict[str, Any]:
         """What is shown, apart from kernels and engines: those are of one capture."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from rcv_py.analysis.health import input_yaml
 from rcv_py.analysis.health.capture_health import CHECKED, HealthNote, command_line, headline, verdict
+from rcv_py.analysis.health.input_yaml import input_yaml
 from rcv_py.model.ids import WaveId
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
@@ -94,7 +94,7 @@ class HealthPanel(Panel):
         self._show_cards(())
         self.empty.say(reason(None, "health", FINE) if trace is None else LOOKING)
         if trace is not None:
-            self.ui.results.want("health", self)
+            self.want_result("health")
 
     def _take(self) -> None:
         notes = self.ui.results.cell("health").value

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 from rcv_py.analysis.cost.hotspot import Bins, counted_rows, hotspot, static_bins
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for, unit_of
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -40,8 +39,8 @@ class HotspotPanel(Panel):
         self.note = PlainLabel()
         self.note.setObjectName("muted")
         self._key: tuple[Any, ...] = ()
-        self._wanted = Coalesce(self, self._compute)
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
         self._lay_out()
         self.plot.chosen.connect(self._choose)
         self.scope.activated.connect(self._compute)
@@ -100,7 +99,7 @@ class HotspotPanel(Panel):
         self._key = (se,)
         self._say(store.count, len(trace.waves), len(store.missing))
         if not batches:
-            self.ui.tasks.run(self, lambda: static_bins(trace.code, bins), only_for(self.session, self._take))
+            self.run_job(lambda: static_bins(trace.code, bins), only_for(self.session, self._take))
             return
 
         self._stream.started()
@@ -108,7 +107,7 @@ class HotspotPanel(Panel):
         def job() -> Bins:
             return hotspot(batches, count, counted_rows(trace.waves, se, window), bins, window=window)
 
-        self.ui.tasks.run(self, job, only_for(self.session, self._take))
+        self.run_job(job, only_for(self.session, self._take))
 
     def _say(self, loaded: int, waves: int, missing: int) -> None:
         note = ""

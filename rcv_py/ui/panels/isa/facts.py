@@ -98,7 +98,7 @@ class IsaFacts(QObject):
 
     def _want(self, name: str) -> None:
         if name in JOBS:
-            self._ui.results.want(name, self._panel)
+            self._panel.want_result(name)
 
     def _value(self, name: str) -> Any:
         if name not in JOBS:

@@ -15,7 +15,6 @@ from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover, Selection
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job, only_for
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -57,8 +56,8 @@ class IsaPanel(Panel):
         self.mode, self.gutter = self.bar.mode, self.bar.gutter
         self.search = IsaSearch(ui, self.find, self.view, self.strip)
         self.note = PlainLabel(visible=False)
-        self._costs_wanted = Coalesce(self, self._compute)
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._costs_wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
         self.facts = IsaFacts(ui, self, self._costs_wanted.ask)
         self._lay_out()
         self._connect()
@@ -161,7 +160,7 @@ class IsaPanel(Panel):
             costs: CostColumns = job()
             return isa_rows(trace, Ingredients(trace.code, costs, idle, **known), structure(), mode)
 
-        self.ui.tasks.run(self, rows, only_for(self.session, self._take_rows), "costs")
+        self.run_job(rows, only_for(self.session, self._take_rows), "costs")
 
     def _key(self) -> tuple[Any, ...]:
         """What the costs depend on besides the trace, the clock range and how many waves are loaded."""
@@ -290,8 +289,7 @@ class IsaPanel(Panel):
         self._arrow_key = (trace, wave, mode, structure)
         self.view.shows_branches = mode in ("branches", "both")
         self.view.refresh()
-        self.ui.tasks.run(
-            self,
+        self.run_job(
             lambda: gutter_arrows(mode, wave, structure, trace.gfxip),
             only_for(self.session, self._take_arrows),
             "arrows",

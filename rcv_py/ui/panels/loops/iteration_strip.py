@@ -7,8 +7,9 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rcv_py.analysis.iterations.loop_iterations import LoopIterations
 from rcv_py.base.text import count, plural
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.ui.core.plain_text import draw_text, show_tip
 from rcv_py.ui.core.theme import Theme
 
@@ -21,6 +22,16 @@ GRID = 3  # lines
 def color_of(theme: Theme, kind: int) -> QColor:
     """The colour of a kind; idle time (NONE) is paler than the greys of waits."""
     return theme.role("line") if kind == TokenKind.NONE else theme.kind(kind)
+
+
+def stack_of(found: LoopIterations, rows: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Return cycles by kind of iterations, idle as NONE, int64 [n, kinds], and kinds, the largest first."""
+    one = found.iterations.at(rows)
+    cycles = one.kinds.copy().reshape(-1, KIND_COUNT)
+    cycles[:, TokenKind.NONE] += one.idle
+    whole = cycles.sum(axis=0)
+    order = [int(kind) for kind in np.argsort(-whole, kind="stable") if whole[kind]]
+    return cycles, tuple(order)
 
 
 class IterationStrip(QWidget):

@@ -17,7 +17,6 @@ from rcv_py.base.text import percent
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover, SearchQuery
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged, cost_job, only_for
 from rcv_py.ui.core.icons import icon
@@ -63,8 +62,8 @@ class SourcePanel(Panel):
         self.find = FindBar(ui.theme, "Find in this file", has_filter=False)
         self.chain = RichLabel(visible=False)
         self.note = PlainLabel(visible=False, wordWrap=True)
-        self._wanted = Coalesce(self, self._compute)
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
         self._found = np.empty(0, dtype=np.int64)
         self._lay_out()
         self._connect()
@@ -154,7 +153,7 @@ class SourcePanel(Panel):
         def costs() -> SourceCosts:
             return source_costs(trace.code, charged(job(), idle), how, len(trace.sources))
 
-        self.ui.tasks.run(self, costs, only_for(self.session, self._take_costs), "costs")
+        self.run_job(costs, only_for(self.session, self._take_costs), "costs")
 
     def _more_waves(self) -> None:
         if self.session.clock_range.value is not None:
@@ -213,7 +212,7 @@ class SourcePanel(Panel):
             lines = expanded_lines(trace, file)
             return file, (lines, spans(trace.sources[file].path, lines or ()))
 
-        self.ui.tasks.run(self, job, only_for(self.session, self._take_text), "text")
+        self.run_job(job, only_for(self.session, self._take_text), "text")
 
     def _take_text(self, answer: tuple[int, Text]) -> None:
         file, text = answer

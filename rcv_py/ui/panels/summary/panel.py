@@ -12,7 +12,6 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, device_summary
 from rcv_py.base.text import plural
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.counted_waves import waves_note
@@ -69,8 +68,8 @@ class SummaryPanel(Panel):
         self.units.setMinimumHeight(TABLE_PX)
         self.note = PlainLabel()
         self.note.setProperty("role", "muted")
-        self._soon = Coalesce(self, self._compute)
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self._soon = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
         self._lay_out()
         self.units.opened.connect(self._go_to_unit)
         ui.session.trace.watch(self._open)
@@ -138,9 +137,7 @@ class SummaryPanel(Panel):
             card.setVisible(False)
         if trace is not None:
             self._soon.ask()
-            self.ui.tasks.run(
-                self, lambda: pmc_facts(trace), only_for(self.session, self._take_memory), "pmc"
-            )
+            self.run_job(lambda: pmc_facts(trace), only_for(self.session, self._take_memory), "pmc")
 
     def _more_waves(self) -> None:
         store = self.session.store
@@ -157,7 +154,7 @@ class SummaryPanel(Panel):
         def job() -> DeviceSummary:
             return device_summary(trace, batches, ways.choice(trace, batches, name).rows)
 
-        self.ui.tasks.run(self, job, only_for(self.session, self._take))
+        self.run_job(job, only_for(self.session, self._take))
 
     def _take(self, summary: DeviceSummary) -> None:
         self._stream.finished()

@@ -17,7 +17,6 @@ from rcv_py.analysis.cost.stall_reasons import reason_name, stall_reasons
 from rcv_py.analysis.timeline.token_details import line_totals, producers, token_details, waiters
 from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.icons import icon
@@ -49,7 +48,7 @@ class TokenDetailsPanel(Panel):
         self.of = PlainLabel()
         self.before, self.after = QToolButton(), QToolButton()
         self._lay_out()
-        self._soon = Coalesce(self, self._compute)
+        self._soon = self.coalesced(self._compute)
         for cell in (ui.session.trace, ui.session.selection, ui.session.loaded):
             cell.watch(self._soon.ask)
         ui.settings.cell("timeline.units").watch(self._show)
@@ -100,7 +99,7 @@ class TokenDetailsPanel(Panel):
             self.facts = None
             self._show()
             return
-        self.ui.tasks.run(self, job, only_for(self.session, self._take))
+        self.run_job(job, only_for(self.session, self._take))
 
     def _job(self) -> Callable[[], TokenFacts] | None:
         """Return a function that collects the facts; it touches nothing that changes."""

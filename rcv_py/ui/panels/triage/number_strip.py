@@ -25,7 +25,7 @@ class NumberStrip(QWidget):
         self.numbers: tuple[KeyNumber, ...] = ()
 
     def show_numbers(self, numbers: Sequence[KeyNumber]) -> None:
-        """Show these."""
+        """Replace the numbers that are shown."""
         self.numbers = tuple(numbers)
         while len(self._cells) < len(numbers):
             self._cells.append(_Cell())
@@ -38,7 +38,7 @@ class NumberStrip(QWidget):
 
 
 class _Cell(QWidget):
-    """One number."""
+    """One number with its title."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -99,7 +99,7 @@ class TriagePanel(Panel):
 
     def _want(self) -> None:
         if self.session.trace.value is not None:
-            self.ui.results.want(RESULT, self)
+            self.want_result(RESULT)
 
     def _take(self) -> None:
         self.found = self.ui.results.cell(RESULT).value
@@ -121,7 +121,7 @@ class TriagePanel(Panel):
         self.note.setText(f"partial: {found.partial}" if found.partial else "")
         self.note.setToolTip(tooltip(self._why_partial(found) or self.note.text()))
         self.copy.setVisible(bool(found.findings))
-        self.list.show_findings(found.told, found.small_text)
+        self.list.show_findings(found.in_full, found.small_text)
 
     def _why_empty(self) -> str:
         if self.session.trace.value is None:
@@ -148,9 +148,9 @@ class TriagePanel(Panel):
             self.page.show_html(finding_html(one, is_open=self._is_open, sources=sources))
 
     def _one(self, row: int) -> Finding | None:
-        if self.found is None or not 0 <= row < len(self.found.told):
+        if self.found is None or not 0 <= row < len(self.found.in_full):
             return None
-        return self.found.told[row]
+        return self.found.in_full[row]
 
     @property
     def current(self) -> Finding | None:

@@ -23,7 +23,6 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -164,7 +163,7 @@ class WavePickerPanel(Panel):
 
     def _watch(self) -> None:
         session = self.session
-        self._soon = Coalesce(self, self._update)
+        self._soon = self.coalesced(self._update)
         for cell in (session.trace, session.selection, session.clock_range, session.loaded):
             cell.watch(self._soon.ask)
         self.ui.settings.cell("timeline.units").watch(self._soon.ask)
@@ -213,7 +212,7 @@ class WavePickerPanel(Panel):
         def job() -> tuple[int, ...]:
             return state_cycles(wave, wave.begin, wave.end)
 
-        self.ui.tasks.run(self, job, only_for(self.session, self._tell_states), "states")
+        self.run_job(job, only_for(self.session, self._tell_states), "states")
 
     def _tell_states(self, cycles: tuple[int, ...]) -> None:
         self.states.show_cycles(cycles)

@@ -1,0 +1,183 @@
+"""The findings of a capture: all detectors, their answers ranked, and the numbers that frame them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from rcv_py.analysis.findings import busy, chains_and_barriers, issuing, program, samples, shape, waiting
+from rcv_py.analysis.findings.engine_choice import chosen_rows, only
+from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
+from rcv_py.analysis.findings.gain import gain_of
+from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.load import class_of
+from rcv_py.analysis.findings.numbers import key_numbers
+from rcv_py.analysis.program.code_match import REMEDY
+from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
+from rcv_py.base.text import plural
+from rcv_py.model.resources import RunFacts
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+Detector = Callable[[FindingInputs], Iterable[Finding]]
+
+DETECTORS: tuple[Detector, ...] = (
+    waiting.waits,
+    chains_and_barriers.chains,
+    chains_and_barriers.barriers,
+    busy.issue_bound,
+    busy.memory_bound,
+    issuing.issue,
+    issuing.bank_conflicts,
+    program.drain,
+    program.redundant,
+    shape.underfill,
+    shape.occupancy,
+    shape.ramp_up,
+    shape.tail,
+    shape.uneven,
+    shape.prologue,
+    shape.ceiling,
+    program.collapsed,
+)
+SAMPLE_DETECTORS: tuple[Detector, ...] = (samples.by_reason, program.collapsed)
+_ORDER = (RANKED, CONTEXT, CAUTION)
+_LAST = ("matrix-ceiling",)  # a frame for all others, however large
+
+NOT_ELAPSED = (
+    "Gains are bounds and do not add up: several waves wait at once, and behind a wait that is removed "
+    "another may appear. Only waves of the traced compute units are seen; the others are taken to be like "
+    "them."
+)
+NO_WAVES = (
+    "Nothing ran on the traced compute unit, so there is nothing to find. Record another dispatch, or "
+    "choose a compute unit that gets work."
+)
+TRACE_WORK = (
+    "Trace waves that work: another dispatch (`kernel_iteration_range`), another compute unit "
+    "(`att_target_cu`) or other shader engines (`att_shader_engine_mask`) in the input file that "
+    "`rcv check --yaml` writes. These waves can be ranked all the same: `--waves all`, or View › Waves."
+)
+UNREAD = "No wave could be read, so there is nothing to find. Problems says why."
+NO_CODE = (
+    "The instructions of the capture could not be read, so nothing is known about what its waves waited for. "
+    "Problems says why."
+)
+CALM = "No finding has 2 % of the kernel's duration or more to gain."
+
+
+def findings(trace: Trace, batches: Sequence[WaveBatch], **known: object) -> Findings:
+    """Return what to look at first; `known` are results for FindingInputs that are there already."""
+    return of_inputs(FindingInputs(trace, batches, **known))  # type: ignore[arg-type]
+
+
+def triage(
+    trace: Trace,
+    batches: Sequence[WaveBatch],
+    facts: RunFacts,
+    *,
+    is_whole: bool = False,
+    waves: str = WORKING,
+) -> Findings:
+    """Return the findings; of a large capture those of some shader engines, unless `is_whole`.
+
+    `facts` are what the tables of the run tell.  Ranked is what the waves of a population cost: `working`,
+    `all`, or its id.
+    """
+    rows = frozenset(chosen_rows(trace.waves))
+    if not is_whole and len(rows) < len(trace.waves):
+        batches = only(batches, rows)
+    return findings(trace, batches, facts=facts, waves=waves)
+
+
+def of_inputs(inputs: FindingInputs) -> Findings:
+    """Return the findings of a bundle."""
+    trace = inputs.trace
+    if trace.has_pc_samples and not len(trace.waves):
+        return _ranked(inputs, SAMPLE_DETECTORS)
+    if not inputs.waves:
+        why = UNREAD if len(trace.waves) else _why_no_waves(trace)
+        return Findings(key_numbers(inputs), (), 0, 0, len(trace.waves), 0, 0, "", why, unread=inputs.unread)
+    if not len(trace.code):
+        return _without_code(inputs)
+    if inputs.match.is_wrong:
+        return _alarmed(inputs)
+    if inputs.none_works:
+        why = f"{none_works(inputs.populations)} {TRACE_WORK}"
+        numbers, read = key_numbers(inputs), inputs.waves
+        return Findings(
+            numbers, (), 0, read, len(trace.waves), 0, 0, "", why, choice=inputs.choice, unread=inputs.unread
+        )
+    return _ranked(inputs, DETECTORS)
+
+
+def _why_no_waves(trace: Trace) -> str:
+    problems = " ".join(str(problem) for problem in trace.problems[:2])
+    return f"{NO_WAVES} {problems}".strip()
+
+
+def none_works(found: Populations) -> str:
+    """Return that no traced wave works, and what the waves did instead."""
+    did = "is empty" if set(found.name) == {EMPTY} else "left early"
+    who = f"All {plural(found.read, 'traced wave')}" if found.read > 1 else "The only traced wave"
+    did = did.replace("is empty", "are empty") if found.read > 1 else did
+    return (
+        f"{who} {did}: {ran_text(found)}, and none of its loops, matrix instructions and stores. "
+        "So there is nothing to rank."
+    )
+
+
+def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
+    is_sampled = inputs.waves == 0
+    found = [one for detector in detectors for one in detector(inputs)]
+    found = [one for one in found if one.cycles or one.rank != RANKED]
+    if not is_sampled:
+        found = [replace(one, gain=gain_of(one, inputs.shape)) for one in found]
+    found.sort(key=_place)
+    whole = (0, 0) if is_sampled else (inputs.exposure.resident, inputs.exposure.nothing)
+    return Findings(
+        key_numbers(inputs),
+        tuple(_clean(one) for one in found),
+        sum(one.is_small for one in found),
+        inputs.waves,
+        len(inputs.trace.waves),
+        *whole,
+        samples.NO_TIMES if is_sampled else NOT_ELAPSED,
+        "" if any(not one.is_small for one in found) else CALM,
+        None if is_sampled or not inputs.is_kernel else class_of(inputs),
+        no_issue=0 if is_sampled else inputs.exposure.no_issue,
+        choice=inputs.choice if inputs.waves else None,
+        unread=inputs.unread,
+    )
+
+
+def _place(one: Finding) -> tuple[int, bool, bool, float, float, int, str]:
+    """Where a finding stands: by gain; of equal gains, by share, then by attributed cycles of all waves."""
+    return (
+        _ORDER.index(one.rank),
+        one.name in _LAST,
+        one.is_small,
+        -one.gain,
+        -one.share,
+        -one.attributed,
+        one.name,
+    )
+
+
+def _without_code(inputs: FindingInputs) -> Findings:
+    """Without texts neither work of the matrix unit nor causes nor limits are known."""
+    numbers, counts = key_numbers(inputs, is_trusted=False), (inputs.waves, len(inputs.trace.waves), 0, 0)
+    return Findings(numbers, (), 0, *counts, "", NO_CODE, unread=inputs.unread)
+
+
+def _alarmed(inputs: FindingInputs) -> Findings:
+    """Nothing is concluded from texts that belong to other code."""
+    match = inputs.match
+    alarm = f"{match.sentence} {match.examples_text(inputs.trace.code)} {REMEDY}".replace("  ", " ")
+    counts = (inputs.waves, len(inputs.trace.waves), 0, 0)
+    return Findings(key_numbers(inputs, is_trusted=False), (), 0, *counts, "", alarm, alarm=alarm)
+
+
+def _clean(one: Finding) -> Finding:
+    """Evidence named twice is shown once."""
+    return replace(one, evidence=tuple(dict.fromkeys(one.evidence)))

@@ -1,0 +1,141 @@
+"""Did the launch fill the machine, and did it end together?  Both belong to the launch, not the recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
+from rcv_py.analysis.device.occupancy_curves import SIMDS, OccupancyNumbers, occupancy_numbers, slots_of_simd
+from rcv_py.analysis.health.note import HealthNote, Measured
+from rcv_py.analysis.health.traced_units import main_kernel, unit_key
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import count, percent
+from rcv_py.model.trace import Trace
+
+LONG_TAIL = 0.25  # of the time with at most half of the peak resident: a quarter of the machine's time
+UNEVEN = 0.25  # coefficient of variation of wave-cycles by compute unit
+HALF_FULL = 0.5  # of the slots: below, another wave could have hidden latency
+
+
+@dataclass(frozen=True, slots=True)
+class GridFill:
+    """How the waves of the traced kernel filled the compute units on which any of them ran."""
+
+    waves: int
+    units: int  # compute units with a wave
+    engines: int  # shader engines with a wave
+    slots: int  # waves those units can hold at a time, 0 if unknown
+    most_of_unit: int  # most waves resident on a compute unit at a time
+    numbers: OccupancyNumbers
+    least_busy: float  # share of the time with a wave, of the least busy compute unit
+    variation: float  # standard deviation over mean of the wave-cycles of compute units
+
+    @property
+    def is_one_round(self) -> bool:
+        """Whether all waves were resident at once, so that none had to wait for a place."""
+        return self.waves > 0 and self.numbers.peak >= self.waves
+
+
+def grid_fill(trace: Trace) -> GridFill | None:
+    """Return how full the machine was; None without waves."""
+    lives = residencies(trace.occupancy)
+    own = np.flatnonzero(lives.kernel == main_kernel(trace, lives))
+    if not len(own):
+        return None
+    unit = unit_key(lives.se, np.maximum(lives.sa, 0) * 128 + (lives.cu & 0x7F))[own]
+    unit = unit | np.maximum(lives.sa[own].astype(np.int64), 0) << 16
+    names, place = np.unique(unit, return_inverse=True)
+    chosen = _only(lives, own)
+    curve = resident(chosen, np.full(len(own), -1, dtype=np.int64))[-1]
+    curves = resident(chosen, place.reshape(-1).astype(np.int64))
+    numbers = occupancy_numbers(curve)
+    span = max(1, numbers.end - numbers.begin)
+    busy = [int((np.diff(one.time) * (one.waves[:-1] > 0)).sum()) / span for one in curves.values()]
+    area = np.array([one.area for one in curves.values()], dtype=np.float64)
+    return GridFill(
+        len(own),
+        len(names),
+        len(np.unique(chosen.se)),
+        slots_of_simd(trace, lives) * SIMDS * len(names),
+        max(int(one.waves.max()) for one in curves.values()),
+        numbers,
+        min(busy),
+        float(area.std() / area.mean()) if area.any() else 0.0,
+    )
+
+
+def _only(lives: Residencies, rows: np.ndarray) -> Residencies:
+    return Residencies(*(getattr(lives, name)[rows] for name in Residencies.__dataclass_fields__))
+
+
+def underfilled(trace: Trace) -> HealthNote | None:
+    """Say so if the whole grid was resident at once and left most places empty."""
+    found = grid_fill(trace)
+    if found is None or not found.is_one_round or not found.slots:
+        return None
+    if found.numbers.peak > HALF_FULL * found.slots:
+        return None
+    return HealthNote(
+        name="grid",
+        severity=Severity.INFO,
+        title="The whole grid was resident at once and under-fills the device",
+        evidence=(
+            Measured("waves", found.waves, f"{count(found.waves)}, all resident at a time"),
+            Measured(
+                "places on the compute units they used",
+                found.slots,
+                f"{count(found.slots)}, of which {percent(found.numbers.peak, found.slots)} were taken",
+            ),
+            Measured(
+                "compute units with a wave",
+                found.units,
+                f"{count(found.units)} on {count(found.engines)} shader engines",
+            ),
+            Measured("most waves on one", found.most_of_unit, count(found.most_of_unit)),
+        ),
+        consequence=(
+            "There was no second round of workgroups: fewer waves hide latency, and duration is that of the "
+            "slowest workgroup.  Registers or LDS may limit it too; the record does not tell."
+        ),
+        remedy=(
+            "To judge the kernel rather than the launch, record a larger problem, or split the work finer."
+        ),
+    )
+
+
+def tail(trace: Trace) -> HealthNote | None:
+    """Say so if much of the time passed with few waves."""
+    found = grid_fill(trace)
+    if found is None or found.numbers.tail < LONG_TAIL:
+        return None
+    numbers = found.numbers
+    span = numbers.end - numbers.begin
+    evidence = [
+        Measured(
+            "with at most half of the peak",
+            numbers.tail,
+            f"the last {percent(numbers.tail, 1)} of {count(span)} cycles",
+        ),
+        Measured(
+            "resident", numbers.mean, f"{numbers.mean:,.1f} waves on average, {count(numbers.peak)} at most"
+        ),
+        Measured("least busy compute unit", found.least_busy, f"{percent(found.least_busy, 1)} of the time"),
+    ]
+    if found.variation >= UNEVEN:
+        spread = "standard deviation over mean of wave-cycles by compute unit"
+        evidence.append(Measured("unevenness", found.variation, f"{found.variation:.2f} ({spread})"))
+    return HealthNote(
+        name="tail",
+        severity=Severity.INFO,
+        title="Much of the time passed with at most half of the peak resident",
+        evidence=tuple(evidence),
+        consequence=(
+            "Stall in the tail is that of a nearly empty machine: shares of the whole mix it with the full "
+            "one."
+        ),
+        remedy=(
+            "Compare a time range before the tail with the whole; more or evener workgroups shorten the tail."
+        ),
+    )

@@ -1,0 +1,87 @@
+"""Which waves of the occupancy record ran on traced compute units, and which belong to the traced kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.occupancy import Residencies
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveIndex
+
+ENGINES = 32  # bits of att_shader_engine_mask
+LARGEST_TARGET = 15  # att_target_cu takes 0 to 15
+CU_BITS = 0x7F  # of the file's number; bit 7 names the shader array
+
+
+def unit_key(se: np.ndarray, cu: np.ndarray, simd: np.ndarray | None = None) -> np.ndarray:
+    """Return an int64 that names a compute unit, or one of its SIMDs."""
+    key = se.astype(np.int64) << 24 | (cu.astype(np.int64) & CU_BITS) << 8
+    return key if simd is None else key | simd.astype(np.int64)
+
+
+def traced_lives(trace: Trace, lives: Residencies, waves: Sequence[Wave] = ()) -> np.ndarray:
+    """Return which lives were spent on a SIMD that has traced waves, bool [lives].
+
+    `waves` were read: their files name the compute unit also where the index does not.
+    """
+    index = trace.waves
+    known = index.cu >= 0
+    seen = unit_key(index.se[known], index.cu[known], index.simd[known])
+    if waves:
+        own = np.array([(wave.id.se, wave.cu, wave.id.simd) for wave in waves], dtype=np.int64).T
+        seen = np.concatenate([seen, unit_key(*own)])
+    return np.isin(unit_key(lives.se, lives.cu, lives.simd), seen)
+
+
+def main_kernel(trace: Trace, lives: Residencies) -> int:
+    """Return the id of the kernel with most traced waves, of all waves if none is traced; -1 if none."""
+    kernels = trace.waves.kernel[trace.waves.kernel >= 0]
+    kernels = kernels if len(kernels) else lives.kernel
+    if not len(kernels):
+        return -1
+    names, number = np.unique(kernels, return_counts=True)
+    return int(names[np.argmax(number)])
+
+
+def engine_mask(engines: np.ndarray) -> str:
+    """Return the value of att_shader_engine_mask that records these shader engines."""
+    bits = sum(1 << int(se) for se in np.unique(engines) if 0 <= se < ENGINES)
+    return hex(bits or 1)
+
+
+LIFE = ("se", "simd", "slot", "begin", "end")
+
+
+@dataclass(frozen=True, eq=False)
+class Lives:
+    """When waves lived in which slots, int64 columns."""
+
+    se: np.ndarray
+    simd: np.ndarray
+    slot: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+
+    @classmethod
+    def of(cls, table: WaveIndex | Residencies, rows: np.ndarray | slice = slice(None)) -> Lives:
+        """Return the lives of some rows of a table that has these columns."""
+        return cls(**{name: getattr(table, name)[rows].astype(np.int64) for name in LIFE})
+
+    def missing_in(self, others: Lives) -> int:
+        """Return for how many of these no other lived in the same slot in the middle of its life.
+
+        Times need not be equal: the oldest layout of occupancy.json counts in steps of eight cycles.
+        """
+        slot, theirs = (one.se << 32 | one.simd << 16 | one.slot for one in (self, others))
+        order = np.lexsort((others.begin, theirs))
+        found = 0
+        for name in np.unique(slot).tolist():
+            own, rows = np.flatnonzero(slot == name), order[theirs[order] == name]
+            middle = (self.begin[own] + self.end[own]) // 2
+            before = np.searchsorted(others.begin[rows], middle, side="right")
+            reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, others.end[rows]))
+            found += int(np.count_nonzero(reach[before] >= middle))
+        return len(self.se) - found

@@ -1,0 +1,117 @@
+"""Tables that judge: what to look at first, whether to trust the capture, how another one differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rcv_py.analysis.compare.changes import Change, changes
+from rcv_py.analysis.compare.compare import Comparison
+from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.health.capture_health import (
+    CHECKED,
+    Extras,
+    HealthNote,
+    capture_health,
+    verdict,
+)
+from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml
+from rcv_py.analysis.health.replicates import fingerprint
+from rcv_py.api.answer import Answer, by_row
+from rcv_py.api.errors import noted
+from rcv_py.base.errors import UsageError
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+_FOUND = (
+    "name", "title", "rank", "gain", "cycles", "is_upper_bound", "share", "unit", "exposed", "attributed",
+    "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
+)  # fmt: skip
+_NOTE = ("note", "severity", "title", "evidence", "consequence", "remedy")
+_CHANGE = {
+    "name": "name", "text": "text", "line_a": "line_a", "line_b": "line_b", "status": "fate",
+    "hits_a": "hits_a", "hits_b": "hits_b", "cycles_a": "cost_a", "cycles_b": "cost_b",
+    "share_a": "share_a", "share_b": "share_b", "delta": "delta", "noise": "noise",
+    "beyond_noise": "is_real", "source_a": "source_a", "source_b": "source_b",
+}  # fmt: skip
+
+
+def triage(found: Findings) -> Answer[Findings]:
+    """Return one row a finding."""
+    facts = {
+        "alarm": found.alarm,
+        "class": None if found.bound_class is None else found.bound_class.as_json(),
+        "headline": found.headline,
+        "waves": found.waves,
+        "counted": found.waves if found.choice is None else found.choice.waves,
+        "missing": found.unread,
+        "resident": found.resident,
+        "silent": found.no_issue,
+        "bubbles": found.bubbles,
+        "below_threshold": found.hidden,
+        "numbers": {one.id: one.text for one in found.numbers},
+        "assumption": found.assumption,
+        "note": found.why,
+    }
+    rows = [
+        [*(getattr(one, name) for name in _FOUND[:-2]), "; ".join(map(str, one.evidence)), one.assumption]
+        for one in found.findings
+    ]
+    return Answer("triage", by_row(_FOUND, rows), found, facts)
+
+
+def check(trace: Trace, batches: Sequence[WaveBatch], twin: Trace | None) -> Answer[tuple[HealthNote, ...]]:
+    """Return one row a note about the recording; raise UsageError if the twin's instructions differ."""
+    if twin is not None and fingerprint(trace.code) != fingerprint(twin.code):
+        raise noted(
+            UsageError(
+                f"{twin.name} is no twin of {trace.name}: their instructions differ.",
+                hint="A twin is another capture of the same binary; library() names those it finds.",
+            )
+        )
+    notes = capture_health(trace, batches, Extras(twin))
+    rows = [
+        (one.name, str(one.severity), one.title, one.evidence_text, one.consequence, one.remedy)
+        for one in notes
+    ]
+    facts = {
+        "verdict": verdict(notes),
+        "is_serious": any(note.is_serious for note in notes),
+        "checked": list(CHECKED),
+        "settings": input_settings(trace, notes),
+        "input_yaml": input_yaml(trace, notes),
+        "command": command_line(),
+    }
+    return Answer("check", by_row(_NOTE, rows), notes, facts)
+
+
+def compare(found: Comparison, by: str) -> Answer[Comparison]:
+    """Return one row an instruction, source line, block or class."""
+    rows: Sequence[Change] = changes(found, by) if found.kernel is not None else ()
+    values = [[getattr(row, field) for field in _CHANGE.values()] for row in rows]
+    return Answer("compare", by_row(_CHANGE, values), found, _verdict(found))
+
+
+def _verdict(found: Comparison) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "verdict": found.verdict.value,
+        "sentence": found.judgement.sentence,
+        "per": found.judgement.basis,
+        "notes": list(found.notes),
+        "same_instructions": found.align.is_same,
+    }
+    if found.kernel is not None:
+        facts |= {
+            "cycles_per_wave": found.kernel.per_wave,
+            "cycles_per_hit": found.kernel.per_hit,
+            "ratio_at_equal_hits": found.kernel.at_equal_hits.value,
+            "ratio_per_wave": found.kernel.a_wave.value,
+        }
+    if found.kernel is not None and found.kernel.launch is not None:
+        launch = found.kernel.launch
+        facts |= {
+            "launch_duration": (launch.a.duration, launch.b.duration),
+            "launched_waves": (launch.a.waves, launch.b.waves),
+            "ratio_of_launches": launch.duration.value,
+        }
+    return facts

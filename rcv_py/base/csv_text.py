@@ -1,0 +1,43 @@
+"""CSV as every outlet writes it: commands, reports, exported tables and the clipboard of the window.
+
+Lines end with a line feed; texts stay on one line, show all letters, and no spreadsheet computes them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from rcv_py.base.text import no_formula, visible
+
+
+class CsvWriter:
+    """Writes rows to a stream; `separator` is a comma, or a tab for the clipboard."""
+
+    def __init__(self, stream: TextIO, separator: str = ",") -> None:
+        self._rows = csv.writer(stream, delimiter=separator, lineterminator="\n")
+        self._keep = "" if separator == "\t" else "\t"  # a tab inside of a text would end its cell
+
+    def row(self, cells: Iterable[object]) -> None:
+        """Write one row, its texts made harmless."""
+        self._rows.writerow([csv_cell(cell, self._keep) for cell in cells])
+
+    def safe_rows(self, rows: Iterable[Sequence[object]]) -> None:
+        """Write rows whose texts have been through `csv_cell`."""
+        self._rows.writerows(rows)
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
+    """Return a line of headings and the rows."""
+    target = io.StringIO()
+    writer = CsvWriter(target, separator)
+    for row in (head, *rows):
+        writer.row(row)
+    return target.getvalue()
+
+
+def csv_cell(value: object, keep: str = "\t") -> object:
+    """Return a cell of CSV: texts on one line, all letters seen, none a formula; all else as it is."""
+    return no_formula(visible(value, keep)) if isinstance(value, str) else value

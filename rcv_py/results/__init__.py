@@ -1,0 +1,32 @@
+"""Results: each field of each answer declared once, from which every outlet is made.
+
+What lives here: one module a result (`loops.py`).  It declares a `Spec` for each of its tables and the facts
+of its document, and has the functions that make a `Table` of a trace and what analyses found.
+What may come in: `base`, `model` and `analysis`, numpy; no Qt, no argparse, no printing.
+
+    unit.py      kinds of values (`CYCLES`, `ROW`, `SHARE`, `INSTRUCTION`, `choice(...)`, `mapping(...)`):
+                 unit, JSON type, dtype, alignment, how a value reads
+    field.py     `Field(name, kind, meaning)`; `at=` says where it is shown, by default everywhere
+    table.py     `Spec` (what a row is, its fields, why there may be none) and `Table` (its columns)
+    common.py    fields that several results share; places.py: columns of instructions, sources and waves
+    json_types.py  the words that JSON Schemas are written with
+
+**A column more** is one `Field` in the `fields` of a Spec, and its values where the Table is made.
+Documents, JSON Schema, CSV, text, reports, the window's table, `--sort`, "Copy as command", `help` of the API
+and the reference pages take it from there.  `at=At.DATA` is for programs only (JSON, CSV, API, `--sort`);
+`At.TEXT`, `At.WINDOW` and `At.REPORT` are for people.  A field with `of=` is a text made of the other values
+of its row, for people only.  `Spec.order` names fields that people see in another order than documents.
+
+**A result more** is a module here; then each outlet takes it in a line or two:
+
+    JSON          `table.rows()` of the rows, the facts by hand as a dictionary that `FACTS` declares
+    JSON Schema   `cli/schemas`: `{**shapes(FACTS), "rows": SPEC.shape}`
+    text, CSV     `cli/results.py`: `ordered(table, arguments).head(top)`, `print_result`, `print_csv`
+    API           `Answer.of(table, result, facts)`: columns, units and meanings; no rows in `api/meanings.py`
+    window        `ui/table/result_columns.py`: `result_columns(table, trace)`, `sort_names(SPEC)`
+    reports       `export/report/result_tables.py`: `report_table(table, trace, caption)`
+
+Values in a Table are exact and have the dtype of their kind; what is not known is nan, a code row below 0, or
+"".  Documents round as kind and field say (`digits`) and write null where a field `is_unknown`.
+A `meaning` is a sentence without unit and full stop, such as `Stall of the first execution in each wave`.
+"""

@@ -1,0 +1,129 @@
+"""One field of a result: its name, what it is, and where it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Flag, auto
+from typing import Any
+
+import numpy as np
+
+from rcv_py.results import json_types
+from rcv_py.results.json_types import Shape
+from rcv_py.results.unit import FLAG, Kind
+
+
+class At(Flag):
+    """Where a field is shown."""
+
+    DATA = auto()  # JSON, CSV, the API, and what `--sort` takes
+    TEXT = auto()  # the text of a command
+    WINDOW = auto()  # tables of the window
+    REPORT = auto()  # tables of reports
+    PEOPLE = TEXT | WINDOW | REPORT
+    EVERYWHERE = DATA | PEOPLE
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a table, or a fact of a document.
+
+    `meaning` is a sentence without its end: the kind adds the unit and the full stop.
+    """
+
+    name: str  # in documents, CSV, the API and `--sort`
+    kind: Kind
+    meaning: str
+    title: str = ""  # for people; the name if it is empty
+    at: At = At.EVERYWHERE
+    digits: int | None = None  # to which documents round; None: as the kind says
+    is_unknown: bool = False  # may be null: nan, or a row below 0
+    is_optional: bool = False  # a table may lack it
+    word: str = "yes"  # what a flag that is set says
+    of: Callable[[Mapping[str, Any]], str] | None = None  # its text, made of the plain values of a row
+
+    def __post_init__(self) -> None:
+        if not self.title:
+            object.__setattr__(self, "title", self.name.replace("_", " "))
+
+    @property
+    def sentence(self) -> str:
+        """The meaning with its unit."""
+        return f"{self.meaning}{self.kind.ending}"
+
+    @property
+    def shape(self) -> Shape:
+        """Its JSON type."""
+        shape = self.kind.json(self.sentence)
+        return json_types.maybe(shape) if self.is_unknown else shape
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is aligned to the right."""
+        return self.kind.is_number
+
+    @property
+    def elastic(self) -> str:
+        """The end that may be cut to fit."""
+        return self.kind.elastic
+
+    @property
+    def is_sortable(self) -> bool:
+        """Whether rows can be sorted by it."""
+        return At.DATA in self.at and self.kind.is_plain
+
+    def text(self, value: Any, unknown: str = "") -> str:
+        """Return how a plain value reads; `unknown` stands for None."""
+        if value is None:
+            return unknown
+        if self.kind is FLAG:
+            return self.word if value else ""
+        return self.kind.text(value)
+
+    def plain(self, column: np.ndarray) -> list[Any]:
+        """Return the values of a column as documents have them: plain, rounded, None for unknown ones."""
+        if self.kind.names:
+            return [_by_size(self.kind.names, values) for values in column]
+        values = column.tolist()
+        if self.kind.dtype is np.float64:
+            digits = self.kind.digits if self.digits is None else self.digits
+            return [_rounded(value, digits, self.kind.is_trimmed) for value in values]
+        if self.is_unknown and self.kind.dtype is np.int64:
+            return [None if value < 0 else value for value in values]
+        return values
+
+
+def shapes(fields: Iterable[Field]) -> dict[str, Shape]:
+    """Return the JSON types of fields by their names."""
+    return {field.name: field.shape for field in fields}
+
+
+def record(*fields: Field) -> Kind:
+    """Return the kind of a value with fields inside."""
+    left_out = optional(fields)
+    return Kind(json=lambda sentence: json_types.record(sentence, shapes(fields), left_out), is_nested=True)
+
+
+def rows(*fields: Field) -> Kind:
+    """Return the kind of rows inside of a row."""
+    left_out = optional(fields)
+    return Kind(json=lambda sentence: json_types.rows(sentence, shapes(fields), left_out), is_nested=True)
+
+
+def optional(fields: Iterable[Field]) -> tuple[str, ...]:
+    """Return the names of the fields that may be left out."""
+    return tuple(field.name for field in fields if field.is_optional)
+
+
+def _rounded(value: float, digits: int | None, is_trimmed: bool) -> float | None:
+    if not np.isfinite(value):
+        return None
+    if is_trimmed and value.is_integer():
+        return int(value)
+    return value if digits is None else round(value, digits)
+
+
+def _by_size(names: tuple[str, ...], values: np.ndarray) -> dict[str, Any]:
+    order = np.argsort(-values, kind="stable").tolist()
+    return {names[at]: values[at].item() for at in order if values[at]}

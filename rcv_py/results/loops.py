@@ -1,0 +1,548 @@
+"""Loops: iterations, phases of waves, and what costs cycles in and around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.iterations.loop_iterations import LoopIterations, LoopTable
+from rcv_py.analysis.iterations.loop_summary import LoopSummary
+from rcv_py.analysis.iterations.phases import PHASES
+from rcv_py.analysis.latency.barrier_skew import barrier_skew
+from rcv_py.analysis.latency.cross_lane import cross_lane
+from rcv_py.analysis.waits.load_to_use import load_to_use
+from rcv_py.base.errors import UsageError
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.results.common import (
+    CAPTURE,
+    IDLE,
+    INSTRUCTION_TEXT,
+    LINE,
+    OF,
+    SOURCE_PLACE,
+    STALL,
+    WAVE_ASKED,
+    WAVES_READ,
+)
+from rcv_py.results.field import At, Field, record
+from rcv_py.results.places import instructions, sources, waves
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLE,
+    CYCLES,
+    FLAG,
+    MEAN_COUNT,
+    MEAN_CYCLES,
+    NOTE,
+    RANK_CYCLES,
+    ROW,
+    ROW_OR_NONE,
+    SHARE,
+    SIGNED_CYCLES,
+    SOURCE,
+    TEXT,
+    WAVE,
+    WAVES,
+    WHOLE,
+    choice,
+    mapping,
+)
+
+MOST_PARTS = 4  # kinds that a split names
+
+
+def _split(row: Mapping[str, Any]) -> str:
+    total = max(1, sum(row["kinds"].values()) + row["idle"])
+    parts = list(row["kinds"].items())[:MOST_PARTS]
+    return ", ".join(f"{kind} {100 * cycles / total:.0f} %" for kind, cycles in parts)
+
+
+_BRANCH = Field("branch", ROW, "Row of the branch that jumps back")
+_BRANCH_SOURCE = Field(
+    "branch_source", SOURCE, "Source place of the branch as file:line; empty if it has none"
+)
+_KINDS = Field(
+    "kinds",
+    mapping(CYCLES, [kind.name for kind in TokenKind], "Latency of the kind"),
+    "Cycles by kind of instruction, the most first",
+    at=At.DATA,
+)
+_SPLIT = Field("split", NOTE, "What the cycles were spent on", at=At.TEXT, of=_split)
+_DATA_STALL, _DATA_IDLE = replace(STALL, at=At.DATA), replace(IDLE, at=At.DATA)
+_STATISTIC = "of the iterations between two jumps back"
+
+LOOPS = Spec(
+    "loops loops",
+    "One row a loop.",
+    "loop",
+    (
+        replace(_BRANCH, at=At.DATA | At.TEXT | At.REPORT),
+        Field("head", ROW, "Row that the branch jumps back to", at=At.DATA | At.TEXT | At.REPORT),
+        Field(
+            "loop",
+            TEXT,
+            "Code rows of its head and of the branch that jumps back",
+            at=At.WINDOW,
+            of=lambda row: f"{row['head']} – {row['branch']}",
+        ),
+        Field("taken", COUNT, "Jumps back, in all waves"),
+        Field("waves", WAVES, "Waves that jumped back"),
+        Field("per_wave", MEAN_COUNT, "Jumps back a wave", at=At.DATA | At.TEXT),
+        Field("iterations", COUNT, "Iterations between two jumps back", at=At.DATA),
+        Field("cycles", CYCLES, "Time of all iterations", at=At.REPORT),
+        Field("min", RANK_CYCLES, f"Shortest {_STATISTIC}", is_unknown=True),
+        Field("median", RANK_CYCLES, f"Median {_STATISTIC}", is_unknown=True),
+        Field("p90", RANK_CYCLES, f"What nine tenths {_STATISTIC} do not exceed", is_unknown=True),
+        Field("max", RANK_CYCLES, f"Longest {_STATISTIC}", is_unknown=True),
+        _DATA_STALL,
+        _DATA_IDLE,
+        _KINDS,
+        _SPLIT,
+        replace(INSTRUCTION_TEXT, at=At.DATA | At.WINDOW, title="branch"),
+        Field(
+            "source",
+            SOURCE,
+            "Source place of the head as file:line; empty if there is none",
+            at=At.DATA | At.TEXT,
+        ),
+        replace(_BRANCH_SOURCE, at=At.DATA | At.TEXT | At.WINDOW),
+    ),
+    nothing="No wave that counts jumped back to an instruction it had run.",
+    note="Cycles of iterations between two jumps back; split: what their cycles were spent on.",
+)
+_NOT_REPORTED = At.DATA | At.TEXT | At.WINDOW
+ITERATIONS = Spec(
+    "loops iterations",
+    "One row an iteration between two jumps back, the longest of its loop first; with --loop every "
+    "round of that loop.",
+    "iteration",
+    (
+        replace(_BRANCH, at=At.DATA | At.TEXT),
+        Field(
+            "wave",
+            WAVE,
+            "A wave, such as se0/simd2/slot5/wv3: shader engine, SIMD, slot, and which of the slot",
+        ),
+        Field("iteration", WHOLE, "Which iteration of the wave, counted from 0"),
+        Field("begin", CYCLE, "Begin"),
+        Field("end", CYCLE, "End", at=At.DATA),
+        Field("cycles", CYCLES, "Duration, from its head to the next one"),
+        Field("median", RANK_CYCLES, "Median of the loop", is_unknown=True, at=At.DATA | At.TEXT),
+        Field(
+            "outlier", FLAG, "Whether it took much longer than others", word="outlier", at=At.DATA | At.TEXT
+        ),
+        STALL,
+        IDLE,
+        Field("token", WHOLE, "Its first row among the wave's instructions, counted from 0", at=At.DATA),
+        _KINDS,
+        _SPLIT,
+        replace(_BRANCH_SOURCE, at=At.DATA | At.TEXT),
+        Field(
+            "note",
+            choice("", "entry", "last", "outlier"),
+            "With --loop: what it is; empty for an ordinary one; entry and last are not in the statistics",
+            at=At.DATA | At.WINDOW,
+            is_optional=True,
+        ),
+    ),
+    order=("branch", "wave", "iteration", "begin", "cycles", "median", "stall", "idle", "outlier"),
+    nothing="No loop was continued twice, so no iteration lies between two jumps back.",
+    note="An outlier took much longer than others: beyond the third quartile by 1.5 times their distance.",
+)
+PHASE_COSTS = Spec(
+    "loops phases",
+    "One row a wave that ran the dominant loop.",
+    "wave",
+    (
+        Field("wave", WAVE, "A wave, such as se0/simd2/slot5/wv3"),
+        *(Field(name, CYCLES, f"The {name}") for name in PHASES),
+        *(Field(f"{name}_stall", CYCLES, f"Stall of the {name}") for name in PHASES),
+    ),
+    nothing="No wave ran a loop twice, so there is no steady state.",
+    note="Cycles before, in and behind the loop that the kernel is about.",
+)
+FIRST = Spec(
+    "loops first",
+    "One row a line that stalled, by the stall of its first execution in each wave.",
+    "instruction",
+    (
+        LINE,
+        Field("waves", WAVES, "Waves that ran it"),
+        Field("hits", COUNT, "Executions"),
+        Field("first_stall", CYCLES, "Stall of the first execution in each wave"),
+        Field("later_stall", CYCLES, "Stall of all later executions"),
+        Field("first_share", SHARE, "Part of the stall in first executions", digits=4),
+        INSTRUCTION_TEXT,
+        SOURCE_PLACE,
+    ),
+    nothing="No instruction stalled.",
+    note="Stall of the first execution in each wave, which no better loop removes, and of all later ones.",
+)
+_TO_WAIT = "From issue to the first wait that required it"
+DISTANCE = Spec(
+    "loops distance",
+    "One row an operation that a wait required.",
+    "operation",
+    (
+        LINE,
+        Field("n", COUNT, "Executions that a wait required"),
+        Field("p10", SIGNED_CYCLES, f"{_TO_WAIT}, a tenth being less", at=At.DATA),
+        Field("median", SIGNED_CYCLES, f"{_TO_WAIT}, median"),
+        Field("p90", SIGNED_CYCLES, f"{_TO_WAIT}, nine tenths being less"),
+        Field("matrix", WHOLE, "Matrix instructions in between, median count"),
+        Field("vector", WHOLE, "Vector instructions in between, median count"),
+        Field("short", COUNT, "Executions whose wait came sooner than the measured latency"),
+        Field("stall", CYCLES, "Stall of these waits"),
+        Field(
+            "wait",
+            ROW_OR_NONE,
+            "Row of the wait that required it most often; -1 if there is none",
+            at=At.DATA,
+        ),
+        Field("latency", RANK_CYCLES, "Measured latency, median", is_unknown=True),
+        Field("is_short", FLAG, "Whether the wait mostly comes sooner than the latency", at=At.DATA),
+        INSTRUCTION_TEXT,
+        SOURCE_PLACE,
+        Field(
+            "wait_source", SOURCE, "Source place of the wait as file:line; empty if there is none", at=At.DATA
+        ),
+    ),
+    order=("line", "n", "median", "p90", "latency", "short", "matrix", "vector", "stall"),
+    nothing="No wait required an operation.",
+    note="Cycles from issue to the first wait that required it, and instructions in between (medians); "
+    "short: sooner than the measured latency.",
+)
+CHAINS = Spec(
+    "loops chains",
+    "One row a chain of cross-lane operations.",
+    "chain",
+    (
+        Field("first", ROW, "Row of its first operation"),
+        Field("last", ROW, "Row of its last wait"),
+        Field("links", COUNT, "Operations in the chain"),
+        Field("times", COUNT, "Executions of the chain"),
+        Field("cycles", CYCLES, "Time of all executions"),
+        Field("cycles_per_link", MEAN_CYCLES, "Mean time of a link", digits=1),
+        STALL,
+        INSTRUCTION_TEXT,
+        SOURCE_PLACE,
+        Field(
+            "last_source",
+            SOURCE,
+            "Source place of the last wait as file:line; empty if there is none",
+            at=At.DATA,
+        ),
+    ),
+    nothing="No chain of cross-lane operations was found.",
+    note="Each link waits for the one before. Whether it must, or DPP could do it, is not looked at.",
+)
+BARRIERS = Spec(
+    "loops barriers",
+    "One row a meeting at a barrier, the largest skew first.",
+    "barrier",
+    (
+        LINE,
+        Field("arrived", CYCLE, "When the first wave arrived"),
+        Field("workgroup", WHOLE, "Number of the workgroup, counted from 0 by shader engine and start"),
+        Field("waves", WAVES, "Traced waves that met"),
+        Field("skew", CYCLES, "From the first to the last arrival"),
+        Field("release_spread", CYCLES, "From the first to the last release"),
+        Field("stall", CYCLES, "Stall of all of them"),
+        Field("last", WAVE, "The wave that arrived last, such as se0/simd2/slot5/wv3"),
+        SOURCE_PLACE,
+    ),
+    nothing="No barrier was run by two traced waves of a workgroup.",
+    note="Skew: cycles from the first to the last arrival of a workgroup's traced waves. Waves are of one "
+    "workgroup if the capture says so; if it does not, those whose barriers always opened together.",
+)
+
+HEAD = (CAPTURE, WAVE_ASKED)
+_PHASE = record(
+    Field("share", SHARE, "Part of the waves' time"), Field("stalled", SHARE, "Part of it that stalled")
+)
+FACTS = (
+    WAVES_READ,
+    Field(
+        "dominant",
+        ROW_OR_NONE,
+        "Row of the loop the kernel is about, of --show loops; -1 if there is none",
+    ),
+    Field(
+        "phases",
+        record(*(Field(name, _PHASE, f"The {name} of the dominant loop") for name in PHASES)),
+        "A phase; null without a loop that a wave ran twice",
+        is_unknown=True,
+    ),
+    Field("outliers", COUNT, "Iterations that took much longer than others"),
+    Field(
+        "barriers",
+        record(
+            Field("instances", COUNT, "Meetings of two or more traced waves"),
+            Field("median", RANK_CYCLES, "Median skew", is_unknown=True),
+            Field("max", CYCLES, "Largest skew", is_unknown=True),
+            Field(
+                "release_spread_max",
+                CYCLES,
+                "Largest time between the releases of one meeting",
+                is_unknown=True,
+            ),
+            Field("dropped", COUNT, "Executions that fit no meeting"),
+            Field("groups_are_guessed", FLAG, "Whether a workgroup is only told by the starts of its waves"),
+            Field(
+                "groups_told_by",
+                choice("capture", "barriers"),
+                "How workgroups are known: numbered in the capture, or their barriers open together",
+                is_unknown=True,
+            ),
+        ),
+        "Barriers in numbers",
+    ),
+    OF,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What the tables are made of."""
+
+    trace: Trace
+    batches: Sequence[WaveBatch]
+    rows: set[int] | None  # of the wave index, None: all
+    loops: LoopSummary
+
+
+def loop_table(trace: Trace, loops: LoopTable) -> Table:
+    """Return one row a loop; kinds, stall and idle are sums over the iterations between two jumps."""
+    return Table(
+        LOOPS,
+        {
+            "branch": loops.branch,
+            "head": loops.head,
+            "taken": loops.taken,
+            "waves": loops.waves,
+            "per_wave": loops.taken / np.maximum(1, loops.waves),
+            "iterations": loops.between,
+            "cycles": loops.cycles,
+            "min": loops.least,
+            "median": loops.median,
+            "p90": loops.p90,
+            "max": loops.most,
+            "stall": loops.stall,
+            "idle": loops.idle,
+            "kinds": loops.kinds,
+            "text": instructions(trace, loops.branch),
+            "source": sources(trace, loops.head),
+            "branch_source": sources(trace, loops.branch),
+        },
+    )
+
+
+def iteration_table(trace: Trace, found: LoopIterations, rows: np.ndarray, *, has_note: bool) -> Table:
+    """Return one row for each of these iterations; the note says what it is: entry, last or outlier."""
+    one, loops = found.iterations.at(rows), found.table
+    is_outlier = np.isin(rows, found.outliers)
+    branch = loops.branch[one.loop]
+    note = np.select(
+        [one.is_first, one.is_last, is_outlier], ["entry", "last", "outlier"], default=""
+    ).astype(object)
+    return Table(
+        ITERATIONS,
+        {
+            "branch": branch,
+            "wave": waves(trace, one.wave),
+            "iteration": one.number,
+            "begin": one.begin,
+            "end": one.end,
+            "cycles": one.cycles,
+            "median": loops.median[one.loop],
+            "outlier": is_outlier,
+            "stall": one.stall,
+            "idle": one.idle,
+            "token": one.first,
+            "kinds": one.kinds,
+            "branch_source": sources(trace, branch),
+        }
+        | ({"note": note} if has_note else {}),
+    )
+
+
+def iterations_of(found: LoopIterations, loop: int, wave: int | None = None) -> np.ndarray:
+    """Return the rows of all iterations of a loop, of one wave (its index row) or of all of them, by time."""
+    one = found.iterations
+    keep = one.loop == loop
+    if wave is not None:
+        keep &= one.wave == wave
+    rows = np.flatnonzero(keep)
+    return rows if wave is not None else rows[np.argsort(one.begin[rows], kind="stable")]
+
+
+def one_loop(inputs: Inputs, head: int, branch: int, wave: int | None, *, only_outliers: bool) -> Table:
+    """Return every iteration of one loop by time, outliers by their length; UsageError for no such loop."""
+    found = inputs.loops.found
+    chosen = np.flatnonzero((found.table.head == head) & (found.table.branch == branch))
+    if not len(chosen):
+        pairs = ", ".join(f"{a}:{b}" for a, b in zip(found.table.head, found.table.branch, strict=True))
+        raise UsageError(f"No wave ran a loop from {head} to {branch}.", hint=f"Loops: {pairs or 'none'}.")
+    rows = iterations_of(found, int(chosen[0]), wave)
+    if only_outliers:
+        rows = found.outliers[np.isin(found.outliers, rows)]
+    return iteration_table(inputs.trace, found, rows, has_note=True)
+
+
+def _loops(inputs: Inputs) -> Table:
+    return loop_table(inputs.trace, inputs.loops.found.table)
+
+
+def _iterations(inputs: Inputs) -> Table:
+    """The iterations between two jumps, the longest of its loop first."""
+    found = inputs.loops.found
+    one = found.iterations
+    rows = np.flatnonzero(one.is_between)
+    rows = rows[np.lexsort((one.begin[rows], -one.cycles[rows], one.loop[rows]))]
+    return iteration_table(inputs.trace, found, rows, has_note=False)
+
+
+def _phases(inputs: Inputs) -> Table:
+    """The longest wave first."""
+    found = inputs.loops.phases
+    cycles = found.cycles.reshape(-1, len(PHASES))
+    order = np.argsort(-cycles.sum(axis=1), kind="stable")
+    return Table(
+        PHASE_COSTS,
+        {
+            "wave": waves(inputs.trace, found.wave[order]),
+            **{name: cycles[order, at] for at, name in enumerate(PHASES)},
+            **{
+                f"{name}_stall": found.stall.reshape(-1, len(PHASES))[order, at]
+                for at, name in enumerate(PHASES)
+            },
+        },
+    )
+
+
+def _first(inputs: Inputs) -> Table:
+    hits = inputs.loops.hits
+    rows = np.flatnonzero(hits.stall)
+    rows = rows[np.lexsort((rows, -hits.first_stall[rows]))]
+    return Table(
+        FIRST,
+        {
+            "line": rows,
+            "waves": hits.waves[rows],
+            "hits": hits.hits[rows],
+            "first_stall": hits.first_stall[rows],
+            "later_stall": hits.later_stall[rows],
+            "first_share": hits.first_stall[rows] / hits.stall[rows],
+            "text": instructions(inputs.trace, rows),
+            "source": sources(inputs.trace, rows),
+        },
+    )
+
+
+def _distance(inputs: Inputs) -> Table:
+    found = load_to_use(inputs.trace, inputs.batches, inputs.rows)
+    return Table(
+        DISTANCE,
+        {
+            "line": found.line,
+            "n": found.n,
+            "p10": found.p10,
+            "median": found.median,
+            "p90": found.p90,
+            "matrix": found.matrix,
+            "vector": found.vector,
+            "short": found.short,
+            "stall": found.stall,
+            "wait": found.wait,
+            "latency": found.latency,
+            "is_short": found.is_short,
+            "text": instructions(inputs.trace, found.line),
+            "source": sources(inputs.trace, found.line),
+            "wait_source": sources(inputs.trace, found.wait),
+        },
+    )
+
+
+def _chains(inputs: Inputs) -> Table:
+    found = cross_lane(inputs.trace, inputs.batches, inputs.rows)
+    return Table(
+        CHAINS,
+        {
+            "first": found.first,
+            "last": found.last,
+            "links": found.links,
+            "times": found.times,
+            "cycles": found.cycles,
+            "cycles_per_link": found.cycles_per_link,
+            "stall": found.stall,
+            "text": instructions(inputs.trace, found.first),
+            "source": sources(inputs.trace, found.first),
+            "last_source": sources(inputs.trace, found.last),
+        },
+    )
+
+
+def _barriers(inputs: Inputs) -> Table:
+    found = barrier_skew(inputs.trace, inputs.batches, inputs.rows)
+    order = np.argsort(-found.skew, kind="stable")
+    line = found.line[order]
+    return Table(
+        BARRIERS,
+        {
+            "line": line,
+            "arrived": found.arrived[order],
+            "workgroup": found.group[order],
+            "waves": found.waves[order],
+            "skew": found.skew[order],
+            "release_spread": found.spread[order],
+            "stall": found.stall[order],
+            "last": waves(inputs.trace, found.last[order]),
+            "source": sources(inputs.trace, line),
+        },
+    )
+
+
+TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --show
+    "loops": (LOOPS, _loops),
+    "iterations": (ITERATIONS, _iterations),
+    "phases": (PHASE_COSTS, _phases),
+    "first": (FIRST, _first),
+    "distance": (DISTANCE, _distance),
+    "chains": (CHAINS, _chains),
+    "barriers": (BARRIERS, _barriers),
+}
+
+
+def facts(inputs: Inputs) -> dict[str, Any]:
+    """Return what is said about all loops: waves, the dominant one, phases, outliers and barriers."""
+    loops = inputs.loops
+    found = barrier_skew(inputs.trace, inputs.batches, inputs.rows)
+    return {
+        "waves": loops.waves,
+        "dominant": loops.found.table.dominant,
+        "phases": _phase_shares(loops),
+        "outliers": len(loops.found.outliers),
+        "barriers": {
+            "instances": len(found),
+            "median": found.median,
+            "max": int(found.skew.max()) if len(found) else None,
+            "release_spread_max": int(found.spread.max()) if len(found) else None,
+            "dropped": found.dropped,
+            "groups_are_guessed": found.is_guess,
+            "groups_told_by": found.told.name.lower() if len(found) else None,
+        },
+    }
+
+
+def _phase_shares(loops: LoopSummary) -> dict[str, Any] | None:
+    found = loops.phases
+    if not len(found):
+        return None
+    columns = zip(PHASES, found.shares.tolist(), found.stall_shares.tolist(), strict=True)
+    return {name: {"share": round(share, 6), "stalled": round(stall, 6)} for name, share, stall in columns}

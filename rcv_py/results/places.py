@@ -1,0 +1,59 @@
+"""Columns of places, instructions and waves, and how tables for people abbreviate paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rcv_py.analysis.cost.place_text import NO_PLACE
+from rcv_py.analysis.cost.places import source_of
+from rcv_py.base.paths import short_paths, short_place
+from rcv_py.model.trace import Trace
+from rcv_py.results.table import Table, Words
+from rcv_py.results.unit import SOURCE
+
+
+def instructions(trace: Trace, lines: np.ndarray) -> Words:
+    """Return the text of each code row, "" for a row that is none of the program."""
+    return _words(lines, lambda line: trace.code.text[line] if 0 <= line < len(trace.code) else "")
+
+
+def sources(trace: Trace, lines: np.ndarray) -> Words:
+    """Return the innermost source place of each code row as `path:line`, "" if it has none."""
+    return _words(lines, lambda line: source_of(trace, line))
+
+
+def waves(trace: Trace, rows: np.ndarray) -> Words:
+    """Return the name of the wave at each row of the wave index."""
+    return _words(rows, lambda row: str(trace.waves.id(row)))
+
+
+def short_sources(trace: Trace) -> dict[str, str]:
+    """Return how tables show the paths of the sources; documents and CSV have them in full.
+
+    The missing place of an instruction is a dash, unless the capture maps none: then a column of dashes would
+    tell nothing.
+    """
+    has_places = bool((trace.code.leaf >= 0).any())
+    missing = {"": NO_PLACE} if has_places else {}
+    return short_paths(source.path for source in trace.sources) | missing
+
+
+def with_short_sources(table: Table, trace: Trace) -> Table:
+    """Return the table for people: every source place as short as is unambiguous."""
+    short = short_sources(trace)
+    return Table(
+        table.spec,
+        {
+            name: Words([short_place(text, short) for text in column.texts], column.code)
+            if isinstance(column, Words) and table.spec[name].kind is SOURCE
+            else column
+            for name, column in table.columns.items()
+        },
+    )
+
+
+def _words(numbers: np.ndarray, text: Callable[[int], str]) -> Words:
+    different, code = np.unique(numbers, return_inverse=True)
+    return Words([text(number) for number in different.tolist()], code.reshape(-1))

@@ -1,0 +1,187 @@
+"""A result as columns, and the declaration that says what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from rcv_py.base.errors import UsageError
+from rcv_py.results import json_types
+from rcv_py.results.field import At, Field, optional, shapes
+from rcv_py.results.json_types import Shape
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A column of texts that repeat: row i holds `texts[code[i]]`."""
+
+    texts: Sequence[str]
+    code: np.ndarray  # whole numbers
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+
+Column = np.ndarray | Words
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What the rows of a table are, and every field of them once."""
+
+    name: str  # such as "loops iterations": how the reference of the API calls it
+    row: str  # a sentence: "One row a loop."
+    noun: str  # what one row is: "loop"
+    fields: tuple[Field, ...]  # in the order of documents and CSV
+    order: tuple[str, ...] = ()  # for people, where theirs differs: these first, then the others
+    nothing: str = ""  # a sentence: why there may be no row
+    note: str = ""  # a sentence for people: how the numbers are meant
+
+    def __getitem__(self, name: str) -> Field:
+        return next(field for field in self.fields if field.name == name)
+
+    def __contains__(self, name: str) -> bool:
+        return any(field.name == name for field in self.fields)
+
+    def at(self, where: At) -> tuple[Field, ...]:
+        """Return the fields that are shown there, in the order for people or for documents."""
+        order = () if where is At.DATA else self.order
+        first = [self[name] for name in order]
+        rest = [field for field in self.fields if field.name not in order]
+        return tuple(field for field in (*first, *rest) if where in field.at)
+
+    @property
+    def shape(self) -> Shape:
+        """The JSON type of its rows."""
+        fields = self.at(At.DATA)
+        return json_types.rows(self.row, shapes(fields), optional(fields))
+
+    def with_field(self, field: Field) -> Spec:
+        """Return a spec that has one field more."""
+        return replace(self, fields=(*self.fields, field))
+
+
+class Table:
+    """Columns of equal length, each what its field of the spec says; a table never changes.
+
+    A column is an array of its kind's dtype ([n], or [n, names] of a mapping), an array of texts, or `Words`.
+    Cells that are not known are nan, -1 of code rows, and "".
+    """
+
+    def __init__(self, spec: Spec, columns: Mapping[str, Column | Sequence[Any]]) -> None:
+        self.spec = spec
+        made = {
+            field.name: _column(field, columns[field.name]) for field in spec.fields if field.name in columns
+        }
+        self.columns: Mapping[str, Column] = MappingProxyType(made)
+        lacking = [
+            field.name
+            for field in spec.fields
+            if field.name not in made and field.of is None and not field.is_optional
+        ]
+        unknown = set(columns) - set(made)
+        lengths = {len(column) for column in made.values()}
+        if lacking or unknown or len(lengths) > 1:
+            raise ValueError(f"{spec.name}: lacking {lacking}, unknown {sorted(unknown)}, lengths {lengths}")
+        self._length = max(lengths, default=0)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def fields(self, where: At) -> tuple[Field, ...]:
+        """Return the fields that are shown there, without optional ones that the table lacks."""
+        return tuple(
+            field for field in self.spec.at(where) if field.name in self.columns or field.of is not None
+        )
+
+    def __getitem__(self, rows: np.ndarray | slice) -> Table:
+        """Return the table of some rows: a mask, their numbers or a slice."""
+        return Table(self.spec, {name: at(column, rows) for name, column in self.columns.items()})
+
+    def head(self, rows: int | None) -> Table:
+        """Return the first rows; None or 0: all of them."""
+        return self if not rows else self[:rows]
+
+    def sorted(self, by: str | None, *, descending: bool = True) -> Table:
+        """Return the rows in order of a field; equal ones, and all without one, stay; unknown ones come last.
+
+        Raise UsageError if there is no such field, or it has no order.
+        """
+        if not by:
+            return self
+        names = [field.name for field in self.fields(At.DATA) if field.is_sortable]
+        if by not in names:
+            raise UsageError(f"There is no column {by!r} to sort by.", hint=f"Columns: {', '.join(names)}.")
+        rank, is_known = self._ranks(by)
+        order = np.argsort(-rank if descending else rank, kind="stable")
+        return self[np.concatenate([order[is_known[order]], order[~is_known[order]]])]
+
+    def _ranks(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers that sort like the values, equal for equal ones, and which values are known."""
+        column = self.columns[name]
+        if isinstance(column, Words):
+            _, rank = np.unique(np.array([*column.texts, ""], dtype=object), return_inverse=True)
+            return rank.reshape(-1)[column.code], np.ones(len(self), dtype=bool)
+        is_known = np.ones(len(self), dtype=bool)
+        if column.dtype.kind == "f":
+            is_known = np.isfinite(column)
+        elif self.spec[name].is_unknown and column.dtype.kind == "i":
+            is_known = column >= 0
+        return np.unique(column, return_inverse=True)[1].reshape(-1), is_known
+
+    def plain(self, name: str) -> list[Any]:
+        """Return a column as documents have it."""
+        column = self.columns[name]
+        if isinstance(column, Words):
+            return [column.texts[code] for code in column.code.tolist()]
+        return self.spec[name].plain(column)
+
+    def csv(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the names and the rows of a spreadsheet: what has an inside is left out."""
+        names = [field.name for field in self.fields(At.DATA) if field.kind.is_plain]
+        columns = [self.plain(name) for name in names]
+        return names, list(zip(*columns, strict=True))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of documents: plain values by the names of fields."""
+        return self.records(field.name for field in self.fields(At.DATA))
+
+    def cells(self, where: At, unknown: str = "") -> list[list[str]]:
+        """Return rows of texts for people, in the order of `fields(where)`."""
+        fields = self.fields(where)
+        return [
+            [field.of(row) if field.of else field.text(row[field.name], unknown) for field in fields]
+            for row in self.records()
+        ]
+
+    def records(self, names: Iterable[str] = ()) -> list[dict[str, Any]]:
+        """Return rows of plain values of these columns; without names of all, those for people too."""
+        names = tuple(names) or tuple(self.columns)
+        columns = [self.plain(name) for name in names]
+        return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def at(column: Column, rows: np.ndarray | slice) -> Column:
+    """Return some rows of a column."""
+    return Words(column.texts, column.code[rows]) if isinstance(column, Words) else column[rows]
+
+
+def _column(field: Field, values: Column | Sequence[Any]) -> Column:
+    if isinstance(values, Words):
+        return Words(values.texts, _read_only(values.code))
+    if field.kind.dtype is not None:
+        shape = (len(values), len(field.kind.names)) if field.kind.names else (len(values),)
+        return _read_only(np.asarray(values, dtype=field.kind.dtype).reshape(shape))
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = values if isinstance(values, np.ndarray) else list(values)
+    return _read_only(texts)
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view

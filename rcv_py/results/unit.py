@@ -1,0 +1,105 @@
+"""Kinds of values: unit, JSON type, type in memory, alignment, and how a value reads for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rcv_py.base.text import count
+from rcv_py.results import json_types
+from rcv_py.results.json_types import Shape
+
+
+def decimal(value: float) -> str:
+    """Return a number with at most two digits behind the point, grouped: `1,234.5`."""
+    return count(value) if isinstance(value, int) else f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def percent(value: float) -> str:
+    """Return a share of one in percent: `18.2 %`."""
+    return f"{100 * value:.1f} %"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What a value is; a field adds which one."""
+
+    json: Callable[[str], Shape]  # its JSON type, described by a sentence
+    ending: str = "."  # what makes a sentence of a meaning: it names the unit
+    unit: str = ""  # "" for names and places, which are not grouped by thousands
+    dtype: type[np.generic] | None = None  # of a column; None: texts, or values with an inside
+    text: Callable[[Any], str] = str  # for people, of a value that is known
+    is_number: bool = False  # aligned to the right, the largest first
+    elastic: str = ""  # the end that may be cut to fit: "", "left" (paths keep their end) or "right"
+    is_trimmed: bool = False  # a whole value is written without a point
+    digits: int | None = None  # to which documents round, unless the field says otherwise
+    width: int = 8  # characters that a column of it usually needs
+    names: tuple[str, ...] = ()  # of the second axis of a column: a mapping in documents
+    is_nested: bool = False  # a record, or rows, inside of a value
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether values are single ones, which can be sorted and written into a cell."""
+        return not self.names and not self.is_nested
+
+
+def _whole(ending: str = ".", unit: str = "", *, least: int | None = 0) -> Kind:
+    json = partial(json_types.whole, least=least)
+    return Kind(json=json, ending=ending, unit=unit, dtype=np.int64, text=count, is_number=True)
+
+
+def _real(
+    ending: str, unit: str = "", text: Callable[[float], str] = decimal, digits: int | None = 2
+) -> Kind:
+    return Kind(
+        json=json_types.number,
+        ending=ending,
+        unit=unit,
+        dtype=np.float64,
+        text=text,
+        is_number=True,
+        digits=digits,
+    )
+
+
+CYCLES = _whole(", in cycles.", "cycles")  # of the shader clock
+SIGNED_CYCLES = _whole(", in cycles.", "cycles", least=None)
+CYCLE = _whole(", in cycles.", "cycle", least=None)  # a moment
+MEAN_CYCLES = _real(", in cycles.", "cycles")
+RANK_CYCLES = replace(MEAN_CYCLES, is_trimmed=True)  # such as a median, whole but for means of two
+COUNT = _whole(", as a count.", "count")  # how often something happened
+MEAN_COUNT = _real(", as a count.", "count")
+WAVES = _whole(", in waves.", "waves")
+BYTES = _whole(", in bytes.", "bytes")
+WHOLE = _whole()
+NUMBER = _real(".")
+SHARE = replace(
+    _real(", from 0 to 1.", text=percent, digits=6),
+    json=lambda sentence: {"type": "number", "minimum": 0, "maximum": 1, "description": sentence},
+)
+RATIO = _real(", 1 being the same or all.", digits=6)
+ROW = replace(_whole(), text=str)  # of the program: a name, not grouped
+ROW_OR_NONE = replace(_whole(least=-1), text=str)
+FLAG = Kind(json=json_types.flag, dtype=np.bool_, width=10)
+TEXT = Kind(json=json_types.text, width=20)
+NOTE = replace(TEXT, elastic="right")  # a text that may be cut
+INSTRUCTION = replace(NOTE, width=22)
+SOURCE = replace(TEXT, elastic="left")  # path:line
+WAVE = replace(TEXT, width=24)
+
+
+def choice(*values: str) -> Kind:
+    """One of some texts."""
+    return replace(TEXT, json=lambda sentence: json_types.choice(sentence, *values), width=14)
+
+
+def mapping(kind: Kind, names: Sequence[str], meaning: str) -> Kind:
+    """Numbers by name: a column has one axis more; documents have those that are not 0, the largest first."""
+    shape = kind.json(f"{meaning}{kind.ending}")
+    return replace(
+        kind, json=lambda sentence: json_types.named(sentence, shape), ending=".", names=tuple(names)
+    )

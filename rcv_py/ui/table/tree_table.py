@@ -1,0 +1,364 @@
+"""Nodes and columns as a tree that is sorted, remembers open branches, and gives names the room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
+
+from rcv_py.base.text import visible
+from rcv_py.base.tree import TreeNode
+from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.table.cost_bars import draw_bar
+
+ROW_PX = 22
+MOST_PX = 2000  # of a column, in a saved state
+
+Index = QModelIndex | QPersistentModelIndex
+N = TypeVar("N", bound=TreeNode)
+Parts = Sequence[tuple[float, QColor]]  # cycles and colours of a bar
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_DESCENDING, _ASCENDING = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeColumn(Generic[N]):
+    """One column: a text of each node, or a bar of `parts`."""
+
+    id: str
+    title: str
+    text: Callable[[N], str] = lambda node: ""
+    key: Callable[[N], Any] | None = None  # what it is sorted by
+    parts: Callable[[N], Parts] | None = None
+    is_number: bool = False
+    is_elided_left: bool = False  # of a place the line number matters most
+    width: int = 0  # px; 0: it takes the room that others leave
+    tip: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree(Generic[N]):
+    """What a tree shows: the children of a root, by columns, and what else is said of a node."""
+
+    root: N
+    columns: tuple[TreeColumn[N], ...]
+    tip: Callable[[N], str]
+    spoken: Callable[[N], str]  # a row for a screen reader
+    key: Callable[[N], Hashable]  # the same for a node of a newer tree that stands for the same
+    starts_open: Callable[[N], bool] = lambda node: False
+
+    @cached_property
+    def largest(self) -> float:
+        """The longest bar of the first level: the others are drawn relative to it."""
+        bars = [column.parts for column in self.columns if column.parts is not None]
+        return max(
+            (sum(part for part, _ in bar(one)) for bar in bars for one in self.root.children), default=0
+        )
+
+    def branches(self) -> Iterator[N]:
+        """Yield the nodes that have children, parents first."""
+        return (node for node in self.root.walk() if node.children and node is not self.root)
+
+
+class TreeModel(QAbstractItemModel, Generic[N]):
+    """A tree for a view.  Sorting orders every level, in the nodes themselves."""
+
+    def __init__(self, tree: Tree[N], sort: str = "", parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.tree = tree
+        self._first_sort = sort
+        self.sorting: tuple[str, Qt.SortOrder] | None = (sort, _DESCENDING) if sort else None
+
+    @property
+    def root(self) -> N:
+        """The node whose children are the first level."""
+        return self.tree.root
+
+    def show(self, tree: Tree[N]) -> None:
+        """Show another tree with the same columns, in the present order."""
+        self.beginResetModel()
+        self.tree = tree
+        self._order()
+        self.endResetModel()
+
+    def column_of(self, name: str) -> int:
+        """The number of a column, -1 if there is none of that name."""
+        return next((at for at, column in enumerate(self.tree.columns) if column.id == name), -1)
+
+    def node(self, index: Index) -> N:
+        """The node of an index; the root for an invalid one."""
+        return index.internalPointer() if index.isValid() else self.root
+
+    def index_of(self, node: N, column: int = 0) -> QModelIndex:
+        """The index of a node; an invalid one for the root."""
+        return QModelIndex() if node is self.root else self.createIndex(node.row, column, node)
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        """What Qt asks for."""
+        children = self.node(parent).children
+        inside = 0 <= row < len(children) and 0 <= column < len(self.tree.columns) and parent.column() <= 0
+        return self.createIndex(row, column, children[row]) if inside else QModelIndex()
+
+    def parent(self, index: Index | None = None) -> Any:
+        """The index above one."""
+        if index is None:
+            return super().parent()
+        above = self.node(index).parent if index.isValid() else None
+        return QModelIndex() if above is None else self.index_of(above)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        """How many children a node has."""
+        return 0 if parent.column() > 0 else len(self.node(parent).children)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        """The same for every node."""
+        return len(self.tree.columns)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
+        """Titles, what they mean, and on which side they are."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.tree.columns):
+            return None
+        column = self.tree.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            is_sorted = self.sorting is not None and self.sorting[0] == column.id
+            return column.title + ("    " if is_sorted and column.is_number else "")  # for the arrow
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if column.is_number else _LEFT
+        if role == Qt.ItemDataRole.InitialSortOrderRole:
+            return _DESCENDING if column.is_number or column.parts is not None else _ASCENDING
+        return tooltip(column.tip) if role == Qt.ItemDataRole.ToolTipRole and column.tip else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a cell says."""
+        if not index.isValid():
+            return None
+        node, column = self.node(index), self.tree.columns[index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return visible(column.text(node))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tooltip(self.tree.tip(node))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self.tree.spoken(node)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if column.is_number else _LEFT
+        return None
+
+    def sort(self, column: int, order: Qt.SortOrder = _ASCENDING) -> None:
+        """Order every level by a column."""
+        columns = self.tree.columns
+        is_known = 0 <= column < len(columns) and columns[column].key is not None
+        self.sorting = (columns[column].id if is_known else self._first_sort, order)
+        self.layoutAboutToBeChanged.emit()
+        old = self.persistentIndexList()
+        nodes = [(self.node(index), index.column()) for index in old]
+        self._order()
+        self.changePersistentIndexList(old, [self.index_of(node, at) for node, at in nodes])
+        self.layoutChanged.emit()
+
+    def _order(self) -> None:
+        key = None if self.sorting is None else self.tree.columns[self.column_of(self.sorting[0])].key
+        if key is not None and self.sorting is not None:
+            self.root.sort(key, is_descending=self.sorting[1] == _DESCENDING)
+
+
+class _BarDelegate(QStyledItemDelegate):
+    """Paints the bars of a column."""
+
+    def __init__(self, model: TreeModel[Any], scale: Callable[[], str]) -> None:
+        super().__init__(model)
+        self._model, self._scale = model, scale
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint the background as usual and the bar on it."""
+        super().paint(painter, option, index)
+        tree = self._model.tree
+        parts = tree.columns[index.column()].parts
+        if parts is not None:
+            box = QRectF(option.rect).adjusted(4, 6, -4, -6)
+            draw_bar(painter, box, parts(self._model.node(index)), tree.largest, self._scale())
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """A fixed height for the row."""
+        return QSize(60, ROW_PX)
+
+
+class _EndDelegate(QStyledItemDelegate):
+    """Cuts the beginning of a text that is too long."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        """Cut on the left."""
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideLeft
+
+
+class TreeTable(QTreeView, Generic[N]):
+    """A tree with columns.  What the user opened and closed stays so when a newer tree is shown.
+
+    `yields` names columns that give way, the least wanted first, and how many px of room names must have
+    before the column is hidden.  `empty` is shown until there is something; with `sort` it is sorted, at
+    first by that column.
+    """
+
+    chosen = Signal(object)  # node that was clicked, or reached by keyboard
+    hovered = Signal(object)  # node under the mouse, None: it left
+
+    def __init__(
+        self,
+        empty: Tree[N],
+        scale: Callable[[], str],
+        *,
+        sort: str = "",
+        yields: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        super().__init__()
+        self.rows: TreeModel[N] = TreeModel(empty, sort, self)
+        self._empty, self._yields = empty, yields
+        self._widths = {column.id: column.width for column in empty.columns if column.width}
+        self._opened: set[Hashable] = set()  # by the user
+        self._closed: set[Hashable] = set()
+        self._is_quiet = False
+        self._bars, self._ends = _BarDelegate(self.rows, scale), _EndDelegate(self)
+        self._set_up(sort)
+        self.clicked.connect(self._choose)
+        self.activated.connect(self._choose)
+        self.doubleClicked.connect(lambda index: self.toggle(index.siblingAtColumn(0)))
+        self.entered.connect(lambda index: self.hovered.emit(self.rows.node(index)))
+        self.expanded.connect(lambda index: self._turned(index, self._opened, self._closed))
+        self.collapsed.connect(lambda index: self._turned(index, self._closed, self._opened))
+
+    def _set_up(self, sort: str) -> None:
+        self.setModel(self.rows)
+        self.setUniformRowHeights(True)
+        self.setFrameShape(QTreeView.Shape.NoFrame)
+        self.setIndentation(16)
+        self.setExpandsOnDoubleClick(False)
+        self.setAllColumnsShowFocus(True)
+        self.setMouseTracking(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        header = self.header()
+        header.setStretchLastSection(False)
+        header.setMinimumSectionSize(36)
+        for at, column in enumerate(self._empty.columns):
+            if column.parts is not None:
+                self.setItemDelegateForColumn(at, self._bars)
+            elif column.is_elided_left:
+                self.setItemDelegateForColumn(at, self._ends)
+            mode = QHeaderView.ResizeMode.Interactive if column.width else QHeaderView.ResizeMode.Stretch
+            header.setSectionResizeMode(at, mode)
+            if column.width:
+                header.resizeSection(at, column.width)
+        header.sectionResized.connect(self._resized)
+        if sort:
+            header.setSortIndicator(self.rows.column_of(sort), _DESCENDING)
+            self.setSortingEnabled(True)
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def show_tree(self, tree: Tree[N], *, is_all_open: bool = False) -> None:
+        """Show another tree: open is what the user opened, and what starts open and was not closed."""
+        self._is_quiet = True
+        self.rows.show(tree)
+        for node in tree.branches():
+            key = tree.key(node)
+            starts_open = tree.starts_open(node) and key not in self._closed
+            if is_all_open or starts_open or key in self._opened:
+                self.expand(self.rows.index_of(node))
+        self._is_quiet = False
+
+    def forget(self) -> None:
+        """Show nothing, and forget what was opened and closed."""
+        self._opened.clear()
+        self._closed.clear()
+        self.rows.show(self._empty)
+
+    def mark(self, node: N | None) -> None:
+        """Make a node the current row, or its nearest ancestor that no closed branch hides."""
+        index = QModelIndex() if node is None else self.rows.index_of(node)
+        above = index.parent()
+        while above.isValid():
+            index = index if self.isExpanded(above) else above
+            above = above.parent()
+        if index == self.currentIndex().siblingAtColumn(0):
+            return
+        self._is_quiet = True
+        self.setCurrentIndex(index)
+        self._is_quiet = False
+
+    def toggle(self, index: QModelIndex) -> None:
+        """Open a closed branch, or close an open one."""
+        self.setExpanded(index, not self.isExpanded(index))
+
+    # -- events -------------------------------------------------------------------------------------
+
+    def currentChanged(self, index: Index, previous: Index) -> None:
+        """Say what the keyboard reached; a click comes by `clicked`."""
+        super().currentChanged(index, previous)
+        if self.hasFocus() and not QGuiApplication.mouseButtons() and not self._is_quiet:
+            self._choose(index)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Say that the mouse left."""
+        super().leaveEvent(event)
+        self.hovered.emit(None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave room for names."""
+        super().resizeEvent(event)
+        room = self.viewport().width() - sum(self._widths.values())
+        for name, wanted in self._yields.items():
+            self.setColumnHidden(self.rows.column_of(name), room < wanted)
+            room += self._widths[name] if room < wanted else 0
+
+    def _choose(self, index: Index) -> None:
+        if index.isValid():
+            self.chosen.emit(self.rows.node(index))
+
+    def _turned(self, index: QModelIndex, into: set[Hashable], out_of: set[Hashable]) -> None:
+        if not self._is_quiet:
+            key = self.rows.tree.key(self.rows.node(index))
+            into.add(key)
+            out_of.discard(key)
+
+    def _resized(self, column: int, before: int, width: int) -> None:
+        name = self._empty.columns[column].id
+        if name in self._widths and width > 0:
+            self._widths[name] = width
+
+    # -- state --------------------------------------------------------------------------------------
+
+    def save_state(self) -> dict[str, Any]:
+        """Widths, also of columns that are hidden, and order, as plain JSON values."""
+        state: dict[str, Any] = {"widths": list(self._widths.values())}
+        if self.rows.sorting is not None:
+            name, order = self.rows.sorting
+            state["sort"] = [self.rows.column_of(name), order == _DESCENDING]
+        return state
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `save_state` returned; ignore what does not fit."""
+        widths, sort = state.get("widths"), state.get("sort")
+        if isinstance(widths, list) and len(widths) == len(self._widths):
+            for name, width in zip(list(self._widths), widths, strict=True):
+                if isinstance(width, int) and 0 < width < MOST_PX:
+                    self._widths[name] = width
+                    self.setColumnWidth(self.rows.column_of(name), width)
+        columns = range(len(self._empty.columns))
+        if self.isSortingEnabled() and isinstance(sort, list) and len(sort) == 2 and sort[0] in columns:
+            self.sortByColumn(int(sort[0]), _DESCENDING if sort[1] else _ASCENDING)

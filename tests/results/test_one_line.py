@@ -1,0 +1,120 @@
+"""Adding a column is one line in one file: every outlet takes it from the declaration."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator
+from importlib import import_module, reload
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import rcv_py
+from rcv_py.cli.main import main
+from rcv_py.cli.schemas import loop_schemas
+from rcv_py.export.report.html import html
+from rcv_py.export.report.markdown import markdown
+from rcv_py.export.report.model import Report, Section
+from rcv_py.export.report.result_tables import report_table
+from rcv_py.formats.open import open_trace
+from rcv_py.results import loops
+from rcv_py.results.field import Field
+from rcv_py.results.table import Table
+from rcv_py.results.unit import CYCLES
+from rcv_py.ui.table.result_columns import result_columns, sort_names
+from tests.ui.window import SAMPLES
+
+FOLDER = SAMPLES / "matmul_tiled"
+NEW = Field("tea_time", CYCLES, "Time that was spent on tea")  # the line
+VALUES = (70_000, 90_000)
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The loops with a column more."""
+    spec, make = loops.TABLES["loops"]
+    longer = spec.with_field(NEW)
+
+    def with_tea(inputs: loops.Inputs) -> Table:
+        table = make(inputs)
+        return Table(longer, {**table.columns, NEW.name: np.resize(VALUES, len(table))})
+
+    monkeypatch.setitem(loops.TABLES, "loops", (longer, with_tea))
+    reload(loop_schemas)
+    yield
+    monkeypatch.undo()
+    reload(loop_schemas)
+
+
+@pytest.fixture
+def table() -> Table:
+    """Two loops."""
+    loop = rcv_py.open(FOLDER).loops().result
+    found = loops.loop_table(open_trace(FOLDER), loop.found.table)[:2]
+    return Table(found.spec.with_field(NEW), {**found.columns, NEW.name: VALUES[: len(found)]})
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What a command prints."""
+    assert main(["loops", str(FOLDER), *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_command_prints_it(planted: None, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(run(capsys, "--json"))["rows"]
+    assert rows[0][NEW.name] == VALUES[0]
+    assert next(csv.DictReader(io.StringIO(run(capsys, "--csv"))))[NEW.name] == str(VALUES[0])
+    text = run(capsys)
+    assert "tea time" in text
+    assert "70,000" in text
+
+
+def test_its_rows_can_be_sorted_by_it(planted: None, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(run(capsys, "--json", "--sort", NEW.name))["rows"]
+    assert rows[0][NEW.name] == (VALUES[1] if len(rows) > 1 else VALUES[0])
+    assert main(["loops", str(FOLDER), "--sort", "coffee"]) == 2
+    assert NEW.name in capsys.readouterr().err
+
+
+def test_the_schema_demands_it(planted: None) -> None:
+    shape = loop_schemas.LOOPS.as_json()["oneOf"][0]["properties"]["rows"]["items"]
+    assert shape["properties"][NEW.name]["description"] == "Time that was spent on tea, in cycles."
+    assert NEW.name in shape["required"]
+
+
+def test_the_api_explains_it_and_so_does_its_reference(
+    planted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = rcv_py.open(FOLDER).loops()
+    row = next(row for row in table.help.rows() if row["column"] == NEW.name)
+    assert (row["type"], row["unit"], row["meaning"]) == ("int64", "cycles", NEW.meaning)
+    assert table[NEW.name][0] == VALUES[0]
+    page = "\n".join(packaging(monkeypatch, "api_reference")._columns(table))
+    assert f"| `{NEW.name}` | int64 | cycles | {NEW.meaning} |" in page
+
+
+def test_reports_have_it(table: Table) -> None:
+    part = report_table(table, open_trace(FOLDER), "Loops")
+    report = Report("Title", "", (Section("loops", "Loops", (part,)),), "rcv")
+    for page in (markdown(report), html(report)):
+        assert "tea time" in page
+        assert "70,000" in page
+
+
+def test_the_window_has_it_and_copies_a_command_that_sorts_by_it(table: Table) -> None:
+    column = next(one for one in result_columns(table, open_trace(FOLDER)) if one.id == NEW.name)
+    assert (column.title, column.tip) == ("tea time", "Time that was spent on tea, in cycles.")
+    assert column.is_number
+    assert column.text(column.values[0]) == "70,000"
+    assert sort_names(table.spec)[NEW.name] == NEW.name
+
+
+def packaging(monkeypatch: pytest.MonkeyPatch, name: str) -> ModuleType:
+    """A module that writes the reference pages."""
+    monkeypatch.setattr(sys, "path", [str(Path(rcv_py.__file__).parents[1] / "packaging"), *sys.path])
+    return import_module(name)

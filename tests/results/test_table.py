@@ -1,0 +1,154 @@
+"""Tables of results: what a field declares is what each form of a value is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rcv_py.base.errors import UsageError
+from rcv_py.results.field import At, Field, record, rows
+from rcv_py.results.table import Spec, Table, Words
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLES,
+    FLAG,
+    INSTRUCTION,
+    MEAN_CYCLES,
+    RANK_CYCLES,
+    ROW,
+    SHARE,
+    TEXT,
+    choice,
+    mapping,
+)
+
+SPEC = Spec(
+    "things",
+    "One row a thing.",
+    "thing",
+    (
+        Field("line", ROW, "Row of the program", is_unknown=True),
+        Field("stall", CYCLES, "Stall"),
+        Field("median", RANK_CYCLES, "Median", is_unknown=True),
+        Field("share", SHARE, "Part", digits=3),
+        Field("kinds", mapping(COUNT, ("A", "B", "C"), "Times"), "Times by name", at=At.DATA),
+        Field("outlier", FLAG, "Whether it is one", word="outlier"),
+        Field("text", INSTRUCTION, "The instruction"),
+        Field("what", TEXT, "Line and stall", at=At.TEXT, of=lambda row: f"{row['line']}: {row['stall']}"),
+        Field("note", choice("", "entry"), "What it is", is_optional=True, at=At.DATA),
+    ),
+    order=("text", "line"),
+)
+
+
+def table(**more: object) -> Table:
+    """Three rows."""
+    return Table(
+        SPEC,
+        {
+            "line": [1234, -1, 7],
+            "stall": [10, 30000, 10],
+            "median": [2.5, np.nan, 4.0],
+            "share": [0.12345, 0.5, 0],
+            "kinds": [[0, 2, 5], [1, 0, 0], [0, 0, 0]],
+            "outlier": [True, False, False],
+            "text": Words(["s_nop", "v_add"], np.array([0, 1, 0])),
+            **more,
+        },
+    )
+
+
+def test_rows_of_documents_are_plain_and_rounded() -> None:
+    first, second, third = table().rows()
+    assert first == {
+        "line": 1234,
+        "stall": 10,
+        "median": 2.5,
+        "share": 0.123,
+        "kinds": {"C": 5, "B": 2},
+        "outlier": True,
+        "text": "s_nop",
+    }
+    assert (second["line"], second["median"], second["kinds"]) == (None, None, {"A": 1})
+    assert (third["median"], type(third["median"])) == (4, int)
+
+
+def test_people_read_names_ungrouped_numbers_grouped_and_nothing_where_nothing_is_known() -> None:
+    shown = [field.name for field in table().fields(At.TEXT)]
+    assert shown == ["text", "line", "stall", "median", "share", "outlier", "what"]
+    assert table().cells(At.TEXT, "–") == [
+        ["s_nop", "1234", "10", "2.5", "12.3 %", "outlier", "1234: 10"],
+        ["v_add", "–", "30,000", "–", "50.0 %", "", "None: 30000"],
+        ["s_nop", "7", "10", "4", "0.0 %", "", "7: 10"],
+    ]
+
+
+def test_a_spreadsheet_has_no_cells_with_an_inside() -> None:
+    head, body = table().csv()
+    assert head == ["line", "stall", "median", "share", "outlier", "text"]
+    assert body[1] == (None, 30000, None, 0.5, False, "v_add")
+    assert table()[:0].csv() == (head, [])
+
+
+def test_an_optional_column_is_there_when_it_is_given() -> None:
+    assert "note" not in table().rows()[0]
+    assert table(note=["", "entry", ""]).rows()[1]["note"] == "entry"
+    assert SPEC.shape["items"]["required"] == ["line", "stall", "median", "share", "kinds", "outlier", "text"]
+
+
+@pytest.mark.parametrize(
+    ("by", "descending", "order"),
+    [
+        ("stall", True, [1, 0, 2]),
+        ("stall", False, [0, 2, 1]),
+        ("line", True, [0, 2, 1]),
+        ("line", False, [2, 0, 1]),
+        ("median", True, [2, 0, 1]),
+        ("text", False, [0, 2, 1]),
+        ("text", True, [1, 0, 2]),
+        (None, True, [0, 1, 2]),
+    ],
+)
+def test_rows_are_sorted_and_unknown_ones_come_last(
+    by: str | None, descending: bool, order: list[int]
+) -> None:
+    found = table().sorted(by, descending=descending)
+    stalls, lines = [10, 30000, 10], [1234, -1, 7]
+    assert [
+        (stall, line) for stall, line in zip(found.columns["stall"], found.columns["line"], strict=True)
+    ] == [(stalls[at], lines[at]) for at in order]
+
+
+@pytest.mark.parametrize("by", ["no", "kinds", "what", "note"])
+def test_what_has_no_order_is_named_with_those_that_have(by: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        table().sorted(by)
+    assert "Columns: line, stall, median, share, outlier, text." in str(caught.value.hint)
+
+
+def test_rows_are_chosen_by_mask_by_number_and_from_the_top() -> None:
+    whole = table()
+    assert whole[np.array([False, True, True])].columns["line"].tolist() == [-1, 7]
+    assert whole[np.array([2, 0])].plain("text") == ["s_nop", "s_nop"]
+    assert (len(whole.head(2)), len(whole.head(0)), len(whole.head(None))) == (2, 3, 3)
+    with pytest.raises(ValueError, match="read-only"):
+        whole.columns["stall"][0] = 1
+
+
+@pytest.mark.parametrize("columns", [{"stall": [1]}, {"other": [1, 2, 3]}])
+def test_columns_that_are_not_declared_or_do_not_fit_are_refused(columns: dict[str, list[int]]) -> None:
+    with pytest.raises(ValueError, match="things"):
+        table(**columns)
+    with pytest.raises(ValueError, match="lacking"):
+        Table(SPEC, {"line": [1]})
+
+
+def test_a_type_says_unit_null_and_what_is_inside() -> None:
+    shape = SPEC.shape["items"]["properties"]
+    assert shape["stall"] == {"type": "integer", "minimum": 0, "description": "Stall, in cycles."}
+    assert shape["line"]["type"] == ["integer", "null"]
+    assert shape["kinds"]["additionalProperties"]["description"] == "Times, as a count."
+    inner = Field("mean", MEAN_CYCLES, "Mean")
+    assert Field("it", record(inner), "It").shape["properties"]["mean"]["type"] == "number"
+    assert Field("all", rows(inner), "All").shape["items"]["required"] == ["mean"]
+    assert not Field("all", rows(inner), "All").is_sortable
