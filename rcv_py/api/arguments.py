@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 
 Waves = str | int | WaveId | Table | np.ndarray | Iterable[str | int | WaveId] | None
+LoopTable = Literal["loops", "iterations", "phases", "first", "distance", "chains", "barriers"]
+OccupancyBy = Literal["se", "kernel", "state"]
+Rule = Literal["ours", "reference"]
+TableName = Literal["code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters"]
 _ONE_WAVE = (str, int, np.integer, WaveId)
 
 

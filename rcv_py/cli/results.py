@@ -20,9 +20,13 @@ def ordered(table: Table, arguments: WithSort) -> Table:
 
 def print_result(table: Table, trace: Trace, stream: TextIO | None = None) -> None:
     """Print the fields that are for people; source places are as short as is unambiguous."""
-    shown = with_short_sources(table, trace)
-    columns = [Column(field.title, field.is_number, field.elastic) for field in shown.fields(At.TEXT)]
-    print_table(columns, shown.cells(At.TEXT), stream)
+    print_shown(with_short_sources(table, trace), stream)
+
+
+def print_shown(table: Table, stream: TextIO | None = None) -> None:
+    """Print the fields that are for people as they are."""
+    columns = [Column(field.title, field.is_number, field.elastic) for field in table.fields(At.TEXT)]
+    print_table(columns, table.cells(At.TEXT), stream)
 
 
 def print_csv(table: Table) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from rcv_py.analysis.findings.detect import findings, triage
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
@@ -58,9 +58,9 @@ class FindingsProcess:
         if int(trace.waves.size.sum()) <= SMALL_BYTES:
             facts = run_facts(trace.path, trace.kernel_name, trace.target, run_files)
             try:
-                return triage(trace, batches, facts, waves=waves)
+                return findings(trace, batches, facts=facts, waves=waves)
             except UsageError:
-                return triage(trace, batches, facts)
+                return findings(trace, batches, facts=facts)
         known = self._known.setdefault(trace, {})
         if (waves, run_files) not in known:
             known[waves, run_files] = self._by_process(trace, waves, run_files)
@@ -76,7 +76,7 @@ class FindingsProcess:
         try:
             return self._pool.submit(trace.path, waves, run_files, is_alone=True).result()
         except (WorkerStopped, CancelledError):
-            return replace(findings(trace, ()), assumption="", why=STOPPED)
+            return Findings.empty(findings(trace, ()).numbers, STOPPED, of=len(trace.waves))
 
 
 def findings_of_folder(folder: Path, waves: str = WORKING, run_files: tuple[Path, ...] = ()) -> Findings:
@@ -84,4 +84,4 @@ def findings_of_folder(folder: Path, waves: str = WORKING, run_files: tuple[Path
     trace = open_trace(folder)
     read = tuple(read_batches(trace, chosen_rows(trace.waves), workers=0))
     facts = run_facts(trace.path, trace.kernel_name, trace.target, run_files)
-    return triage(trace, read, facts, is_whole=True, waves=waves)
+    return findings(trace, read, facts=facts, waves=waves)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rcv_py.analysis.findings.detect import triage
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.overview.library import LibraryRow, library_row
@@ -63,4 +63,4 @@ def row_of(path: Path, has_findings: bool = False, cache: CaptureCache | None = 
 
 def _findings(trace: Trace, facts: RunFacts) -> Findings:
     rows = chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows, workers=0)), facts, is_whole=True)
+    return findings(trace, tuple(batches(trace, rows, workers=0)), facts=facts)

@@ -7,8 +7,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import SimpleQueue
 
-import numpy as np
-
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace, WaveReader
@@ -125,16 +123,7 @@ def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int
 
 def unread(rows: list[int], error: RcvError) -> WaveBatch:
     """A batch without waves, that says why."""
-    nothing = np.zeros(0, dtype=np.int32)
-    return WaveBatch(
-        waves=(),
-        first=np.zeros(1, dtype=np.int64),
-        stall=nothing,
-        busy=nothing,
-        kind=np.zeros(0, dtype=np.uint8),
-        line=nothing,
-        missing=tuple((row, str(error)) for row in rows),
-    )
+    return WaveBatch.empty(tuple((row, str(error)) for row in rows))
 
 
 # -- for commands and tests: no window, no threads --------------------------------------------------

@@ -289,7 +289,7 @@ if "--multiprocessing-fork" in sys.argv:  # a child, which writes
 
 @contextmanager
 def writing_reports(capture: Path, place: Path, count: int) -> Iterator[subprocess.Popen[str]]:
-    """A command that writes reports of so many captures into `out`, two at a time; each stops at half a file."""
+    """A command that writes reports into `out`, two at a time; each stops at half a file."""
     for number in range(count):
         shutil.copytree(capture, place / "in" / f"capture{number}")
     (place / "hook").mkdir()

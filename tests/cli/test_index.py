@@ -14,7 +14,8 @@ import pytest
 from rcv_py.analysis.overview.library import ORDERS
 from rcv_py.cli.main import main
 from rcv_py.cli.options.capture_options import INDEX_ORDERS
-from rcv_py.export.report.library import HEADINGS
+from rcv_py.results import library as library_result
+from rcv_py.results.field import At
 from rcv_py.work.library import library_rows
 from tests.support import captures, folders
 
@@ -151,7 +152,9 @@ def test_markdown_keeps_its_columns(mixed: Path, capsys: pytest.CaptureFixture[s
     shutil.copytree(mixed / "a" / "first", odd)
     table = [line for line in run(capsys, mixed, "--markdown").splitlines() if line.startswith("|")]
     assert len(table) == 2 + 4
-    assert {line.replace("\\|", "").count("|") for line in table} == {len(HEADINGS) + 1}
+    assert {line.replace("\\|", "").count("|") for line in table} == {
+        len(library_result.LIBRARY.at(At.TEXT)) + 1
+    }
 
 
 class Cells(HTMLParser):
@@ -181,7 +184,7 @@ def test_the_page_is_whole_and_needs_nothing(mixed: Path, capsys: pytest.Capture
     page = Cells()
     page.feed(text)
     assert not page.open
-    assert page.rows == [len(HEADINGS)] * 5
+    assert page.rows == [len(library_result.LIBRARY.at(At.TEXT))] * 5
     assert "<script>alert" not in text
 
 

@@ -171,7 +171,7 @@ def test_the_index_needs_no_argument(agent: McpClient) -> None:
 def test_help_tells_what_the_short_definitions_leave_out(agent: McpClient) -> None:
     told = agent.call("help", tool="hotspot")["structuredContent"]
     assert "no_idle" in told["arguments"]["properties"]
-    assert not agent.call("hotspot", folder=SAMPLE, no_idle=True, top=1)["isError"]
+    assert not agent.call("hotspot", folder=SAMPLE, sort="stall", ascending=True)["isError"]
     assert "There are triage" in agent.complaint("help", tool="hotspots")
 
 

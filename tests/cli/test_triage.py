@@ -14,7 +14,7 @@ from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.variants import SAMPLES
 from tests.support import captures
-from tests.support.findings import triage_of
+from tests.support.findings import findings_near
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
@@ -29,7 +29,7 @@ def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> Non
     folder = captures.trace_path("pa_mqa_big")
     document = json.loads(run(capsys, folder, "--json", "--top", 0))
     trace = open_trace(folder)
-    found = triage_of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert document["schema"] == "rcv.triage/1"
     assert document["findings"] == [one.as_json() for one in found.findings]
     assert document["waves"] == {"read": 32, "of": 32, "counted": 32, "missing": 0}

@@ -15,7 +15,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.work import findings_process
 from rcv_py.work.findings_process import CHANGED, STOPPED, FindingsProcess
 from tests.support import captures
-from tests.support.findings import triage_of
+from tests.support.findings import findings_near
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[FindingsProcess]:
 def test_a_process_finds_the_same(process: FindingsProcess) -> None:
     trace = open_trace(captures.trace_path("pa_mqa_big"))
     found = process.find(trace, ())
-    direct = triage_of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    direct = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert found.findings == direct.findings
     assert found.numbers == direct.numbers
     assert process.find(trace, ()) is found, "it is looked for once"

@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from rcv_py.analysis.findings import busy, chains_and_barriers, issuing, program, samples, shape, waiting
-from rcv_py.analysis.findings.engine_choice import chosen_rows, only
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.gain import gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.load import class_of
 from rcv_py.analysis.findings.numbers import key_numbers
 from rcv_py.analysis.program.code_match import REMEDY
-from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
+from rcv_py.analysis.waves.populations import EMPTY, Populations, ran_text
 from rcv_py.base.text import plural
-from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -71,25 +69,6 @@ def findings(trace: Trace, batches: Sequence[WaveBatch], **known: object) -> Fin
     return of_inputs(FindingInputs(trace, batches, **known))  # type: ignore[arg-type]
 
 
-def triage(
-    trace: Trace,
-    batches: Sequence[WaveBatch],
-    facts: RunFacts,
-    *,
-    is_whole: bool = False,
-    waves: str = WORKING,
-) -> Findings:
-    """Return the findings; of a large capture those of some shader engines, unless `is_whole`.
-
-    `facts` are what the tables of the run tell.  Ranked is what the waves of a population cost: `working`,
-    `all`, or its id.
-    """
-    rows = frozenset(chosen_rows(trace.waves))
-    if not is_whole and len(rows) < len(trace.waves):
-        batches = only(batches, rows)
-    return findings(trace, batches, facts=facts, waves=waves)
-
-
 def of_inputs(inputs: FindingInputs) -> Findings:
     """Return the findings of a bundle."""
     trace = inputs.trace
@@ -97,18 +76,21 @@ def of_inputs(inputs: FindingInputs) -> Findings:
         return _ranked(inputs, SAMPLE_DETECTORS)
     if not inputs.waves:
         why = UNREAD if len(trace.waves) else _why_no_waves(trace)
-        return Findings(key_numbers(inputs), (), 0, 0, len(trace.waves), 0, 0, "", why, unread=inputs.unread)
+        return _nothing(inputs, why)
     if not len(trace.code):
         return _without_code(inputs)
     if inputs.match.is_wrong:
         return _alarmed(inputs)
     if inputs.none_works:
         why = f"{none_works(inputs.populations)} {TRACE_WORK}"
-        numbers, read = key_numbers(inputs), inputs.waves
-        return Findings(
-            numbers, (), 0, read, len(trace.waves), 0, 0, "", why, choice=inputs.choice, unread=inputs.unread
-        )
+        return replace(_nothing(inputs, why), choice=inputs.choice)
     return _ranked(inputs, DETECTORS)
+
+
+def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:
+    numbers = key_numbers(inputs, is_trusted=is_trusted)
+    found = Findings.empty(numbers, why, waves=inputs.waves, of=len(inputs.trace.waves))
+    return replace(found, unread=inputs.unread)
 
 
 def _why_no_waves(trace: Trace) -> str:
@@ -134,17 +116,17 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
     if not is_sampled:
         found = [replace(one, gain=gain_of(one, inputs.shape)) for one in found]
     found.sort(key=_place)
-    whole = (0, 0) if is_sampled else (inputs.exposure.resident, inputs.exposure.nothing)
     return Findings(
-        key_numbers(inputs),
-        tuple(_clean(one) for one in found),
-        sum(one.is_small for one in found),
-        inputs.waves,
-        len(inputs.trace.waves),
-        *whole,
-        samples.NO_TIMES if is_sampled else NOT_ELAPSED,
-        "" if any(not one.is_small for one in found) else CALM,
-        None if is_sampled or not inputs.is_kernel else class_of(inputs),
+        numbers=key_numbers(inputs),
+        findings=tuple(_clean(one) for one in found),
+        hidden=sum(one.is_small for one in found),
+        waves=inputs.waves,
+        of=len(inputs.trace.waves),
+        resident=0 if is_sampled else inputs.exposure.resident,
+        bubbles=0 if is_sampled else inputs.exposure.nothing,
+        assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
+        why="" if any(not one.is_small for one in found) else CALM,
+        bound_class=None if is_sampled or not inputs.is_kernel else class_of(inputs),
         no_issue=0 if is_sampled else inputs.exposure.no_issue,
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,
@@ -166,16 +148,14 @@ def _place(one: Finding) -> tuple[int, bool, bool, float, float, int, str]:
 
 def _without_code(inputs: FindingInputs) -> Findings:
     """Without texts neither work of the matrix unit nor causes nor limits are known."""
-    numbers, counts = key_numbers(inputs, is_trusted=False), (inputs.waves, len(inputs.trace.waves), 0, 0)
-    return Findings(numbers, (), 0, *counts, "", NO_CODE, unread=inputs.unread)
+    return _nothing(inputs, NO_CODE, is_trusted=False)
 
 
 def _alarmed(inputs: FindingInputs) -> Findings:
     """Nothing is concluded from texts that belong to other code."""
     match = inputs.match
     alarm = f"{match.sentence} {match.examples_text(inputs.trace.code)} {REMEDY}".replace("  ", " ")
-    counts = (inputs.waves, len(inputs.trace.waves), 0, 0)
-    return Findings(key_numbers(inputs, is_trusted=False), (), 0, *counts, "", alarm, alarm=alarm)
+    return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
 
 
 def _clean(one: Finding) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -160,45 +160,6 @@ def _with_twin(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
     noise = replicate_noise(other.costs, row.costs)
     return replace(row, twin=other.name, noise=-1.0 if noise is None else noise.per_hit)
 
-
-def _if_open(row: LibraryRow, value: int) -> int | None:
-    """The value, None of a capture that cannot be opened."""
-    return None if row.error else value
-
-
-# What programs get: a name and a value of plain types.
-FIELDS: tuple[tuple[str, Callable[[LibraryRow], Any]], ...] = (
-    ("capture", lambda row: row.name),
-    ("path", lambda row: str(row.path)),
-    ("kernel", lambda row: row.kernel),
-    ("duration", lambda row: row.duration if row.duration >= 0 else None),
-    ("duration_ns", lambda row: round(row.duration_ns, 1) if row.duration_ns >= 0 else None),
-    ("bound", lambda row: row.bound),
-    ("finding", lambda row: row.finding),
-    ("waves_per_simd", lambda row: row.fit if row.fit >= 0 else None),
-    ("most_waves_per_simd", lambda row: row.most_fit if row.most_fit >= 0 else None),
-    ("limiter", lambda row: row.limiter),
-    ("waves", lambda row: _if_open(row, row.waves)),
-    ("instructions", lambda row: row.instructions or None),
-    ("executed", lambda row: row.executed if row.has_costs else None),
-    ("mapped", lambda row: row.mapped if row.instructions else None),
-    ("hits", lambda row: row.hits if row.has_costs else None),
-    ("latency", lambda row: row.latency if row.has_costs else None),
-    ("stall", lambda row: row.stall if row.has_costs else None),
-    ("stall_share", lambda row: round(row.stall / row.latency, 6) if row.latency else None),
-    ("top_line", lambda row: row.top_line if row.top_line >= 0 else None),
-    ("top_instruction", lambda row: row.top),
-    ("top_stall_share", lambda row: round(row.top_share, 6) if row.top_line >= 0 else None),
-    ("top_source", lambda row: row.top_source),
-    ("mean_waves", lambda row: round(row.mean_waves, 4) if row.has_occupancy else None),
-    ("peak_waves", lambda row: row.peak_waves if row.has_occupancy else None),
-    ("health", lambda row: row.health if not row.error else ""),
-    ("verdict", lambda row: row.verdict if not row.error else ""),
-    ("serious_notes", lambda row: _if_open(row, row.serious)),
-    ("twin", lambda row: row.twin),
-    ("twin_noise", lambda row: round(row.noise, 6) if row.noise >= 0 else None),
-    ("error", lambda row: row.error),
-)
 
 # How to rank rows: what is compared, and whether the largest comes first.
 ORDERS = {

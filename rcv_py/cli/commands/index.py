@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import TextIO
 
-from rcv_py.analysis.overview.library import FIELDS, ranked_rows, with_twins
+from rcv_py.analysis.overview.library import LibraryRow, ranked_rows, with_twins
 from rcv_py.base.errors import NotATrace
-from rcv_py.base.text import visible
+from rcv_py.base.text import count, plural, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
 from rcv_py.cli.options.capture_options import IndexOptions
-from rcv_py.cli.report import Column, csv_text, json_text, print_table
-from rcv_py.export.report.library import HEADINGS, Library, cells, library_markdown, library_page
+from rcv_py.cli.report import csv_text, json_text
+from rcv_py.cli.results import print_shown
+from rcv_py.export.report.library import library_markdown, library_page
 from rcv_py.formats.locate import locate
+from rcv_py.results.library import library_table
 from rcv_py.work.library import library_rows
 
-_ELASTIC = {"capture": "left", "twin": "left"}
-_COLUMNS = tuple(
-    Column(title, is_number, "" if is_number else _ELASTIC.get(title, "right"))
-    for title, is_number in HEADINGS
-)
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The captures that were found below a folder."""
+
+    root: Path
+    rows: Sequence[LibraryRow]
+    more: int = 0  # captures left out because of the limit
+
+    @property
+    def heading(self) -> str:
+        """How many captures there are."""
+        bad = sum(bool(row.error) for row in self.rows)
+        text = f"{plural(len(self.rows), 'capture')} below {self.root}"
+        text += f", {count(bad)} of which cannot be opened" if bad else ""
+        return text + (f"; {count(self.more)} more were left out" if self.more else "")
 
 
 def run(arguments: IndexOptions) -> int:
@@ -39,21 +54,22 @@ def run(arguments: IndexOptions) -> int:
 
 
 def _put(library: Library, arguments: IndexOptions, stream: TextIO) -> None:
+    table = library_table(library.rows, library.root)
     if arguments.json:
         names = [row.name for row in library.rows]
         problems = [f"{row.name}: {row.error}" for row in library.rows if row.error]
         described = about(arguments, names=names, problems=problems)
-        print(json_text("rcv.index/1", _document(library), described), file=stream)
+        content = {"folder": str(library.root), "left_out": library.more, "captures": table.rows()}
+        print(json_text("rcv.index/1", content, described), file=stream)
     elif arguments.csv:
-        rows = ([value(row) for _, value in FIELDS] for row in library.rows)
-        stream.write(csv_text([name for name, _ in FIELDS], rows))
+        stream.write(csv_text(*table.csv()))
     elif arguments.markdown:
-        stream.write(library_markdown(library))
+        stream.write(library_markdown(library.heading, table))
     elif arguments.html:
-        stream.write(library_page(library))
+        stream.write(library_page(library.heading, table))
     else:
         print(library.heading, file=stream)
-        print_table(_COLUMNS, [cells(library, row) for row in library.rows], stream)
+        print_shown(table, stream)
 
 
 def _library(arguments: IndexOptions) -> Library:
@@ -66,11 +82,3 @@ def _library(arguments: IndexOptions) -> Library:
         list(library_rows(chosen, arguments.jobs, has_findings=arguments.findings, cache=arguments.cache))
     )
     return Library(root, ranked_rows(rows, arguments.sort), len(paths) - len(chosen))
-
-
-def _document(library: Library) -> dict[str, object]:
-    return {
-        "folder": str(library.root),
-        "left_out": library.more,
-        "captures": [{name: value(row) for name, value in FIELDS} for row in library.rows],
-    }

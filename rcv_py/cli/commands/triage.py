@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rcv_py.analysis.findings.detect import triage
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, gain_percent
 from rcv_py.analysis.findings.text import markdown
@@ -113,7 +113,7 @@ def look(
     """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
     facts = facts or run_facts(trace.path, trace.kernel_name, trace.target)
-    return triage(trace, tuple(batches(trace, rows)), facts, is_whole=True, waves=waves)
+    return findings(trace, tuple(batches(trace, rows)), facts=facts, waves=waves)
 
 
 def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:

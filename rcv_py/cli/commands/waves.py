@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, missing_text
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -185,7 +185,7 @@ def shown_lives(trace: Trace, lives: Residencies, arguments: WavesOptions) -> Re
         row, index = trace.wave_row(arguments.unit_of), trace.waves
         for name in ("se", "sa", "cu"):
             kept &= getattr(lives, name) == getattr(index, name)[row]
-    return Residencies(**{one.name: getattr(lives, one.name)[kept] for one in fields(lives)})
+    return of_rows(lives, kept)
 
 
 def _kernel(trace: Trace, number: int) -> str:

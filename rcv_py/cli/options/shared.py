@@ -157,12 +157,12 @@ def waves(default: str = WORKING, needs: Sequence[Need] = ()) -> Any:
 
 
 def no_idle(needs: Sequence[Need] = ()) -> Any:
-    """Declare `--no-idle`."""
+    """Declare the option `--no-idle`."""
     return flag("do not charge the idle time before an instruction", needs=needs)
 
 
 def rule(help: str) -> Any:
-    """Declare `--rule`."""
+    """Declare the option `--rule`."""
     return option(help, "ours", choices=RULES)
 
 
@@ -181,12 +181,12 @@ def match(help: str = "only rows that hold this text") -> Any:
 
 
 def regex() -> Any:
-    """Declare `--regex`."""
+    """Declare the option `--regex`."""
     return flag("the text is a regular expression", needs=[WITH_MATCH])
 
 
 def case() -> Any:
-    """Declare `--case`."""
+    """Declare the option `--case`."""
     return flag("distinguish upper and lower case in it", needs=[WITH_MATCH])
 
 
@@ -197,7 +197,7 @@ def sort(default: str, needs: Sequence[Need] = ()) -> Any:
 
 
 def ascending(*needs: Need) -> Any:
-    """Declare `--ascending`."""
+    """Declare the option `--ascending`."""
     return flag("smallest first", needs=needs or [WITH_SORT])
 
 
@@ -210,12 +210,12 @@ def only(help: str, needs: Sequence[Need] = ()) -> Any:
 
 
 def as_json(schema: str) -> Any:
-    """Declare `--json`."""
+    """Declare the option `--json`."""
     return flag(f"for programs: schema {schema}", one_of=FORM)
 
 
 def as_csv(help: str = "for spreadsheets") -> Any:
-    """Declare `--csv`."""
+    """Declare the option `--csv`."""
     return flag(help, one_of=FORM)
 
 

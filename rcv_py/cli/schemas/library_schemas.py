@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import SOURCE
 from rcv_py.cli.schemas.envelope import schema
+from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Shape,
     choice,
-    cycles,
     flag,
     listed,
     maybe,
@@ -19,57 +18,15 @@ from rcv_py.results.json_types import (
     share,
     text,
     times,
-    waves,
     whole,
 )
+from rcv_py.results.library import FACTS, LIBRARY
 
 INDEX = schema(
     "rcv.index",
     "index",
     "All captures below a folder, ranked.",
-    {
-        "folder": text("The folder, as it was given."),
-        "left_out": times("Captures left out because of --limit"),
-        "captures": rows(
-            "One row a capture.",
-            {
-                "capture": text("Name of the capture."),
-                "path": text("Path of its folder."),
-                "kernel": text("Name of the kernel."),
-                "duration": maybe(cycles("Launch, from the first start of a wave to the last end")),
-                "duration_ns": maybe(
-                    number("The same in nanoseconds; without it that of the table of launches.", least=0)
-                ),
-                "bound": text("Class such as memory-bound; empty without --findings."),
-                "finding": text("The first finding; empty without --findings."),
-                "waves_per_simd": maybe(waves("That fit on a SIMD")),
-                "most_waves_per_simd": maybe(waves("That a SIMD has room for")),
-                "limiter": text("Resource that limits the waves of a SIMD; empty if none does."),
-                "waves": maybe(waves("Traced")),
-                "instructions": maybe(times("Instructions")),
-                "executed": maybe(times("Instructions that ran; null if the capture does not tell")),
-                "mapped": maybe(times("Instructions with a source place")),
-                "hits": maybe(times("Executions; null if the capture does not tell")),
-                "latency": maybe(cycles("Latency of all waves; null if the capture does not tell")),
-                "stall": maybe(cycles("Stall of all waves; null if the capture does not tell")),
-                "stall_share": maybe(share("Part of the latency that is stall")),
-                "top_line": maybe(whole("Row of the program with most stall, counted from 0.")),
-                "top_instruction": text("Its text."),
-                "top_stall_share": maybe(share("Part of all stall on it")),
-                "top_source": SOURCE,
-                "mean_waves": maybe(number("Mean of resident waves over time, in waves.", least=0)),
-                "peak_waves": maybe(waves("Most resident at a time")),
-                "health": text("The worst note on its health."),
-                "verdict": text("Whether it can be trusted, in one sentence."),
-                "serious_notes": maybe(times("Notes that are a warning or an error")),
-                "twin": text("Another capture of the same instructions; empty if there is none."),
-                "twin_noise": maybe(
-                    number("By how much cycles per hit of the two differ, from 0; 0.1 being 10 percent.")
-                ),
-                "error": text("Why it cannot be opened; empty if it can."),
-            },
-        ),
-    },
+    {**shapes(FACTS), "captures": LIBRARY.shape},
 )
 
 _NOISY = {

@@ -185,11 +185,6 @@ top_stall_share | | its part of all stall, 0 to 1
 top_source | | its source place
 mean_waves | waves | resident on average
 peak_waves | waves | resident at most
-health | | the most serious note about the recording
-verdict | | notes by severity
-serious_notes | notes | errors and warnings
-twin | | another capture of the same instructions
-twin_noise | | by what part they differ per execution; nan: no twin
 occupancy.kernel | | id of the kernel
 events.kind | | dispatch, event, marker or shader value
 counters.value | counts | what was counted since the sample before
@@ -222,8 +217,6 @@ triage.name | | the pattern, a word that stays the same
 triage.share | | of what `unit` says, 0 to 1
 triage.unit | | what `share` is a part of
 check.note | | what it is about, a word that stays the same
-library.path | | the capture's folder
-library.error | | why it cannot be opened
 """
 
 MEANINGS: dict[str, Meaning] = {

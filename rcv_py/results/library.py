@@ -1,0 +1,269 @@
+"""The library: captures below a folder, one row a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rcv_py.analysis.overview.library import LibraryRow
+from rcv_py.base.text import DASH, count, nanoseconds, percent
+from rcv_py.results import json_types
+from rcv_py.results.common import CAPTURE, SOURCE_PLACE
+from rcv_py.results.field import At, Field
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import COUNT, CYCLES, NOTE, NUMBER, ROW, SHARE, SOURCE, TEXT, WAVES
+
+Record = Mapping[str, Any]
+
+NANOSECONDS = replace(NUMBER, json=partial(json_types.number, least=0), unit="ns", digits=1)
+MEAN_WAVES = replace(
+    NUMBER, json=partial(json_types.number, least=0), ending=", in waves.", unit="waves", digits=4
+)
+
+
+def _shown(name: str, kind: Any, meaning: str, text: Callable[[Record], str], title: str = "") -> Field:
+    """A field for people; captures that cannot be opened have none."""
+
+    def of(row: Record) -> str:
+        return "" if row["error"] else text(row) or DASH
+
+    return Field(name, kind, meaning, title, at=At.PEOPLE, of=of)
+
+
+def _duration(row: Record) -> str:
+    """The launch in time and cycles, as far as they are known."""
+    parts = [] if row["duration_ns"] is None else [nanoseconds(row["duration_ns"])]
+    return ", ".join(parts if row["duration"] is None else [*parts, f"{count(row['duration'])} cycles"])
+
+
+def _part(name: str, total: str) -> Callable[[Record], str]:
+    return lambda row: "" if row[name] is None else percent(row[name], row[total] or 0)
+
+
+def _top(row: Record) -> str:
+    if row["top_line"] is None:
+        return ""
+    place = f" ({row['top_source']})" if row["top_source"] else ""
+    return f"{percent(row['top_stall_share'], 1)} line {row['top_line']}: {row['top_instruction']}{place}"
+
+
+def _twin(row: Record) -> str:
+    if not row["twin"] or row["twin_noise"] is None:
+        return row["twin"]
+    return f"{row['twin']}, {percent(row['twin_noise'], 1)} off per execution"
+
+
+LIBRARY = Spec(
+    "library",
+    "One row a capture.",
+    "capture",
+    (
+        replace(CAPTURE, meaning="Name of the capture", at=At.DATA),
+        Field("place", SOURCE, "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
+        Field("path", TEXT, "Path of its folder", at=At.DATA),
+        Field("kernel", NOTE, "Name of the kernel"),
+        Field(
+            "duration",
+            CYCLES,
+            "Launch, from the first start of a wave to the last end",
+            at=At.DATA,
+            is_unknown=True,
+        ),
+        Field(
+            "duration_ns",
+            NANOSECONDS,
+            "The same in nanoseconds; without it that of the table of launches",
+            at=At.DATA,
+            is_unknown=True,
+        ),
+        _shown("launch", CYCLES, "The launch in time and cycles", _duration, "duration"),
+        Field("bound", TEXT, "Class such as memory-bound; empty without --findings", at=At.DATA),
+        _shown("class", NOTE, "What bounds the kernel", lambda row: row["bound"], "bound"),
+        Field("finding", TEXT, "The first finding; empty without --findings", at=At.DATA),
+        _shown("first_finding", NOTE, "The first finding", lambda row: row["finding"]),
+        Field("waves_per_simd", WAVES, "That fit on a SIMD", at=At.DATA, is_unknown=True),
+        Field("most_waves_per_simd", WAVES, "That a SIMD has room for", at=At.DATA, is_unknown=True),
+        _shown(
+            "waves_of_simd",
+            WAVES,
+            "Waves that fit on a SIMD, of those that it has room for",
+            lambda row: (
+                ""
+                if row["waves_per_simd"] is None
+                else f"{row['waves_per_simd']} / {row['most_waves_per_simd']}"
+            ),
+            "waves/SIMD",
+        ),
+        Field(
+            "limiter",
+            TEXT,
+            "Resource that limits the waves of a SIMD; empty if none does",
+            at=At.DATA,
+        ),
+        _shown(
+            "occupancy_limiter",
+            NOTE,
+            "What limits the waves of a SIMD",
+            lambda row: "" if row["waves_per_simd"] is None else row["limiter"] or "none",
+        ),
+        Field("waves", WAVES, "Traced", is_unknown=True),
+        Field("instructions", COUNT, "Instructions", at=At.DATA, is_unknown=True),
+        Field(
+            "executed",
+            COUNT,
+            "Instructions that ran; null if the capture does not tell",
+            at=At.DATA,
+            is_unknown=True,
+        ),
+        _shown(
+            "executed_of",
+            COUNT,
+            "Instructions that ran, of all",
+            lambda row: (
+                f"{DASH if row['executed'] is None else count(row['executed'])} / "
+                f"{count(row['instructions'] or 0)}"
+            ),
+            "executed",
+        ),
+        Field("mapped", COUNT, "Instructions with a source place", at=At.DATA, is_unknown=True),
+        _shown(
+            "mapped_share",
+            SHARE,
+            "Part of the instructions that has a source place",
+            _part("mapped", "instructions"),
+            "mapped",
+        ),
+        Field("hits", COUNT, "Executions; null if the capture does not tell", at=At.DATA, is_unknown=True),
+        Field(
+            "latency",
+            CYCLES,
+            "Latency of all waves; null if the capture does not tell",
+            at=At.DATA,
+            is_unknown=True,
+        ),
+        _shown(
+            "latency_of_all",
+            CYCLES,
+            "Latency of all waves",
+            lambda row: "" if row["latency"] is None else count(row["latency"]),
+            "latency",
+        ),
+        Field(
+            "stall",
+            CYCLES,
+            "Stall of all waves; null if the capture does not tell",
+            at=At.DATA,
+            is_unknown=True,
+        ),
+        Field("stall_share", SHARE, "Part of the latency that is stall", at=At.DATA, is_unknown=True),
+        _shown("stall_part", SHARE, "Part of the latency that is stall", _part("stall", "latency"), "stall"),
+        Field(
+            "top_line",
+            ROW,
+            "Row of the program with most stall, counted from 0",
+            at=At.DATA,
+            is_unknown=True,
+        ),
+        Field("top_instruction", TEXT, "Its text", at=At.DATA),
+        Field("top_stall_share", SHARE, "Part of all stall on it", at=At.DATA, is_unknown=True),
+        replace(SOURCE_PLACE, name="top_source", at=At.DATA),
+        Field("most_stall_at", NOTE, "The instruction with most stall", at=At.PEOPLE, of=_top),
+        Field("mean_waves", MEAN_WAVES, "Mean of resident waves over time", at=At.DATA, is_unknown=True),
+        Field("peak_waves", WAVES, "Most resident at a time", at=At.DATA, is_unknown=True),
+        _shown(
+            "resident",
+            WAVES,
+            "Resident waves over time, mean and most",
+            lambda row: (
+                "" if row["peak_waves"] is None else f"{row['mean_waves']:,.1f} / {count(row['peak_waves'])}"
+            ),
+            "waves mean / peak",
+        ),
+        Field("health", TEXT, "The worst note on its health", at=At.DATA),
+        Field(
+            "trust",
+            NOTE,
+            "The worst note on its health, or why it cannot be opened",
+            "health",
+            at=At.PEOPLE,
+            of=lambda row: row["error"] or row["health"],
+        ),
+        Field("verdict", TEXT, "Whether it can be trusted, in one sentence", at=At.DATA),
+        Field("serious_notes", COUNT, "Notes that are a warning or an error", at=At.DATA, is_unknown=True),
+        Field(
+            "twin",
+            TEXT,
+            "Another capture of the same instructions; empty if there is none",
+            at=At.DATA,
+        ),
+        Field(
+            "twin_noise",
+            replace(NUMBER, digits=6),
+            "By how much cycles per hit of the two differ, from 0; 0.1 being 10 percent",
+            at=At.DATA,
+            is_unknown=True,
+        ),
+        Field(
+            "replicate", SOURCE, "Another capture of the same instructions", "twin", at=At.PEOPLE, of=_twin
+        ),
+        Field("error", TEXT, "Why it cannot be opened; empty if it can", at=At.DATA),
+    ),
+)
+FACTS = (
+    Field("folder", TEXT, "The folder, as it was given"),
+    Field("left_out", COUNT, "Captures left out because of --limit"),
+)
+_UNKNOWN = float("nan")
+
+
+def library_table(rows: Sequence[LibraryRow], root: Path | None = None) -> Table:
+    """Return one row a capture; `root` is the folder below which people look for their places."""
+    return Table(
+        LIBRARY,
+        {name: [value(row) for row in rows] for name, value in _VALUES.items()}
+        | {"place": [row.name if root is None else _below(root, row) for row in rows]},
+    )
+
+
+def _below(root: Path, row: LibraryRow) -> str:
+    try:
+        return str(row.path.resolve().relative_to(root.resolve())) or row.name
+    except ValueError:
+        return row.name
+
+
+_VALUES: dict[str, Callable[[LibraryRow], Any]] = {
+    "capture": lambda row: row.name,
+    "path": lambda row: str(row.path),
+    "kernel": lambda row: row.kernel,
+    "duration": lambda row: row.duration,
+    "duration_ns": lambda row: row.duration_ns if row.duration_ns >= 0 else _UNKNOWN,
+    "bound": lambda row: row.bound,
+    "finding": lambda row: row.finding,
+    "waves_per_simd": lambda row: row.fit,
+    "most_waves_per_simd": lambda row: row.most_fit,
+    "limiter": lambda row: row.limiter,
+    "waves": lambda row: -1 if row.error else row.waves,
+    "instructions": lambda row: row.instructions or -1,
+    "executed": lambda row: row.executed if row.has_costs else -1,
+    "mapped": lambda row: row.mapped if row.instructions else -1,
+    "hits": lambda row: row.hits if row.has_costs else -1,
+    "latency": lambda row: row.latency if row.has_costs else -1,
+    "stall": lambda row: row.stall if row.has_costs else -1,
+    "stall_share": lambda row: row.stall / row.latency if row.latency else _UNKNOWN,
+    "top_line": lambda row: row.top_line,
+    "top_instruction": lambda row: row.top,
+    "top_stall_share": lambda row: row.top_share if row.top_line >= 0 else _UNKNOWN,
+    "top_source": lambda row: row.top_source,
+    "mean_waves": lambda row: row.mean_waves if row.has_occupancy else _UNKNOWN,
+    "peak_waves": lambda row: row.peak_waves if row.has_occupancy else -1,
+    "health": lambda row: "" if row.error else row.health,
+    "verdict": lambda row: "" if row.error else row.verdict,
+    "serious_notes": lambda row: -1 if row.error else row.serious,
+    "twin": lambda row: row.twin,
+    "twin_noise": lambda row: row.noise if row.noise >= 0 else _UNKNOWN,
+    "error": lambda row: row.error,
+}
