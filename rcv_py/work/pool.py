@@ -165,19 +165,18 @@ class WorkerPool(Generic[T]):
         for worker in list(self._workers):
             if worker.calls and worker.calls[0].future.cancelled():
                 self._replace(worker)
-        while (call := self._next()) is not None and (worker := self._free(call)) is not None:
+        while (call := self._next()) is not None and (free := self._free(call)) is not None:
             self._waiting.popleft()
-            worker.send(call)
-        by_connection = {worker.connection: worker for worker in self._workers}
-        for item in wait([self._ear, *by_connection], self._seconds_left()):
-            if item is self._ear:
-                with self._lock:
-                    self._ear.recv_bytes()
-                    self._is_woken = False
-            else:
-                self._receive(by_connection[item])  # type: ignore[index]
-        for worker in [one for one in self._workers if one.is_overdue]:
-            self._replace(worker, CallTimedOut(self._timeout_s or 0))
+            free.send(call)
+        ready = wait([self._ear, *(worker.connection for worker in self._workers)], self._seconds_left())
+        if self._ear in ready:
+            with self._lock:
+                self._ear.recv_bytes()
+                self._is_woken = False
+        for heard in [worker for worker in self._workers if worker.connection in ready]:
+            self._receive(heard)
+        for late in [worker for worker in self._workers if worker.is_overdue]:
+            self._replace(late, CallTimedOut(self._timeout_s or 0))
 
     def _next(self) -> _Call | None:
         """Return the first call that waits; those that were cancelled go."""

@@ -85,8 +85,8 @@ class SharedResults(QObject):
         super().__init__()
         self.ways = Ways()
         self._findings = FindingsProcess()
-        jobs = {"findings": self._findings.find} | (JOBS if jobs is None else jobs)
-        self._results = {name: _Result(self, name, session, tasks, job) for name, job in jobs.items()}
+        own: dict[str, Job] = {"findings": self._findings.find} | (JOBS if jobs is None else jobs)
+        self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
 
     def cell(self, name: str) -> Cell[Any]:
         """The answer, for watching; KeyError if there is no such analysis."""
