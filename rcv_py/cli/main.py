@@ -17,6 +17,7 @@ from rcv_py.base.text import visible
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.outlet import outlets
+from rcv_py.cli.pager import on_a_terminal
 
 if TYPE_CHECKING:  # it imports numpy, which not every command needs
     from rcv_py.formats.capture_cache import CaptureCache
@@ -74,7 +75,8 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
         sys.stdout.flush()
         raise
     command = import_module(f"rcv_py.cli.commands.{options.command}")
-    code = int(command.run(replace(options, cache=cache)) or ExitCode.DONE)
+    with on_a_terminal(options):
+        code = int(command.run(replace(options, cache=cache)) or ExitCode.DONE)
     sys.stdout.flush()
     return code
 

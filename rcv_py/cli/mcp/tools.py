@@ -22,7 +22,7 @@ from rcv_py.cli.mcp.allowed_paths import AllowedPaths
 from rcv_py.cli.options.commands import Command
 from rcv_py.cli.options.common import at_most, count, cycles, percent, positive_count, size
 
-NO_TOOLS = frozenset(("view", "synth", "mcp", "help", "completion", "man"))  # for people, and this
+NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help"))  # a window, synthetic captures, a shell
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
 PICTURE = "shot"  # answers with the picture, and needs no folder
 MAX_KB = "max_kb"
