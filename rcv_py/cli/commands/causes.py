@@ -49,7 +49,7 @@ _LINES = (
 
 def run(arguments: CausesOptions) -> int:
     """Print the attribution of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     table = attribution(trace, chosen.batches, chosen.rows)

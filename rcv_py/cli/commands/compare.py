@@ -52,7 +52,7 @@ _UNITS = {"line": "instruction", "source": "source line", "block": "block", "cla
 def run(arguments: CompareOptions) -> int:
     """Print the comparison as text, CSV, JSON, Markdown or JUnit; 3 if the gate trips."""
     paths = [path for path in (arguments.folder, arguments.other, arguments.twin) if path is not None]
-    traces = [open_trace(path) for path in paths]
+    traces = [open_trace(path, cache=arguments.cache) for path in paths]
     wanted = arguments.waves or WORKING
     a, b, *more = (_costs(trace, wanted) for trace in traces)
     found = compare(

@@ -29,7 +29,7 @@ _BAR_CHARS = 40
 
 def run(arguments: LineOptions) -> int:
     """Print the distribution of a line as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     line = arguments.line
     if line >= len(trace.code):

@@ -49,7 +49,7 @@ _COLUMNS = (
 
 def run(arguments: WaitsOptions) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     chosen = None
     if arguments.wave is None or arguments.waves is not None:
