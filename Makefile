@@ -4,6 +4,7 @@ VENV ?= .venv
 FOLDER ?= sample_traces/matmul_tiled
 BENCH ?=
 JOBS ?= logical
+SEED ?= $(shell date +%s)
 FUZZ ?=
 export QT_LOGGING_RULES ?= qt.qpa.*=false
 
@@ -13,9 +14,10 @@ run: ## open the viewer on FOLDER, a sample by default
 	@bash packaging/setup.sh run
 	@$(VENV)/bin/rcv "$(FOLDER)"
 
-test: ## run every test, without a display; JOBS=0 for one process, TESTS=… for some of them
+test: ## run every test, without a display, in any order; JOBS=0: in one process, TESTS=…: some, SEED=…: that order
 	@bash packaging/setup.sh test
-	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile $(TESTS)
+	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile \
+		--no-loadscope-reorder --order-seed $(SEED) $(TESTS)
 
 lint: ## check style
 	@bash packaging/setup.sh test

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ SHAPES: dict[str, tuple[tuple[Any, ...], ...]] = {
         (name,) for name in ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
     ),
 }
+CHOICES = ("LoopTable", "OccupancyBy", "Rule", "TableName")  # are shown as the words they stand for
 NO_TABLE = (
     *(
         "batches",
@@ -38,7 +40,7 @@ NO_TABLE = (
 def api_page() -> str:
     """The page docs/api-reference.md."""
     import rcv_py
-    from rcv_py.api import Answer, Capture, Table
+    from rcv_py.api import Answer, Capture, Table, Wave
 
     capture = rcv_py.open(SAMPLE)
     parts = [
@@ -61,9 +63,9 @@ def api_page() -> str:
             parts += [*_columns(capture.compare(capture)), ""]
         if name == "counter_curve":
             parts += ["A table with the columns `time` (cycle) and `value`.", ""]
-    for kind, word in ((Table, "table"), (Answer, "answer")):
+    for kind, word in ((Wave, "wave"), (Table, "table"), (Answer, "answer")):
         parts += [f"## {kind.__name__}", "", _text(kind), ""]
-        for name, member in _public(kind) if kind is Table else ():
+        for name, member in _public(kind) if kind is not Answer else ():
             parts += _entry(f"{word}.{name}", member)
     return "\n".join(parts).rstrip() + "\n"
 
@@ -74,16 +76,23 @@ def _public(kind: type) -> Iterator[tuple[str, Any]]:
     for one in reversed(kind.__mro__):
         found |= {name: member for name, member in vars(one).items() if not name.startswith("_")}
     for name, member in found.items():
-        if isinstance(member, property) or inspect.isfunction(member):
+        is_method = inspect.isfunction(member) and member.__name__ == name  # else it only refuses
+        if isinstance(member, property | cached_property) or is_method:
             yield name, member
 
 
-def _entry(name: str, member: Callable[..., Any] | property) -> list[str]:
-    if isinstance(member, property):
-        returns = inspect.signature(member.fget).return_annotation.strip("'")  # type: ignore[arg-type]
+def _entry(name: str, member: Callable[..., Any] | property | cached_property[Any]) -> list[str]:
+    from rcv_py.api import arguments
+
+    if isinstance(member, property | cached_property):
+        get = member.fget if isinstance(member, property) else member.func
+        returns = inspect.signature(get).return_annotation.strip("'")  # type: ignore[arg-type]
         return [f"### {name}", "", f"`{name}: {returns}`", "", _text(member), ""]
     signature = str(inspect.signature(member)).replace("self, ", "").replace("(self)", "()")
-    signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", signature)  # annotations are texts
+    signature = re.sub(r"""(: |-> )(['"])(.*?)\2""", r"\1\3", signature)  # annotations are texts
+    for alias in CHOICES:
+        words = str(getattr(arguments, alias)).removeprefix("typing.")
+        signature = re.sub(rf"\b{alias}\b", words, signature)
     return [f"### {name}", "", f"`{name}{signature}`", "", _text(member), ""]
 
 

@@ -5,8 +5,6 @@ Usage: reference.py [--pictures | --check].  --check writes nothing and names th
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import subprocess
 import sys
@@ -34,15 +32,12 @@ PICTURES = {
 
 def commands_page() -> str:
     """The help text of every command."""
-    from rcv_py.cli.arguments import NAMES, parser
+    from rcv_py.cli.arguments import COMMANDS, help_text
 
     parts = ["# Commands", "", "Written from the code; `make docs` writes it again.", ""]
-    for name in ("", *NAMES):
-        words = [name, "--help"] if name else ["--help"]
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
-            parser().parse_args(words)
-        parts += [f"## rcv {name}".rstrip(), "", "```", out.getvalue().rstrip(), "```", ""]
+    parts += ["## rcv", "", "```", help_text().rstrip(), "```", ""]
+    for command in COMMANDS:
+        parts += [f"## rcv {command.name}", "", "```", help_text(command).rstrip(), "```", ""]
     return "\n".join(parts)
 
 

@@ -6,16 +6,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rcv_py.api import Capture as Capture
-    from rcv_py.api import RcvError as RcvError
-    from rcv_py.api import Table as Table
-    from rcv_py.api import find as find
-    from rcv_py.api import library as library
-    from rcv_py.api import open as open
+    from rcv_py.api import *  # noqa: F403 - all of the API by its names
 
 __version__ = "0.1.0"
 
-_API = ("Capture", "RcvError", "Table", "find", "library", "open")
+_API = (
+    *("Answer", "Capture", "CaptureEntry", "Table", "Wave", "find", "library", "open"),
+    *("BrokenFile", "ExportError", "MissingFile", "MissingPackage", "NoColumn", "NoRow", "NotATrace"),
+    *("RcvError", "TooLarge", "TraceError", "UnequalColumns", "UsageError"),
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from itertools import count
+from pathlib import Path
+from random import Random
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
 os.environ.setdefault("LC_ALL", "C.UTF-8")
 os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and tables would be cut to it
 
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, settings
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    # Every program that a test starts would compile the package again: its code lies beside the tree instead.
+    beside = Path(__file__).resolve().parents[1] / ".pytest_cache" / "bytecode"
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(beside)
+    sys.dont_write_bytecode = False
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell that starts us in the background ignores Ctrl+C for us, and for every program that we start.
@@ -29,9 +37,58 @@ settings.register_profile(
 )
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
+_NUMBERS = count()
+LONGEST = (  # files that take long, which are begun first: two processes then end at about the same time
+    "cli/test_schemas.py",
+    "ui/test_copy_command.py",
+    "cli/test_failing_exports.py",
+    "fuzz/test_short.py",
+    "ui/test_window.py",
+    "ui/test_hostile_texts.py",
+    "ui/test_sleep.py",
+    "cli/test_exit_codes.py",
+    "analysis/test_capture_health.py",
+    "ui/test_shot.py",
+    "cli/test_mcp.py",
+    "ui/test_commands.py",
+    "cli/test_bombs.py",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--order-seed",
+        type=int,
+        metavar="NUMBER",
+        help="shuffle the files, and the tests of each; the same number gives the same order",
+    )
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    seed = config.getoption("--order-seed")
+    return "order: that of the files" if seed is None else f"order: --order-seed {seed}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The longest files come first; with a seed, files and tests within them are shuffled."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    paths = list(files)
+    if (seed := config.getoption("--order-seed")) is not None:
+        random = Random(seed)
+        random.shuffle(paths)
+        for tests in files.values():
+            random.shuffle(tests)
+    longest = [Path(__file__).parent / name for name in LONGEST]
+    paths.sort(key=lambda path: longest.index(path) if path in longest else len(longest))
+    items[:] = [item for path in paths for item in files[path]]
+
 
 @pytest.fixture(autouse=True)
-def isolated_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings, caches and recent files of a test go to its own folder."""
+def isolated_settings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings, caches and recent files of a test go to a folder of its own, which is made if it is used."""
+    home = tmp_path_factory.getbasetemp() / "homes" / f"{next(_NUMBERS)}"
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+        monkeypatch.setenv(name, str(home / name.lower()))

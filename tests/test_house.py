@@ -27,6 +27,10 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "analysis.waits.waitcnt.gfx11",  # one module a generation
 }
 SMALL_YET = {  # to be merged with the one that imports them
+    "cli.results",  # more results will be printed by it
+    "cli.schemas.loop_schemas",
+    "export.report.result_tables",
+    "results.common",
     "analysis.core.iterations",
     "analysis.findings.gain",
     "analysis.timeline.global_rows",

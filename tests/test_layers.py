@@ -45,7 +45,8 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
     ),
     (
         {"ui.core"},
-        {"ui.table", "ui.widgets"},
+        {"ui.widgets"},
+        {"ui.table"},
         {"ui.timeline"},
         {"ui.flame", "ui.plot"},
         {"ui.panels", "ui.shell.dialogs"},

@@ -13,14 +13,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
+from typing import Literal
 
 from rcv_py.analysis.overview.library import ORDERS, LibraryRow, ranked_rows, with_twins
 from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import one_of
-from rcv_py.api.capture import DEFAULT_GB, Capture
-from rcv_py.api.errors import MissingPackage, NoColumn, TooLarge, UnequalColumns
+from rcv_py.api.capture import Capture
+from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
 from rcv_py.api.table import Table
-from rcv_py.base.errors import RcvError, TraceError, UsageError
+from rcv_py.api.wave import Wave
+from rcv_py.api.wave_cache import DEFAULT_GB
+from rcv_py.base.errors import (
+    BrokenFile,
+    ExportError,
+    MissingFile,
+    NotATrace,
+    RcvError,
+    TraceError,
+    UsageError,
+)
 from rcv_py.formats.open import MAX_DEPTH, capture_paths, find_captures
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.results.library import library_table
@@ -28,16 +39,22 @@ from rcv_py.work.library import library_rows
 
 __all__ = [
     "Answer",
+    "BrokenFile",
     "Capture",
     "CaptureEntry",
+    "ExportError",
+    "MissingFile",
     "MissingPackage",
     "NoColumn",
+    "NoRow",
+    "NotATrace",
     "RcvError",
     "Table",
     "TooLarge",
     "TraceError",
     "UnequalColumns",
     "UsageError",
+    "Wave",
     "find",
     "library",
     "open",
@@ -72,7 +89,9 @@ def find(path: str | PathLike[str], depth: int = MAX_DEPTH) -> tuple[CaptureEntr
 
 def library(
     path: str | PathLike[str],
-    sort: str = "duration",
+    sort: Literal[
+        "duration", "latency", "waves", "stall", "health", "occupancy", "kernel", "capture"
+    ] = "duration",
     *,
     depth: int = 6,
     jobs: int | None = None,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 
-from rcv_py.analysis.cost.places import wave_row
 from rcv_py.api.errors import UnequalColumns, noted
 from rcv_py.api.table import Table
 from rcv_py.base.errors import UsageError
@@ -14,6 +14,10 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 
 Waves = str | int | WaveId | Table | np.ndarray | Iterable[str | int | WaveId] | None
+LoopTable = Literal["loops", "iterations", "phases", "first", "distance", "chains", "barriers"]
+OccupancyBy = Literal["se", "kernel", "state"]
+Rule = Literal["ours", "reference"]
+TableName = Literal["code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters"]
 _ONE_WAVE = (str, int, np.integer, WaveId)
 
 
@@ -46,7 +50,7 @@ def index_rows(trace: Trace, waves: Waves) -> list[int] | None:
 def index_row(trace: Trace, wave: str | int | WaveId) -> int:
     """Return the row in the wave index of one wave; raise UsageError if there is none."""
     if not isinstance(wave, int | np.integer):
-        return wave_row(trace, str(wave))
+        return trace.wave_row(str(wave))
     if not 0 <= wave < len(trace.waves):
         raise noted(
             UsageError(

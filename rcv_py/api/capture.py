@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.compare.changes import BY as COMPARED
@@ -19,9 +19,8 @@ from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
 from rcv_py.analysis.core.line_stats import all_lines
 from rcv_py.analysis.cost.distribution import LineHits
-from rcv_py.analysis.cost.listing import NAMES as LISTINGS
 from rcv_py.analysis.cost.listing import Listing
-from rcv_py.analysis.cost.ranking import BY, SORT, Ranked
+from rcv_py.analysis.cost.ranking import Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons
 from rcv_py.analysis.counters.counter_summary import CounterRow
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
@@ -29,8 +28,6 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.flame.flame import FlameTree
-from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS
-from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.health.capture_health import HealthNote
 from rcv_py.analysis.health.check import check_waves
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
@@ -44,12 +41,23 @@ from rcv_py.analysis.waves.populations import WORKING, Populations, populations
 from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
 from rcv_py.api import costs, device, judgements, stalls, tables
 from rcv_py.api.answer import Answer
-from rcv_py.api.arguments import Waves, check_line, index_row, index_rows, is_population, one_of
+from rcv_py.api.arguments import (
+    LoopTable,
+    OccupancyBy,
+    Rule,
+    TableName,
+    Waves,
+    check_line,
+    index_row,
+    index_rows,
+    is_population,
+    one_of,
+)
 from rcv_py.api.errors import noted
 from rcv_py.api.table import Table
-from rcv_py.api.wave_cache import WaveCache, in_order
+from rcv_py.api.wave import Wave
+from rcv_py.api.wave_cache import DEFAULT_GB, WaveCache, in_order
 from rcv_py.base.errors import RcvError, UsageError
-from rcv_py.base.settings import BY_NAME
 from rcv_py.base.text import plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report.files import write_report
@@ -64,14 +72,11 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import WaveBatch
 from rcv_py.results import loops as loop_results
 from rcv_py.work.limits import limits_of
 from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
-from rcv_py.work.triage import triage
 
-DEFAULT_GB = float(BY_NAME["load.budget_gb"].default)
-_RULES = tuple(rule.value for rule in ReferenceRule)
 _TO = ("perfetto", "speedscope", *FORMATS)
 T = TypeVar("T")
 
@@ -124,11 +129,11 @@ class Capture:
     @property
     def facts(self) -> RunFacts:
         """What the profiler's tables beside the capture tell: registers, sizes, the device."""
-        return self._once("facts", None, self._run_facts)
-
-    def _run_facts(self) -> RunFacts:
+        trace, files = self.trace, self._run_files
         try:
-            return run_facts(self.path, self.trace.kernel_name, self.trace.target, self._run_files)
+            return self._once(
+                "facts", None, lambda: run_facts(trace.path, trace.kernel_name, trace.target, files)
+            )
         except UsageError as error:
             raise noted(error) from None
 
@@ -139,14 +144,14 @@ class Capture:
     # -- waves -------------------------------------------------------------------------------------------
 
     def wave(self, wave: str | int | WaveId) -> Wave:
-        """Return one wave as an object of the loader, with `tokens`, `states` and `waits`.
+        """Return one wave with its tables `tokens`, `states` and `waits`.
 
         Raises UsageError for a wave that does not exist or cannot be read.
         """
         row = index_row(self.trace, wave)
         for batch in self._cache.batches([row]):
             for found in batch.waves:
-                return found
+                return Wave(self.trace, found)
         why = self._cache.unreadable.get(row, "its file is missing")
         raise noted(
             UsageError(
@@ -268,7 +273,7 @@ class Capture:
         """One row for each executed wait and each instruction that it waited for."""
         return self._of_waves("waits", waves)
 
-    def parts(self, name: str, waves: Waves = None) -> Iterator[Table]:
+    def parts(self, name: Literal["tokens", "states", "waits"], waves: Waves = None) -> Iterator[Table]:
         """Yield `tokens`, `states` or `waits` piece by piece, for captures larger than memory."""
         one_of("name", name, tables.OF_WAVES)
         return (tables.of_batch(self.trace, name, batch) for batch in self.batches(waves) if batch.waves)
@@ -295,7 +300,10 @@ class Capture:
         return self._once("summary", waves, lambda: costs.summary(self.trace, self._all(), self._rows(waves)))
 
     def hotspot(
-        self, by: str = "line", sort: str = "latency", waves: Waves = None
+        self,
+        by: Literal["line", "source", "kind", "class"] = "line",
+        sort: Literal["latency", "stall", "idle", "hits"] = "latency",
+        waves: Waves = None,
     ) -> Answer[tuple[Ranked, ...]]:
         """Return the most expensive code, the first first, by `line`, `source`, `kind` or `class`.
 
@@ -303,16 +311,15 @@ class Capture:
         waves unless `waves` names some, not elapsed time; `facts["measure"]` says whether they are cycles or
         PC samples.
         """
-        one_of("by", by, BY)
-        one_of("sort", sort, SORT)
         return costs.hotspot(self.trace, self._counted(waves).code, by, sort)
 
-    def isa(self, kind: str = "lines", waves: Waves = None) -> Answer[Listing]:
+    def isa(
+        self, kind: Literal["lines", "blocks", "branches"] = "lines", waves: Waves = None
+    ) -> Answer[Listing]:
         """Return the `lines` of the listing with their blocks, its basic `blocks`, or its `branches`.
 
         Numbers are those of all waves unless `waves` names some.
         """
-        one_of("kind", kind, tuple(LISTINGS))
         return costs.isa(self._counted(waves), kind, lambda: self._all(waves))
 
     def line(self, line: int, waves: Waves = WORKING) -> Answer[LineHits]:
@@ -331,21 +338,23 @@ class Capture:
         return costs.samples(self.trace.code, line)
 
     def flame(
-        self, content: str = "source", metric: str = "total", order: str = "heavy"
+        self,
+        content: Literal["source", "kernel", "markers", "both"] = "source",
+        metric: Literal["total", "nonhidden", "stall", "hits"] = "total",
+        order: Literal["heavy", "execution", "name"] = "heavy",
     ) -> Answer[FlameTree]:
         """Return the flamegraph: one row a frame, `parent` is the row of the frame around it, -1 for none.
 
         `content` is `source`, `kernel`, `markers` or `both`; `metric` is `total`, `nonhidden`, `stall` or
         `hits`; `order` is `heavy`, `execution` or `name`.  Raises UsageError where the capture cannot tell.
         """
-        one_of("content", content, CONTENTS)
-        one_of("metric", metric, tuple(METRICS))
-        one_of("order", order, tuple(one.value for one in Order))
         return costs.flame(self.trace, content, metric, order, self._all)
 
     # -- why waves stalled and idled -----------------------------------------------------------------------
 
-    def causes(self, by: str = "cause", waves: Waves = WORKING) -> Answer[Attribution]:
+    def causes(
+        self, by: Literal["cause", "line", "producer", "each"] = "cause", waves: Waves = WORKING
+    ) -> Answer[Attribution]:
         """Return why waves stalled and idled, `by` cause, late line, producer to blame, or `each` of all.
 
         Cycles are attribution, summed over waves; several waves stall at once.  `share` is of all stall,
@@ -371,7 +380,7 @@ class Capture:
     def _wait_summary(self, waves: Waves) -> WaitSummary:
         return self._once("wait summary", waves, lambda: wait_summary(self.trace, self.batches(waves)))
 
-    def loops(self, show: str = "loops", waves: Waves = WORKING) -> Answer[LoopSummary]:
+    def loops(self, show: LoopTable = "loops", waves: Waves = WORKING) -> Answer[LoopSummary]:
         """Return a table about loops; columns such as `kinds_VALU` are cycles by kind of instruction.
 
         `show` is `loops`, their `iterations`, `phases` of waves, costs of `first` executions, `distance` from
@@ -391,9 +400,9 @@ class Capture:
             lambda: stalls.bubbles(self.trace, self._all(), self._rows(waves), self._texts),
         )
 
-    def hidden_latency(self, rule: str = "ours", waves: Waves = WORKING) -> Answer[HiddenLatency]:
+    def hidden_latency(self, rule: Rule = "ours", waves: Waves = WORKING) -> Answer[HiddenLatency]:
         """Return what of each line's latency other waves hide, an estimate; what nothing hides first."""
-        one_of("rule", rule, _RULES)
+        one_of("rule", rule, stalls.RULES)
         found = self._once(
             ("hidden", rule),
             waves,
@@ -401,22 +410,22 @@ class Capture:
         )
         return stalls.hidden_latency(self.trace, self._counted(waves).code, found, self._texts)
 
-    def memory_latency(self, rule: str = "ours") -> Answer[MemoryLatency]:
+    def memory_latency(self, rule: Rule = "ours") -> Answer[MemoryLatency]:
         """Return how long memory took to answer, told by counters; `facts["reason"]` says why not."""
-        one_of("rule", rule, _RULES)
+        one_of("rule", rule, stalls.RULES)
         return stalls.memory_latency(self.trace, self._all(), ReferenceRule(rule), self._texts)
 
     # -- what happened around the waves --------------------------------------------------------------------
 
-    def occupancy_numbers(self, by: str = "se") -> Answer[list[OccupancyRow]]:
+    def occupancy_numbers(self, by: OccupancyBy = "se") -> Answer[list[OccupancyRow]]:
         """Return mean, peak, tail and ramp of resident waves: of all, then by `se`, `kernel` or `state`."""
         return device.occupancy_numbers(self.trace, self._occupancy(by))
 
-    def occupancy_curves(self, by: str = "se") -> Answer[list[OccupancyRow]]:
+    def occupancy_curves(self, by: OccupancyBy = "se") -> Answer[list[OccupancyRow]]:
         """Return how many waves were resident from each cycle on; the curve `all` is the sum."""
         return device.occupancy_curves(self._occupancy(by))
 
-    def _occupancy(self, by: str) -> list[OccupancyRow]:
+    def _occupancy(self, by: OccupancyBy) -> list[OccupancyRow]:
         one_of("by", by, device.OCCUPANCY_BY)
         return self._once(("occupancy", by), None, lambda: occupancy_rows(self.trace, by, self._all))
 
@@ -452,13 +461,11 @@ class Capture:
         Of more than 48 MB of waves some whole shader engines are looked at, unless `every_wave`.  `waves`
         says whose costs are ranked: `working`, `all`, or the id of a population.
         """
-        return self._once(("triage", every_wave, waves), None, lambda: self._triage(every_wave, waves))
-
-    def _triage(self, every_wave: bool, waves: str) -> Answer[Findings]:
         rows = None if every_wave else chosen_rows(self.trace.waves)
-        rows = None if rows is not None and len(rows) == len(self.trace.waves) else rows
-        return judgements.triage(
-            triage(self.trace, self._all(rows), is_whole=True, facts=self.facts, waves=waves)
+        return self._once(
+            ("triage", every_wave, waves),
+            None,
+            lambda: judgements.triage(self.trace, self._all(rows), self.facts, waves),
         )
 
     def check(self, twin: Capture | None = None) -> Answer[tuple[HealthNote, ...]]:
@@ -472,9 +479,9 @@ class Capture:
     def compare(
         self,
         other: Capture,
-        by: str = "line",
+        by: Literal["line", "source", "block", "class"] = "line",
         *,
-        measure: str = "cost",
+        measure: Literal["cost", "latency", "stall"] = "cost",
         least: float | None = None,
         twin: Capture | None = None,
         seed: int = 0,
@@ -521,10 +528,10 @@ class Capture:
     def export(
         self,
         path: str | PathLike[str],
-        to: str,
+        to: Literal["perfetto", "speedscope", "csv", "parquet"],
         *,
         waves: Waves = None,
-        table: str = "",
+        table: TableName | Literal[""] = "",
         cycles: bool = False,
     ) -> Path:
         """Write what other tools read: `perfetto`, `speedscope`, `csv` or `parquet`.
@@ -538,7 +545,12 @@ class Capture:
             one_of("table", table, tuple(TABLES))
         target = Path(path)
         if to in FORMATS:
-            self._export_tables(target, to, waves, table)
+            if table and target.is_dir():
+                raise noted(UsageError(f"{target} is a folder.", hint="Name a file to write."))
+            names = [table] if table else list(TABLES)
+            paths = {str(name): target if table else target / f"{name}.{to}" for name in names}
+            spans = self._spans if "events" in paths else None
+            write_tables(self.trace, self._all(waves), paths, to, rows=self.chosen(waves), spans=spans)
             return target
         with whole_file(target) as stream:
             if to == "perfetto":
@@ -550,13 +562,6 @@ class Capture:
                 chosen = self._all(waves if waves is not None or not len(self.waves) else [0])
                 write_speedscope(self.trace, [wave for batch in chosen for wave in batch.waves], stream)
         return target
-
-    def _export_tables(self, target: Path, form: str, waves: Waves, table: str) -> None:
-        if table and target.is_dir():
-            raise noted(UsageError(f"{target} is a folder.", hint="Name a file to write."))
-        paths = {table: target} if table else {name: target / f"{name}.{form}" for name in TABLES}
-        spans = self._spans if "events" in paths else None
-        write_tables(self.trace, self._all(waves), paths, form, rows=self.chosen(waves), spans=spans)
 
     @property
     def _spans(self) -> MarkerSpans | None:

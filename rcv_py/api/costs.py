@@ -10,17 +10,18 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.cost.distribution import MEASURES, LineHits, line_hits
 from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
-from rcv_py.analysis.cost.listing import Listing, listing
-from rcv_py.analysis.cost.ranking import Ranked, ranking
+from rcv_py.analysis.cost.listing import NAMES, Listing, listing
+from rcv_py.analysis.cost.ranking import BY, SORT, Ranked, ranking
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.flame.flame import FlameTree
-from rcv_py.analysis.flame.flame_frames import METRICS, flame_tree, frame_rows
+from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree, frame_rows
 from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.overview.summary_rows import NAMES as SUMMARY
 from rcv_py.analysis.overview.summary_rows import summary_rows
 from rcv_py.analysis.waves.populations import POPULATION_HEAD, Populations, population_rows
 from rcv_py.api.answer import Answer, by_name, by_row
+from rcv_py.api.arguments import one_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
@@ -54,6 +55,8 @@ def summary(
 
 def hotspot(trace: Trace, code: CodeTable, by: str, sort: str) -> Answer[tuple[Ranked, ...]]:
     """Return the ranking; `code` has the costs of the chosen waves."""
+    one_of("by", by, BY)
+    one_of("sort", sort, SORT)
     costs = cost_columns(code, LatencyMode.SUM_ALL, None, None)
     found = ranking(trace.code, trace.sources, costs, by, sort)
     rows = [[getattr(row, name) for name in _RANKED] for row in found]
@@ -63,6 +66,7 @@ def hotspot(trace: Trace, code: CodeTable, by: str, sort: str) -> Answer[tuple[R
 
 def isa(trace: Trace, kind: str, batches: Callable[[], Sequence[WaveBatch]]) -> Answer[Listing]:
     """Return `lines`, `blocks` or `branches`; batches are read for branches only."""
+    one_of("kind", kind, tuple(NAMES))
     found = listing(trace, kind, batches)
     return Answer(f"isa {kind}", by_row(found.names, found.rows), found, {"measure": found.measure})
 
@@ -88,6 +92,9 @@ def flame(
     trace: Trace, content: str, metric: str, order: str, batches: Callable[[], Sequence[WaveBatch]]
 ) -> Answer[FlameTree]:
     """Return the flamegraph, one row a frame."""
+    one_of("content", content, CONTENTS)
+    one_of("metric", metric, tuple(METRICS))
+    one_of("order", order, tuple(known.value for known in Order))
     tree, note = flame_tree(trace, content, METRICS[metric], batches)
     rows = frame_rows(trace, tree, METRICS[metric], Order(order))
     facts = {"total": tree.whole(METRICS[metric]), "unit": tree.unit, "note": note}

@@ -3,6 +3,7 @@
 RcvError
 ├── UsageError
 │   ├── NoColumn         a table has no column of that name (a KeyError too)
+│   ├── NoRow            a table has fewer rows (an IndexError too)
 │   ├── UnequalColumns   columns of a table, or a mask and its rows, differ in length
 │   └── TooLarge         a table would need more memory than may be used
 └── MissingPackage       pandas or pyarrow is not installed (an ImportError too)
@@ -36,6 +37,13 @@ class NoColumn(UsageError, KeyError):
         super().__init__(f"The table has no column {name}.", hint=hint)
 
     __str__ = Exception.__str__  # a KeyError would show the sentence in quotes
+
+
+class NoRow(UsageError, IndexError):
+    """A table has fewer rows."""
+
+    def __init__(self, number: int, rows: int) -> None:
+        super().__init__(f"The table has no row {number}.", hint=f"It has {count(rows)}, counted from 0.")
 
 
 class UnequalColumns(UsageError):

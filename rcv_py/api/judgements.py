@@ -7,6 +7,7 @@ from typing import Any
 
 from rcv_py.analysis.compare.changes import Change, changes
 from rcv_py.analysis.compare.compare import Comparison
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import (
     Extras,
@@ -17,6 +18,7 @@ from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.errors import noted
 from rcv_py.base.errors import UsageError
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.check import NOTE_ROWS, facts, note_table
@@ -30,8 +32,9 @@ _CHANGE = {
 }  # fmt: skip
 
 
-def triage(found: Findings) -> Answer[Findings]:
+def triage(trace: Trace, batches: Sequence[WaveBatch], run: RunFacts, waves: str) -> Answer[Findings]:
     """Return one row a finding."""
+    found = findings(trace, batches, facts=run, waves=waves)
     said = {
         "alarm": found.alarm,
         "class": None if found.bound_class is None else found.bound_class.as_json(),

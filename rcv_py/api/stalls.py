@@ -26,6 +26,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.table import Words
 
+RULES = tuple(rule.value for rule in ReferenceRule)
 CAUSES_BY = ("cause", "line", "producer", "each")
 _SUMS = ("stall", "idle", "count", "guessed")
 

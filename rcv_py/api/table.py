@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
 from rcv_py.api import frames, show
-from rcv_py.api.errors import NoColumn, UnequalColumns, noted
-from rcv_py.api.meanings import Meaning, meaning
+from rcv_py.api.errors import NoColumn, NoRow, UnequalColumns, noted
+from rcv_py.export.meanings import Meaning, meaning
+from rcv_py.export.table_files import valid_text
 from rcv_py.export.tables import Column
 from rcv_py.results.table import Spec, Words
 
@@ -20,20 +21,24 @@ if TYPE_CHECKING:
 Rows = slice | np.ndarray | Sequence[int]
 
 
-class Table:
+class Table(dict[str, np.ndarray | Words]):
     """Named columns of equal length.
 
     `table["stall"]` is a column as a read-only numpy array: whole numbers, floats (nan: not known), bool, or
     `object` for texts.  `table["line", "stall"]` is a table of fewer columns, `table[mask]`, `table[:10]` and
-    `table[places]` one of fewer rows.  Texts that repeat are kept as numbers until they are asked for.
+    `table[places]` one of fewer rows, `table[0]` a row: its values by column.  `len` counts rows.  Texts that
+    repeat are kept as numbers until they are asked for.
+
+    A table is a dictionary that cannot be changed, because pandas takes columns from nothing else;
+    `pandas.DataFrame(table)`, `polars.DataFrame(table)` and what reads Arrow take it as it is.
     """
 
     def __init__(self, columns: Mapping[str, Column], name: str = "", spec: Spec | None = None) -> None:
-        self._columns: dict[str, np.ndarray | Words] = {key: _kept(one) for key, one in columns.items()}
-        self._texts: dict[str, np.ndarray] = {}  # columns of texts that somebody asked for
+        super().__init__({key: _frozen(column) for key, column in columns.items()})
+        self._texts: dict[str, np.ndarray] = {}  # columns of texts that were read
         self._spec = spec  # that declares the columns, None: `meanings` has them
         self.name = name  # which of the tables of the reference it is, "" if it is none
-        lengths = {len(column) for column in self._columns.values()}
+        lengths = {len(column) for column in super().values()}
         if len(lengths) > 1:
             raise UnequalColumns(name, sorted(lengths))
         self._length = max(lengths, default=0)
@@ -46,51 +51,68 @@ class Table:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-        return tuple(self._columns)
+        return tuple(self.keys())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns
+        # With an iterator of its own, dict(table) and the like read columns as table[name] does.
+        return iter(self.keys())
 
     @overload
     def __getitem__(self, key: str) -> np.ndarray: ...
     @overload
+    def __getitem__(self, key: int) -> dict[str, Any]: ...
+    @overload
     def __getitem__(self, key: tuple[str, ...] | list[str] | Rows) -> Table: ...
-    def __getitem__(self, key: str | tuple[str, ...] | list[str] | Rows) -> np.ndarray | Table:
-        """Return a column by its name, a table of some columns by their names, or of some rows."""
+    def __getitem__(
+        self, key: str | int | tuple[str, ...] | list[str] | Rows
+    ) -> np.ndarray | dict[str, Any] | Table:
+        """Return a column by its name, a row by its place, a table of some columns, or of some rows."""
         if isinstance(key, str):
             return self._column(key)
+        if isinstance(key, int | np.integer):
+            return self.row(int(key))
         if not isinstance(key, slice | np.ndarray) and len(key) and all(isinstance(one, str) for one in key):
             return Table({str(one): self.raw(str(one)) for one in key}, self.name, self._spec)
         return self._at(key)  # type: ignore[arg-type]
 
+    def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
+        """Return a column, or what is given if there is none of that name."""
+        return self._column(name) if name in self else default
+
+    def items(self) -> ItemsView[str, np.ndarray]:  # type: ignore[override]
+        """Return names and columns."""
+        return {name: self._column(name) for name in self}.items()
+
+    def values(self) -> ValuesView[np.ndarray]:  # type: ignore[override]
+        """Return the columns."""
+        return dict(self.items()).values()
+
     def raw(self, name: str) -> np.ndarray | Words:
         """Return a column as it is kept: an array, or `Words` (`texts` and, for each row, a `code`)."""
-        if name not in self._columns:
+        if name not in self:
             raise noted(NoColumn(name, self.columns))
-        return self._columns[name]
+        return super().__getitem__(name)
+
+    def _raw(self) -> dict[str, np.ndarray | Words]:
+        return {name: self.raw(name) for name in self}
 
     def _column(self, name: str) -> np.ndarray:
         column = self.raw(name)
         if isinstance(column, np.ndarray):
             return column
         if name not in self._texts:
-            texts = np.empty(len(column.texts), dtype=object)
-            texts[:] = list(column.texts)
-            self._texts[name] = _read_only(texts[column.code] if len(column) else texts[:0])
+            texts = Words([valid_text(text) for text in column.texts], column.code)
+            self._texts[name] = _read_only(texts.values())
         return self._texts[name]
 
     @property
     def help(self) -> Table:
         """What each column is: its type, unit and meaning, as a table."""
         means = self.meanings
-        types = ["text" if self._is_text(name) else str(self.raw(name).dtype) for name in self]  # type: ignore[union-attr]
         return Table(
             {
                 "column": list(self),
-                "type": types,
+                "type": [_type(column) for column in self._raw().values()],
                 "unit": [means[name].unit for name in self],
                 "meaning": [means[name].text for name in self],
             },
@@ -102,12 +124,10 @@ class Table:
         """Unit and meaning of each column."""
         return {name: meaning(self.name, name, self._spec) for name in self}
 
-    def _is_text(self, name: str) -> bool:
-        column = self._columns[name]
-        return isinstance(column, Words) or column.dtype == object
-
     def row(self, number: int) -> dict[str, Any]:
-        """Return one row as plain values; negative numbers count from the end."""
+        """Return one row as plain values; negative numbers count from the end.  Raises NoRow."""
+        if not -len(self) <= number < len(self):
+            raise noted(NoRow(number, len(self)))
         return {name: column[0] for name, column in self._at([number]).to_dict().items()}
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -175,13 +195,7 @@ class Table:
     def _at(self, rows: Rows) -> Table:
         if not isinstance(rows, slice):
             rows = np.asarray(rows) if len(rows) else np.zeros(0, dtype=np.int64)
-        found: dict[str, Column] = {}
-        for name, column in self._columns.items():
-            if isinstance(column, Words):
-                found[name] = Words(column.texts, column.code[rows])
-            else:
-                found[name] = column[rows]
-        return Table(found, self.name, self._spec)
+        return Table({name: column[rows] for name, column in self._raw().items()}, self.name, self._spec)
 
     # -- for others ---------------------------------------------------------------------------------------
 
@@ -191,17 +205,46 @@ class Table:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a copy as a data frame, texts that repeat as categories; MissingPackage without pandas."""
-        return frames.to_pandas(self)
+        return frames.to_pandas(self._raw())
 
     def to_arrow(self) -> pyarrow.Table:
         """Return a copy as a table of Arrow, texts that repeat as dictionaries; MissingPackage without it."""
-        return frames.to_arrow(self)
+        return frames.to_arrow(self._raw(), self.meanings, self.name)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return a stream of Arrow, as its PyCapsule interface wants it; MissingPackage without pyarrow."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        return show.text(self)
+        return show.text(self.name, self._raw(), self.meanings)
 
     def _repr_html_(self) -> str:
-        return show.html(self)
+        return show.html(self.name, self._raw(), self.meanings)
+
+    # -- a dictionary that never changes ------------------------------------------------------------------
+
+    def _never(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("A table cannot be changed; Table({**table, name: column}) is another one.")
+
+    __setitem__ = __delitem__ = __ior__ = __or__ = __ror__ = _never  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _never  # type: ignore[assignment]
+    __eq__ = object.__eq__
+    __ne__ = object.__ne__
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def copy(self) -> Table:
+        """Return the table itself."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self._raw(), {**vars(self), "_texts": {}})
+
+
+def _rebuilt(kind: type[Table], columns: dict[str, Column], state: dict[str, Any]) -> Table:
+    table = kind.__new__(kind)
+    Table.__init__(table, columns)
+    vars(table).update(state)
+    return table
 
 
 def joined(tables: Sequence[Table]) -> Table:
@@ -225,12 +268,16 @@ def _joined_words(parts: Sequence[Words]) -> Words:
     return Words(tuple(places), np.concatenate(codes))
 
 
-def _kept(column: Column) -> np.ndarray | Words:
+def _type(column: np.ndarray | Words) -> str:
+    return "text" if isinstance(column, Words) or column.dtype.kind == "O" else str(column.dtype)
+
+
+def _frozen(column: Column) -> np.ndarray | Words:
     if isinstance(column, Words):
         return Words(column.texts, _read_only(column.code))
     if isinstance(column, list):
         texts = np.empty(len(column), dtype=object)
-        texts[:] = column
+        texts[:] = [valid_text(text) for text in column]
         return _read_only(texts)
     return _read_only(column)
 

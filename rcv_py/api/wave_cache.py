@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 
-from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.chosen import batch_of
 from rcv_py.analysis.findings.engine_choice import only
+from rcv_py.base.settings import BY_NAME
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import WaveBatch
 from rcv_py.work.load import batches
+
+DEFAULT_GB = float(BY_NAME["load.budget_gb"].default)
 
 
 class WaveCache:
@@ -52,19 +55,6 @@ def in_order(batches: Iterable[WaveBatch]) -> tuple[WaveBatch, ...]:
     if all(a < b for a, b in pairwise(rows)):
         return tuple(found)
     return (batch_of(sorted((wave for batch in found for wave in batch.waves), key=lambda wave: wave.row)),)
-
-
-def batch_of(waves: Sequence[Wave]) -> WaveBatch:
-    """Return waves that were read before as one batch."""
-    columns = of_waves(waves)
-    return WaveBatch(
-        waves=columns.waves,
-        first=columns.first,
-        stall=columns.stall,
-        busy=columns.busy,
-        kind=columns.kind,
-        line=columns.line,
-    )
 
 
 def _size(batch: WaveBatch) -> int:

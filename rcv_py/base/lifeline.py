@@ -14,11 +14,6 @@ from contextlib import suppress
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
-
 
 def end_with_parent() -> None:
     """End this process when its parent does; to be called first thing in one that multiprocessing started."""
@@ -26,7 +21,7 @@ def end_with_parent() -> None:
     if parent is None:
         return
     if isinstance(parent.sentinel, int):
-        with suppress(OSError, AttributeError):
+        with suppress(OSError, ImportError):
             _let_it_signal(parent.sentinel)
     if wait([parent.sentinel], timeout=0):  # it went while we started: nothing will signal any more
         os._exit(1)
@@ -35,6 +30,8 @@ def end_with_parent() -> None:
 
 def _let_it_signal(pipe: int) -> None:
     """Have SIGIO, which ends a process, sent to us when the pipe's other end is closed."""
+    import fcntl  # noqa: PLC0415 - Windows has none
+
     fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Iterable
 from typing import Any
 
+from rcv_py.cli.options.option import Options, values_of
+from rcv_py.cli.options.shared import ALL
 from rcv_py.model.trace import Trace
 
-_FORMS = frozenset(("command", "given", "json", "csv", "markdown", "html", "yaml", "folded", "out"))
+_FORMS = frozenset(("json", "csv", "markdown", "html", "yaml", "folded", "out"))
 
 
 def about(
-    arguments: Namespace,
+    arguments: Options,
     *traces: Trace,
     names: Iterable[str] = (),
     problems: Iterable[str] = (),
@@ -36,12 +37,22 @@ def about(
     ]
     return ({} if waves is None else {"waves": waves}) | {
         "command": arguments.command,
-        "arguments": {name: _plain(value) for name, value in vars(arguments).items() if name not in _FORMS},
+        "arguments": _arguments(arguments, waves),
         "captures": [*captures, *names],
         "problems": list(dict.fromkeys([*said, *problems])),
         **({} if files is None else {"run_files": list(files)}),
         **({} if alarm is None else {"alarm": alarm}),
     }
+
+
+def _arguments(options: Options, waves: dict[str, Any] | None) -> dict[str, Any]:
+    """The options by name; `waves` is never silent where a population was summed."""
+    values = {name: _plain(value) for name, value in values_of(options).items() if name not in _FORMS}
+    usual = options.usual_waves
+    if usual is not None and values["waves"] is None:
+        # Without a choice no wave was read: the totals are those of the capture.
+        values["waves"] = waves["chosen"] if waves is not None else ALL if usual == ALL else None
+    return values
 
 
 def _plain(value: object) -> Any:

@@ -1,13 +1,13 @@
-"""From words on the command line to a command and its arguments.
+"""From words on the command line to the options of a command, and the help.
 
-Nothing here, nor in the tables of commands, imports what a command needs to run.
+Nothing here, nor in the declarations of options, imports what a command needs to run.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Sequence
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,70 +15,59 @@ from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import visible
 from rcv_py.cli.exit_codes import codes_text
-from rcv_py.cli.options.analysis_commands import ANALYSIS_COMMANDS
-from rcv_py.cli.options.capture_commands import CAPTURE_COMMANDS
-from rcv_py.cli.options.common import Command
-from rcv_py.cli.options.needs import check_needs, given
-from rcv_py.cli.options.wave_commands import WAVE_COMMANDS
+from rcv_py.cli.options.commands import BY_NAME, COMMANDS, NAMES, Command, in_groups
+from rcv_py.cli.options.option import Options, read_options
 
+__all__ = ["COMMANDS", "NAMES", "command_named", "help_text", "parse", "parser"]
+
+_USAGE = "usage: rcv [FOLDER]\n       rcv COMMAND [ARGUMENT …]"
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
-ORDER = (
-    "view", "triage", "info", "check", "summary", "hotspot", "isa", "source", "line", "waits", "causes",
-    "loops", "bubbles", "latency", "flame", "occupancy", "waves", "wave", "units", "place", "search",
-    "counters", "pmc", "events", "compare", "index",
-    "report", "export", "shot", "synth", "schema", "mcp",
-)  # fmt: skip
-_ALL = {command.name: command for command in (*CAPTURE_COMMANDS, *ANALYSIS_COMMANDS, *WAVE_COMMANDS)}
-COMMANDS = tuple(_ALL[name] for name in ORDER)
-NAMES = tuple(command.name for command in COMMANDS)
+_MORE = "`rcv help COMMAND` prints what a command takes, `rcv --version` the version."
+_HELP = ("-h", "--help")
 
 
-def parse(words: list[str]) -> argparse.Namespace:
-    """Return the arguments; `command` names the command.  Raise UsageError or SystemExit."""
-    plain = [word for word in words if not word.startswith("-")]
-    asks = {"-h", "--help", "--version"} & set(words)
-    if plain and plain[0] not in NAMES:
-        _guess(plain[0])
-    if (not plain and not asks) or (plain and plain[0] not in NAMES):
+def parse(words: list[str]) -> Options:
+    """Return the options of the command that the words name; raise UsageError or SystemExit."""
+    if words[:1] == ["--version"]:
+        _print_and_leave(f"rcv {__version__}\n")
+    if words and words[0] in _HELP:
+        _print_and_leave(help_text())
+    if not words or words[0] not in BY_NAME:
+        if words and not words[0].startswith("-"):
+            _check_path(words[0])
         words = ["view", *words]
-    # The options of the other commands need not be made to read those of one.
-    asked = (_ALL[words[0]],) if words[0] in _ALL else COMMANDS
-    arguments = parser(asked).parse_args(words)
-    arguments.given = _given(arguments.command, words)
-    check_needs(arguments, arguments.given)
-    return arguments
+    command = BY_NAME[words[0]]
+    return read_options(command.options, parser(command), words[1:])
 
 
-def _given(command: str, words: Sequence[str]) -> frozenset[str]:
-    own = argparse.ArgumentParser(command)
-    _ALL[command].add(own)
-    return given(own, words)
-
-
-def parser(of: Sequence[Command] = COMMANDS) -> argparse.ArgumentParser:
-    """Return the parser of all commands, or of some."""
-    top = _Parser(
-        "rcv",
-        usage="rcv [FOLDER]\n       rcv COMMAND …",
-        description=_ABOUT,
-        epilog=codes_text(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def parser(command: Command) -> argparse.ArgumentParser:
+    """Return the parser of what follows the name of a command."""
+    own = _Parser(
+        f"rcv {command.name}",
+        description=f"{command.help}.",
+        epilog=f"example: {command.example}",
         allow_abbrev=False,
     )
-    top.add_argument("--version", action="version", version=f"rcv {__version__}")
-    commands = top.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, title="commands", prog="rcv"
-    )
-    for command in of:
-        own = commands.add_parser(
-            command.name,
-            help=command.help,
-            description=command.help[0].upper() + command.help[1:] + ".",
-            epilog=f"example: {command.example}",
-            allow_abbrev=False,
-        )
-        command.add(own)
-    return top
+    command.add(own)
+    return own
+
+
+def help_text(command: Command | None = None) -> str:
+    """Return the help of a command, or the list of all commands."""
+    if command is not None:
+        return parser(command).format_help()
+    lines = [_USAGE, "", _ABOUT]
+    width = max(map(len, NAMES))
+    for group, commands in in_groups().items():
+        lines += ["", f"{group}:", *(f"  {one.name:<{width}}  {one.help}" for one in commands)]
+    return "\n".join([*lines, "", _MORE, "", codes_text()]) + "\n"
+
+
+def command_named(word: str) -> Command:
+    """Return the command of a name; raise UsageError, with the nearest name, if there is none."""
+    if word not in BY_NAME:
+        raise UsageError(f"There is no command {word}.", hint=_nearest(word))
+    return BY_NAME[word]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -89,10 +78,18 @@ class _Parser(argparse.ArgumentParser):
         super().error(visible(message))
 
 
-def _guess(word: str) -> None:
+def _print_and_leave(text: str) -> NoReturn:
+    print(text, end="")
+    sys.exit(0)
+
+
+def _check_path(word: str) -> None:
     """Raise UsageError for a word that is neither a command nor a path."""
     if Path(word).exists() or "/" in word or "." in word:
         return
+    raise UsageError(f"{word} is neither a command nor a folder.", hint=_nearest(word))
+
+
+def _nearest(word: str) -> str:
     near = difflib.get_close_matches(word, NAMES, 1)
-    hint = f"Did you mean `rcv {near[0]}`?" if near else f"Commands: {', '.join(NAMES)}."
-    raise UsageError(f"{word} is neither a command nor a folder.", hint=hint)
+    return f"Did you mean `rcv {near[0]}`?" if near else f"Commands: {', '.join(NAMES)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -14,7 +13,8 @@ from rcv_py.analysis.core.search import find
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.opening import batches
-from rcv_py.cli.places import wave_row
+from rcv_py.cli.options.option import Options, flag_of
+from rcv_py.cli.options.shared import WithIdle, WithMatch, WithSort
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -63,7 +63,7 @@ def counted_batches(trace: Trace, rows: set[int] | None) -> Iterator[WaveBatch]:
 
 def wave_of(trace: Trace, name: str) -> Wave:
     """Read one wave; raise UsageError if there is none of that name, or if it cannot be read."""
-    row = wave_row(trace, name)
+    row = trace.wave_row(name)
     batch = trace.reader.read([row])
     if not batch.waves:
         why = next((text for _, text in batch.missing), "")
@@ -96,7 +96,7 @@ def asked_costs(
     return cost_columns(trace.code, mode, None, None, stats)
 
 
-def matched(texts: Sequence[str], arguments: Namespace) -> set[int] | None:
+def matched(texts: Sequence[str], arguments: WithMatch) -> set[int] | None:
     """Return the rows whose text matches `--match`, None if nothing is looked for."""
     if not arguments.match:
         return None
@@ -108,15 +108,14 @@ def if_known(numbers: dict[str, Any], is_known: bool) -> dict[str, Any]:
     return numbers if is_known else dict.fromkeys(numbers)
 
 
-def filters(arguments: Namespace) -> str:
+def filters(arguments: Options) -> str:
     """Return the filters that were given as they are written, `--match foo --se 1`; "" if there are none."""
-    asked = getattr(arguments, "given", frozenset())
-    words = [_written(name, getattr(arguments, name)) for name in _FILTERS if name in asked]
+    words = [_written(name, getattr(arguments, name)) for name in _FILTERS if name in arguments.given]
     return " ".join(words)
 
 
 def _written(name: str, value: object) -> str:
-    option = f"--{name.replace('_', '-')}"
+    option = flag_of(name)
     if isinstance(value, list):
         return " ".join(f"{option} {one}" for one in value)
     if isinstance(value, tuple):
@@ -124,13 +123,13 @@ def _written(name: str, value: object) -> str:
     return option if value is True else f"{option} {value}"
 
 
-def nothing(what: str, arguments: Namespace, without: str) -> str:
+def nothing(what: str, arguments: Options, without: str) -> str:
     """Return why a table is empty: `No branch matches --match foo.`, or `without` if nothing was filtered."""
     asked = filters(arguments)
     return f"No {what} matches {asked}." if asked else without
 
 
-def in_order(rows: list[dict[str, Any]], arguments: Namespace) -> list[dict[str, Any]]:
+def in_order(rows: list[dict[str, Any]], arguments: WithSort) -> list[dict[str, Any]]:
     """Return the rows by the column that `--sort` names; equal ones, and all without it, stay as they are."""
     key = arguments.sort
     if not key or not rows:
@@ -144,13 +143,13 @@ def in_order(rows: list[dict[str, Any]], arguments: Namespace) -> list[dict[str,
 
 
 def tuples_in_order(
-    head: Sequence[str], rows: list[tuple[Any, ...]], arguments: Namespace
+    head: Sequence[str], rows: list[tuple[Any, ...]], arguments: WithSort
 ) -> list[tuple[Any, ...]]:
     """The same for rows without names; `head` has the names."""
     named = [dict(zip(head, row, strict=True)) for row in rows]
     return [tuple(row.values()) for row in in_order(named, arguments)]
 
 
-def charged(costs: CostColumns, arguments: Namespace) -> np.ndarray:
+def charged(costs: CostColumns, arguments: WithIdle) -> np.ndarray:
     """Return what each code line is charged with: latency, and idle time unless `--no-idle` says no."""
     return costs.latency if arguments.no_idle else costs.cost

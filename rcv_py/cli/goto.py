@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from typing import Any
 
 from rcv_py.base.errors import UsageError
+from rcv_py.cli.options.capture_options import ViewOptions
 from rcv_py.model.ids import WaveId
 from rcv_py.state.place import Place
 from rcv_py.state.selection import Selection
@@ -16,7 +17,7 @@ AROUND = 500  # cycles that a picture shows on either side of a moment
 __all__ = ["Place", "options_of", "place_of"]
 
 
-def place_of(arguments: Namespace) -> Place | None:
+def place_of(arguments: ViewOptions) -> Place | None:
     """Return the place of --goto, or of --wave, --line and --cycle, None without any; raise UsageError."""
     parts = (arguments.wave, arguments.line, arguments.cycle)
     has_parts = any(part is not None for part in parts)
@@ -35,7 +36,7 @@ def place_of(arguments: Namespace) -> Place | None:
     return Place(Selection(wave, arguments.line), arguments.cycle)
 
 
-def options_of(place: Place) -> dict[str, object]:
+def options_of(place: Place) -> dict[str, Any]:
     """Return the same as options of `rcv shot`."""
     chosen, cycle = place.selection, place.cycle
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +10,7 @@ from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import facts_of
+from rcv_py.cli.options.device_options import OccupancyOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -25,7 +25,7 @@ _COLUMNS = (
 _HEAD = ("name", "used", "given", "of", "unit", "waves", "source", "most", "excess")
 
 
-def show_limits(trace: Trace, arguments: Namespace) -> int:
+def show_limits(trace: Trace, arguments: OccupancyOptions) -> int:
     """Print the limits of the kernel with most traced cycles."""
     facts = facts_of(trace, arguments)
     found = limits_of(trace, facts)

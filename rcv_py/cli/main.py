@@ -62,12 +62,12 @@ def _prepare_streams() -> None:
 
 def _run(words: list[str]) -> int:
     try:
-        arguments = parse(words)
+        options = parse(words)
     except SystemExit:  # --help and --version were printed, or a mistake was named
         sys.stdout.flush()
         raise
-    command = import_module(f"rcv_py.cli.commands.{arguments.command}")
-    code = int(command.run(arguments) or ExitCode.DONE)
+    command = import_module(f"rcv_py.cli.commands.{options.command}")
+    code = int(command.run(options) or ExitCode.DONE)
     sys.stdout.flush()
     return code
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
+from rcv_py.cli.options.shared import WithRunFiles
 from rcv_py.formats.open import find_captures, is_capture
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import RunFacts
@@ -24,7 +24,7 @@ def captures(path: Path) -> tuple[CaptureEntry, ...] | None:
     return find_captures(path) or None if is_parent else None
 
 
-def facts_of(trace: Trace, arguments: Namespace) -> RunFacts:
+def facts_of(trace: Trace, arguments: WithRunFiles) -> RunFacts:
     """Return what the tables of the run tell, those of `--run-files` if it is given; raise UsageError."""
     return run_facts(trace.path, trace.kernel_name, trace.target, arguments.run_files or ())
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rcv_py.analysis.cost.place_text import NO_PLACE
-from rcv_py.analysis.cost.places import source_of, wave_row
+from rcv_py.analysis.cost.places import source_of
 from rcv_py.base.paths import short_paths
 from rcv_py.model.trace import Trace
 
-__all__ = ["short_sources", "source_of", "wave_row"]
+__all__ = ["short_sources", "source_of"]
 
 
 def short_sources(trace: Trace) -> dict[str, str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from typing import TextIO
 
+from rcv_py.cli.options.shared import WithSort
 from rcv_py.cli.report import Column, csv_text, print_table
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import At
@@ -13,7 +13,7 @@ from rcv_py.results.places import with_short_sources
 from rcv_py.results.table import Table
 
 
-def ordered(table: Table, arguments: Namespace) -> Table:
+def ordered(table: Table, arguments: WithSort) -> Table:
     """Return the table in the order of `--sort` and `--ascending`; UsageError for a field that has none."""
     return table.sorted(arguments.sort, descending=not arguments.ascending)
 

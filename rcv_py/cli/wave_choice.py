@@ -6,7 +6,6 @@ The waves that do not count still occupy units and cover cycles; so all of them 
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TextIO
@@ -19,8 +18,9 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.chosen import counted
 from rcv_py.cli.opening import batches
+from rcv_py.cli.options.cost_options import FlameOptions, IsaOptions
+from rcv_py.cli.options.shared import WithWaves
 from rcv_py.model.code import CodeTable
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -74,25 +74,23 @@ class ChosenWaves:
         return wave_facts(self.choice, len(self.trace.waves))
 
 
-def choose_waves(trace: Trace, arguments: Namespace, read: Iterable[WaveBatch] | None = None) -> ChosenWaves:
+def choose_waves(trace: Trace, arguments: WithWaves, read: Iterable[WaveBatch] | None = None) -> ChosenWaves:
     """Read all waves (or take `read`) and choose those of `--waves`; raise UsageError for an unknown name.
 
-    By default those that work; under the rules of the reference viewer all of them, as it does.
+    Without the option the usual ones of the command: those that work, or all of them.
     """
     kept = tuple(batches(trace) if read is None else read)
     found = populations(trace, kept)
-    usual = ALL if getattr(arguments, "rule", "") == ReferenceRule.REFERENCE.value else WORKING
-    arguments.waves = arguments.waves or usual
-    return ChosenWaves(trace, kept, found, wave_choice(found, arguments.waves))
+    name = arguments.waves or arguments.usual_waves or WORKING
+    return ChosenWaves(trace, kept, found, wave_choice(found, name))
 
 
-def counted_trace(trace: Trace, arguments: Namespace) -> tuple[Trace, ChosenWaves | None]:
+def counted_trace(trace: Trace, arguments: WithWaves) -> tuple[Trace, ChosenWaves | None]:
     """Return a trace with the totals of the waves of `--waves`, for tables that count all by default.
 
     Without the option, and of all waves, totals are those of code.json; then no wave is read.
     """
     if arguments.waves in (None, ALL):
-        arguments.waves = ALL
         return trace, None
     if not len(trace.waves):
         refuse(arguments, "the capture has no traced waves.")
@@ -100,7 +98,7 @@ def counted_trace(trace: Trace, arguments: Namespace) -> tuple[Trace, ChosenWave
     return replace(trace, code=chosen.code), chosen
 
 
-def refuse(arguments: Namespace, why: str) -> None:
+def refuse(arguments: WithWaves, why: str) -> None:
     """Raise UsageError if some waves are asked for where it cannot be honoured; `why` is a sentence."""
     if arguments.waves not in (None, ALL):
         raise UsageError(f"--waves cannot be honoured here: {why}", hint="Leave --waves out.")
@@ -121,12 +119,12 @@ def missing_text(read: int, of: int) -> str:
     return f"{count(gone)} of {plural(of, 'traced wave')} could not be read: {files} missing or damaged."
 
 
-def told_batches(trace: Trace, arguments: Namespace) -> tuple[WaveBatch, ...]:
+def told_batches(trace: Trace, arguments: FlameOptions | IsaOptions) -> tuple[WaveBatch, ...]:
     """Read all waves, and say which could not be read: above a table, of what programs read on stderr."""
     found = tuple(batches(trace))
     lost = missing_text(sum(len(batch.waves) for batch in found), len(trace.waves))
     if lost and arguments.waves in (None, ALL):  # of chosen waves the heading says it
-        is_table = not any(getattr(arguments, form, False) for form in ("json", "csv", "folded"))
+        is_table = not {"json", "csv", "folded"} & arguments.given
         print(
             f"{lost} What needs them is of the others.\n" if is_table else f"rcv: {lost}", file=_to(is_table)
         )

@@ -10,12 +10,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rcv_py import __version__
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.csv_text import CsvWriter, csv_cell
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import encodable
 from rcv_py.base.whole_files import whole_file, whole_path
+from rcv_py.export.meanings import Meaning, meaning
 from rcv_py.export.tables import TABLES, Column, Columns
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
@@ -25,7 +27,7 @@ FORMATS = ("csv", "parquet")
 STAGE = "Writing tables"
 _AT_ONCE = 1 << 16  # rows
 _NONE = np.zeros(0, dtype=np.int32)
-NO_WAVES = WaveBatch((), np.zeros(1, dtype=np.int64), _NONE, _NONE, _NONE.astype(np.uint8), _NONE)
+NO_WAVES = WaveBatch.empty()
 
 
 class _Writer(Protocol):
@@ -55,7 +57,7 @@ def write_tables(
     Raises UsageError for Parquet without pyarrow, ExportError where a file cannot be written.
     """
     with ExitStack() as stack:
-        writers = {name: _writer(stack, path, form) for name, path in paths.items()}
+        writers = {name: _writer(stack, path, form, name, trace.name) for name, path in paths.items()}
         for name, writer in writers.items():
             make = TABLES[name].whole
             if make is not None:
@@ -90,9 +92,9 @@ def _chosen(columns: Columns, name: str, rows: Sequence[int] | None) -> Columns:
 
 
 def _at(column: Column, rows: Sequence[int]) -> Column:
-    if isinstance(column, Words):
-        return Words(column.texts, column.code[list(rows)])
-    return column[list(rows)] if isinstance(column, np.ndarray) else [column[row] for row in rows]
+    return (
+        [column[row] for row in rows] if isinstance(column, list) else column[np.array(rows, dtype=np.int64)]
+    )
 
 
 def wave_rows(index: WaveIndex, chosen: Sequence[int] | None) -> list[int]:
@@ -100,11 +102,8 @@ def wave_rows(index: WaveIndex, chosen: Sequence[int] | None) -> list[int]:
     return list(range(len(index))) if chosen is None else sorted(set(chosen))
 
 
-def _writer(stack: ExitStack, path: Path, form: str) -> _Writer:
-    if form == "csv":
-        return _Csv(stack, path)
-    parquet()
-    return _Parquet(stack, path)
+def _writer(stack: ExitStack, path: Path, form: str, name: str, capture: str) -> _Writer:
+    return _Csv(stack, path) if form == "csv" else _Parquet(stack, path, name, capture)
 
 
 def parquet() -> Any:
@@ -144,7 +143,9 @@ class _Csv:
 
 
 class _Parquet:
-    def __init__(self, stack: ExitStack, path: Path) -> None:
+    def __init__(self, stack: ExitStack, path: Path, name: str, capture: str) -> None:
+        self._name = name
+        self._capture = capture
         self._arrow = parquet()
         self._path = stack.enter_context(whole_path(path))
         self._stack = stack
@@ -152,9 +153,8 @@ class _Parquet:
         self.rows = 0
 
     def write(self, columns: Columns) -> None:
-        table = self._arrow.table(
-            {name: arrow_column(self._arrow, column) for name, column in columns.items()}
-        )
+        meanings = {name: meaning(self._name, name) for name in columns}
+        table = arrow_table(self._arrow, columns, meanings, self._name, self._capture)
         if self._writer is None:
             self._writer = self._arrow.parquet.ParquetWriter(self._path, table.schema)
             self._stack.callback(self._writer.close)
@@ -167,14 +167,36 @@ class _Parquet:
             self._writer.close()
 
 
-def arrow_column(arrow: Any, column: Column) -> Any:
-    """Return a column as an array of `arrow`, the package pyarrow; whole numbers are of 64 bits."""
+def arrow_table(
+    arrow: Any, columns: Mapping[str, Column], meanings: Mapping[str, Meaning], name: str, capture: str = ""
+) -> Any:
+    """Return a table of `arrow`, the package pyarrow; texts that repeat become dictionaries.
+
+    Its metadata are names of table and capture and our version; those of a field its unit and meaning.
+    """
+    arrays = [_arrow_column(arrow, column) for column in columns.values()]
+    fields = []
+    for column, array in zip(columns, arrays, strict=True):
+        unit, text = meanings[column]
+        fields.append(arrow.field(column, array.type, metadata={"unit": unit, "meaning": text}))
+    facts = {"rcv.capture": capture, "rcv.table": name, "rcv.version": __version__}
+    return arrow.table(arrays, schema=arrow.schema(fields, metadata=facts))
+
+
+def _arrow_column(arrow: Any, column: Column) -> Any:
     if isinstance(column, Words):
         texts = arrow.array([valid_text(text) for text in column.texts] or [""], arrow.string())
         return arrow.DictionaryArray.from_arrays(arrow.array(column.code.astype(np.int32)), texts)
-    if isinstance(column, np.ndarray):
-        return arrow.array(column if column.dtype.kind in "fb" else column.astype(np.int64))
+    if isinstance(column, np.ndarray) and column.dtype != object:
+        return arrow.array(wide(column))
     return arrow.array([valid_text(text) for text in column], arrow.string())
+
+
+def wide(numbers: np.ndarray) -> np.ndarray:
+    """Return whole numbers with 64 bits: sums of a data frame keep their type and would overflow."""
+    if numbers.dtype.kind not in "iu" or numbers.dtype.itemsize == 8:
+        return numbers
+    return numbers.astype(np.int64)
 
 
 def _cells(column: Column, rows: slice) -> list[Any]:

@@ -47,7 +47,7 @@ def code_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
         "line": np.arange(len(code)),
         "number": code.number,
         "code_object": code.codeobj,
-        "address": [hex(address) for address in code.address.tolist()],
+        "address": code.address,
         "text": list(code.text),
         "kind": _kinds(code.kind),
         "kernel": Words([*kernels, ""], np.where(code.kernel >= 0, code.kernel, len(kernels))),

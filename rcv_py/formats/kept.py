@@ -87,8 +87,10 @@ class KeptReader:
         if size <= self._memory.limit // 2:
             self._memory.put(self.plain, key, tuple(fresh))
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.plain, name)  # such as `base_clock`
+    @property
+    def base_clock(self) -> int:
+        """The smallest step of time in cycles."""
+        return self.plain.base_clock
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_itself, (self.plain,))

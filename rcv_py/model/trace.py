@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects, Problem
 from rcv_py.model.clock import Clock
 from rcv_py.model.code import CodeTable, SourceFile
@@ -23,6 +24,7 @@ from rcv_py.model.device import (
     StateCurve,
     WaveEvents,
 )
+from rcv_py.model.ids import WaveId
 from rcv_py.model.waves import WaveBatch, WaveIndex
 from rcv_py.model.window import TimeWindow
 
@@ -31,6 +33,10 @@ INFERRED = "inferred from the instructions"  # what told a target that no file n
 
 class WaveReader(Protocol):
     """Reads the waves of an open trace, in any process: picklable, and without state that changes."""
+
+    @property
+    def base_clock(self) -> int:
+        """The smallest step of time in cycles; tokens may overlap by so much and still share a lane."""
 
     def read(self, rows: list[int]) -> WaveBatch:
         """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
@@ -77,6 +83,26 @@ class Trace:
     def base_clock(self) -> int:
         """The smallest step of time: 4 cycles on gfx9, 1 later."""
         return 4 if self.gfxip <= 9 else 1
+
+    @property
+    def unit_name(self) -> str:
+        """What a compute unit is called: `CU`, from gfx10 on `WGP`, since a WGP is what one trace sees."""
+        return "CU" if self.gfxip <= 9 else "WGP"
+
+    def wave_row(self, name: str) -> int:
+        """Return the index row of a wave by its name, such as se0/simd2/slot5/wv3.
+
+        Raise UsageError if that is no name of a wave, or of none of this capture.
+        """
+        try:
+            row = self.waves.row(WaveId.parse(name))
+        except ValueError as error:
+            raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
+        if row is None:
+            raise UsageError(
+                f"The capture has no wave {name.strip()}.", hint="`rcv waves` lists those that were traced."
+            )
+        return row
 
     @property
     def has_times(self) -> bool:

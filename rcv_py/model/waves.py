@@ -89,6 +89,20 @@ class WaveBatch:
     lod: tuple[WaveLod, ...] = ()  # of each wave, once they are built
     notes: tuple[tuple[int, str], ...] = ()
 
+    @classmethod
+    def empty(cls, missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
+        """A batch without waves, that may say which could not be read."""
+        column = np.zeros(0, dtype=np.int32)
+        return cls(
+            waves=(),
+            first=np.zeros(1, dtype=np.int64),
+            stall=column,
+            busy=column,
+            kind=np.zeros(0, dtype=np.uint8),
+            line=column,
+            missing=missing,
+        )
+
     @property
     def rows(self) -> np.ndarray:
         """Index rows of the waves, int64."""

@@ -26,6 +26,16 @@ class Words:
     def __len__(self) -> int:
         return len(self.code)
 
+    def __getitem__(self, rows: slice | np.ndarray) -> Words:
+        """Return the column of some rows."""
+        return Words(self.texts, self.code[rows])
+
+    def values(self) -> np.ndarray:
+        """Return the text of each row, dtype object."""
+        texts = np.empty(len(self.texts), dtype=object)
+        texts[:] = list(self.texts)
+        return texts[self.code] if len(self) else texts[:0]
+
 
 Column = np.ndarray | Words
 
@@ -102,7 +112,7 @@ class Table:
 
     def __getitem__(self, rows: np.ndarray | slice) -> Table:
         """Return the table of some rows: a mask, their numbers or a slice."""
-        return Table(self.spec, {name: at(column, rows) for name, column in self.columns.items()})
+        return Table(self.spec, {name: column[rows] for name, column in self.columns.items()})
 
     def head(self, rows: int | None) -> Table:
         """Return the first rows; None or 0: all of them."""
@@ -178,11 +188,6 @@ class Table:
         names = tuple(names) or tuple(self.columns)
         columns = [self.plain(name) for name in names]
         return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-
-
-def at(column: Column, rows: np.ndarray | slice) -> Column:
-    """Return some rows of a column."""
-    return Words(column.texts, column.code[rows]) if isinstance(column, Words) else column[rows]
 
 
 def _column(field: Field, values: Column | Sequence[Any]) -> Column:

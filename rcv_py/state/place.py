@@ -49,9 +49,9 @@ class Place:
         match = next((found for form in _FORMS if (found := form.fullmatch(text))), None) if text else None
         if match is None:
             raise ValueError(f"{text[:MOST_SHOWN]!r} is not a place in a trace")
-        found = match.groupdict()
-        numbers = {name: int(found[name]) for name in ("line", "hit", "cycle") if found.get(name)}
-        selection = Selection(_wave(found), numbers.get("line"), numbers.get("hit"))
+        parts = match.groupdict()
+        numbers = {name: int(parts[name]) for name in ("line", "hit", "cycle") if parts.get(name)}
+        selection = Selection(_wave(parts), numbers.get("line"), numbers.get("hit"))
         return cls(selection, numbers.get("cycle"))
 
     def __str__(self) -> str:

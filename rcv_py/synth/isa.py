@@ -124,7 +124,7 @@ def _joined(operands: list[str]) -> list[str]:
 
 
 def _expanded(operand: str) -> frozenset[str]:
-    found = set()
+    found: set[str] = set()
     for file, low, high, single in _REGISTER.findall(operand):
         first, last = (int(single), int(single)) if single else (int(low), int(high))
         found.update(f"{file}{number}" for number in range(first, last + 1))

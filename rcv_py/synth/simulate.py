@@ -57,7 +57,7 @@ class ComputeUnit:
         self._done = []
         numbers = range(launch.groups)
         self._waiting_groups = [Group(launch.first_group + launch.group_step * n) for n in numbers]
-        begin = launch.begin
+        begin: float = launch.begin
         while self._waiting_groups and self._has_room(launch):
             self._start_group(launch, self._hw.up(begin))
             begin += 90 + 60 * self._rng.random()
@@ -169,10 +169,12 @@ class ComputeUnit:
         self, wave: LiveWave, instruction: Instruction, unit: str
     ) -> list[tuple[int, Cause, int, int, LiveWave | None]]:
         """What could be in the way: until when, why, for which token, held by which instruction and wave."""
-        port, nobody = "valu" if unit == "matrix" else unit, (-1, None)
+        port = "valu" if unit == "matrix" else unit
+        nobody: tuple[int, LiveWave | None] = (-1, None)
         holder = self._held_by.get((wave.simd, port), nobody)
         why = Cause.OWN_UNIT if holder[1] is wave else Cause.ARBITER
-        found = [(self._port_free.get((wave.simd, port), 0), why, -1, *holder)]
+        found: list[tuple[int, Cause, int, int, LiveWave | None]] = []
+        found.append((self._port_free.get((wave.simd, port), 0), why, -1, *holder))
         if wave.untold:
             found.append((wave.untold, Cause.UNTOLD, -1, *nobody))
         if unit in _SHARED:
@@ -187,7 +189,7 @@ class ComputeUnit:
             if moments:
                 cycle, token = max(moments)
                 found.append((cycle, Cause.DEPENDENCY, token, wave.instruction_of(token), wave))
-        return [(self._hw.up(moment), *why) for moment, *why in found]
+        return [(self._hw.up(moment), cause, token, row, by) for moment, cause, token, row, by in found]
 
     def _issue(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         what = instruction.meaning

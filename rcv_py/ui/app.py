@@ -92,7 +92,6 @@ def start(settings_store: QSettings | None) -> App:
     load_fonts()
     settings = Settings(settings_store)
     theme = Theme(settings)
-    theme.apply()
     session = Session()
     tasks = Tasks()
     ui = UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
@@ -100,6 +99,7 @@ def start(settings_store: QSettings | None) -> App:
     loader.bind(session)
     loader.finished.connect(memory.trim)
     window = MainWindow(ui, loader)
+    theme.apply()  # of the whole: under a style sheet each step of putting widgets together restyles them
     session.problems.set(
         tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)
     )

@@ -10,7 +10,6 @@ from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QTimer, QtMsgT
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.base.errors import ExportError, UsageError
-from rcv_py.model.ids import WaveId
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App, start
 from rcv_py.ui.shell.exporter import WINDOW
@@ -114,14 +113,7 @@ def _go(app: App, shot: Shot) -> None:
     trace = session.trace.value
     assert trace is not None
     if shot.wave is not None:
-        try:
-            wave = WaveId.parse(shot.wave)
-        except ValueError as error:
-            raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
-        if trace.waves.row(wave) is None:
-            raise UsageError(
-                f"The capture has no wave {wave}.", hint="`rcv info` tells which waves there are."
-            )
+        wave = trace.waves.id(trace.wave_row(shot.wave))
         session.select_wave(wave)
         wait_until_idle(app, [])
     if shot.line is not None:

@@ -85,7 +85,7 @@ def _from_process(trace: Trace, waves: str, run_files: tuple[Path, ...]) -> Find
         return pickle.loads(near.recv_bytes())
     except (EOFError, OSError):
         found = findings(trace, ())
-        return Findings(found.numbers, (), 0, 0, found.of, 0, 0, "", STOPPED)
+        return Findings.empty(found.numbers, STOPPED, of=found.of)
     finally:
         near.close()
         with _lock:

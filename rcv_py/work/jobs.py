@@ -13,14 +13,13 @@ from rcv_py.model.trace import WaveReader
 from rcv_py.model.waves import Wave, WaveBatch
 
 HELD_BYTES = 31 << 20
-_GFX9_CLOCK = 4
 
 
 def prepare(reader: WaveReader, rows: list[int], lod: bool = True) -> WaveBatch:
     """Read waves; give lanes to overlapping tokens and, if asked, level-of-detail tables to each wave."""
     batch = reader.read(rows)
-    slack = getattr(reader, "base_clock", _GFX9_CLOCK)
-    waves = tuple(_with_lanes(wave, slack if slack > 1 else 0) for wave in batch.waves)
+    slack = reader.base_clock if reader.base_clock > 1 else 0
+    waves = tuple(_with_lanes(wave, slack) for wave in batch.waves)
     tables = tuple(build(wave.tokens, wave.states) for wave in waves) if lod else ()
     lane_bytes = sum(wave.tokens.lane.nbytes for wave in waves if wave.tokens.lane is not None)
     nbytes = batch.nbytes + lane_bytes + sum(table.nbytes for table in tables)

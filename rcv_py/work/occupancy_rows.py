@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from rcv_py.analysis.core.occupancy import Steps
 from rcv_py.analysis.device.dispatch_curves import dispatch_curves
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
 from rcv_py.analysis.device.wave_states import LIVING, wave_states
 from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.columns import of_rows
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -48,9 +49,7 @@ def shares(rows: list[OccupancyRow]) -> list[float]:
 
 
 def _of_engine(events: WaveEvents, se: int) -> WaveEvents:
-    kept = events.se == se
-    columns = {one.name: getattr(events, one.name)[kept] for one in fields(events) if one.name != "names"}
-    return WaveEvents(**columns, names=events.names)
+    return of_rows(events, events.se == se)
 
 
 def _of_places(trace: Trace, by: str) -> list[OccupancyRow]:

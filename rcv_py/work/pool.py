@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import wait
 
-import numpy as np
-
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag
 from rcv_py.model.trace import WaveReader
@@ -79,9 +77,11 @@ class WavePool:
                 for worker in self._workers:
                     self._feed(worker)
             while any(worker.jobs for worker in self._workers) and not self._cancelled.is_set:
-                busy = {worker.connection: worker for worker in self._workers if worker.jobs}
-                for connection in wait(list(busy), _GLANCE):
-                    yield self._receive(busy[connection])
+                busy = [worker for worker in self._workers if worker.jobs]
+                ready = wait([worker.connection for worker in busy], _GLANCE)
+                for worker in busy:
+                    if worker.connection in ready:
+                        yield self._receive(worker)
         finally:
             for worker in self._workers:
                 worker.stop()
@@ -126,14 +126,4 @@ def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int
 
 def unread(rows: list[int], error: RcvError) -> WaveBatch:
     """A batch without waves, that says why."""
-    nothing = np.zeros(0, dtype=np.int32)
-    kinds = np.zeros(0, dtype=np.uint8)
-    return WaveBatch(
-        (),
-        np.zeros(1, dtype=np.int64),
-        nothing,
-        nothing,
-        kinds,
-        nothing,
-        tuple((row, str(error)) for row in rows),
-    )
+    return WaveBatch.empty(tuple((row, str(error)) for row in rows))

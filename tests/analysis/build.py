@@ -159,6 +159,8 @@ def index(waves: Sequence[Wave]) -> WaveIndex:
 class Reader:
     """Hands out waves that exist already."""
 
+    base_clock = 4
+
     def __init__(self, waves: Sequence[Wave]) -> None:
         self._waves = tuple(waves)
 

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
 
 import rcv_py
-from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError
+from rcv_py import api
+from rcv_py.analysis.compare import changes, costs
+from rcv_py.analysis.cost import listing, ranking
+from rcv_py.analysis.flame import flame_frames
+from rcv_py.analysis.flame.flame_layout import Order
+from rcv_py.analysis.overview import library
+from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError, device, stalls, tables
 from rcv_py.api.wave_cache import in_order
+from rcv_py.export.table_files import FORMATS
+from rcv_py.export.tables import TABLES
 from rcv_py.formats.open import open_trace
+from rcv_py.results import loops
 from rcv_py.work.load import load_all
 from tests.api.calls import call_all, every_call
 
@@ -77,7 +88,62 @@ def test_every_way_to_choose_waves_means_the_same(capture: Capture) -> None:
         assert found["wave"].tolist() == capture.tokens().where(wave=names)["wave"].tolist()
         assert len(set(found["wave"])) == 2
     single = capture.tokens(rows[0])
-    assert single["start"].tolist() == capture.wave(names[0]).tokens.start.tolist()
+    assert single["start"].tolist() == capture.wave(names[0]).tokens["start"].tolist()
+
+
+def test_one_wave_has_its_tables(capture: Capture) -> None:
+    wave = capture.wave("se1/simd2/slot0/wv1")
+    for name in ("tokens", "states", "waits"):
+        table = getattr(wave, name)
+        assert table.to_dict() == getattr(capture, name)(wave.id).to_dict()
+        assert table is getattr(wave, name)
+    row = capture.waves[wave.row]
+    assert (row["wave"], row["cu"], row["begin"], row["end"]) == (str(wave.id), wave.cu, wave.begin, wave.end)
+    assert (wave.workgroup, wave.cluster) == (wave.record.workgroup, wave.record.cluster)
+    assert repr(wave) == f"<Wave se1/simd2/slot0/wv1: {len(wave.tokens):,} instructions>"
+
+
+def test_the_types_of_choices_are_what_is_known() -> None:
+    known = {
+        ("hotspot", "by"): ranking.BY,
+        ("hotspot", "sort"): ranking.SORT,
+        ("isa", "kind"): tuple(listing.NAMES),
+        ("flame", "content"): flame_frames.CONTENTS,
+        ("flame", "metric"): tuple(flame_frames.METRICS),
+        ("flame", "order"): tuple(order.value for order in Order),
+        ("causes", "by"): stalls.CAUSES_BY,
+        ("loops", "show"): tuple(loops.TABLES),
+        ("hidden_latency", "rule"): stalls.RULES,
+        ("memory_latency", "rule"): stalls.RULES,
+        ("occupancy_numbers", "by"): device.OCCUPANCY_BY,
+        ("occupancy_curves", "by"): device.OCCUPANCY_BY,
+        ("compare", "by"): changes.BY,
+        ("compare", "measure"): costs.MEASURES,
+        ("export", "to"): ("perfetto", "speedscope", *FORMATS),
+        ("export", "table"): (*TABLES, ""),
+        ("parts", "name"): tables.OF_WAVES,
+    }
+    methods = {method: get_type_hints(getattr(Capture, method)) for method, _ in known}
+    assert {key: words(methods[key[0]][key[1]]) for key in known} == known
+    choices = {(m, word) for m, hints in methods.items() for word, hint in hints.items() if words(hint)}
+    assert choices == set(known)
+    assert words(get_type_hints(rcv_py.library)["sort"]) == tuple(library.ORDERS)
+
+
+def words(hint: object) -> tuple[str, ...]:
+    """What a `Literal`, or several of them, stand for."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return tuple(word for part in get_args(hint) if get_origin(part) is Literal for word in get_args(part))
+
+
+def test_all_of_the_api_is_at_hand_from_the_package() -> None:
+    assert set(api.__all__) == set(rcv_py._API) <= set(dir(rcv_py))
+    assert all(getattr(rcv_py, name) is getattr(api, name) for name in api.__all__)
+    page = (ROOT / "docs" / "api-reference.md").read_text() + (ROOT / "docs" / "api.md").read_text()
+    errors = set(re.findall(r"\b[A-Z]\w*(?:Error|Missing\w+|TooLarge|NoColumn)\b", page))
+    assert "ExportError" in errors
+    assert errors - {"KeyError", "ImportError", "IndexError"} <= set(api.__all__)
 
 
 def test_waves_that_do_not_exist_are_named(capture: Capture) -> None:

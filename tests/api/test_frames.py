@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rcv_py import __version__
 from rcv_py.api import MissingPackage, RcvError, Table
 from rcv_py.results.table import Words
 
@@ -84,6 +85,34 @@ def test_without_the_package_there_is_a_sentence(
     assert f"pip install {package}" in caught.value.hint
     assert isinstance(caught.value, RcvError)
     assert isinstance(caught.value, ImportError)
+
+
+def test_constructors_take_a_table_as_it_is() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(TABLE)
+    assert list(frame) == list(TABLE.columns)
+    assert list(frame["text"]) == ["a", "\\udcff"]
+    frame = pandas.DataFrame(TABLE[:1])
+    assert frame.to_dict("records") == [TABLE[0]]
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table(TABLE[:1])
+    assert table.to_pylist() == [TABLE[0]]
+    stream = arrow.RecordBatchReader.from_stream(TABLE[:1])  # the interface that DuckDB and others use
+    assert stream.read_all().equals(TABLE[:1].to_arrow(), check_metadata=True)
+
+
+def test_polars_takes_a_table_as_it_is() -> None:
+    polars = pytest.importorskip("polars")
+    assert polars.DataFrame(TABLE).head(1).to_dicts() == [TABLE[0]]
+
+
+def test_arrow_carries_units_and_meanings() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    table = Table({"stall": np.arange(2)}, "tokens")
+    schema = arrow.RecordBatchReader.from_stream(table).schema
+    assert schema.metadata[b"rcv.table"] == b"tokens"
+    assert schema.metadata[b"rcv.version"] == __version__.encode()
+    assert schema.field("stall").metadata == {b"unit": b"cycles", b"meaning": b"time it waited to issue"}
 
 
 def test_the_extras_that_the_sentence_names_exist() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
-from rcv_py.api import NoColumn, RcvError, Table, UnequalColumns
+from rcv_py.api import Answer, NoColumn, NoRow, RcvError, Table, UnequalColumns
 from rcv_py.api.answer import by_name, by_row
 from rcv_py.api.table import joined
 from rcv_py.results.table import Words
@@ -47,6 +50,52 @@ def test_some_columns_and_some_rows(table: Table) -> None:
     assert table.head(2)["line"].tolist() == [0, 1]
     assert table.row(-1) == {"line": 3, "stall": 1, "kind": "VALU", "text": "a"}
     assert next(table.rows()) == table.row(0)
+
+
+def test_a_row_is_its_values_by_column(table: Table) -> None:
+    assert table[0] == {"line": 0, "stall": 5, "kind": "LDS", "text": "d"}
+    assert table[np.int64(-1)] == table[-1] == table.row(-1)
+    for number in (4, -5):
+        with pytest.raises(NoRow, match=f"The table has no row {number}") as caught:
+            table[number]
+        assert isinstance(caught.value, IndexError)
+
+
+def test_a_table_is_a_dictionary_of_columns_that_cannot_be_changed(table: Table) -> None:
+    assert list(table.keys()) == list(table) == list(table.columns)
+    columns = {name: table[name].tolist() for name in table}
+    for other in (dict(table), {**table}, dict(table.items()), dict(zip(table, table.values(), strict=True))):
+        assert {name: column.tolist() for name, column in other.items()} == columns
+    assert table.get("stall") is table["stall"]
+    assert table.get("nothing") is None
+    assert table.copy() is table
+    assert table != Table({}) != Table({})
+    assert len({table, table[:2]}) == 2
+    for change in (
+        lambda: table.update(line=1),
+        lambda: table.pop("line"),
+        table.clear,
+        lambda: table.setdefault("line", 1),
+        lambda: table.__setitem__("line", 1),
+        lambda: table.__delitem__("line"),
+        lambda: table | {"line": 1},
+        lambda: {"line": 1} | table,
+    ):
+        with pytest.raises(TypeError, match="cannot be changed"):
+            change()
+    assert table.columns == ("line", "stall", "kind", "text")
+
+
+def test_tables_and_answers_can_be_stored_and_copied(table: Table) -> None:
+    answer = Answer("tokens", {"line": np.arange(2)}, result=(1, 2), facts={"unit": "cycles"})
+    for one in (table, answer):
+        for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):
+            assert type(again) is type(one)
+            assert again.to_dict() == one.to_dict()
+            assert again.name == one.name
+            with pytest.raises(ValueError, match="read-only"):
+                again["line"][0] = 1
+    assert pickle.loads(pickle.dumps(answer)).facts == answer.facts
 
 
 def test_where_takes_masks_values_and_lists(table: Table) -> None:
@@ -117,15 +166,21 @@ def test_how_it_looks() -> None:
     assert repr(Table({})) == "0 rows of 0 columns"
 
 
+def test_a_source_place_that_is_cut_keeps_its_line() -> None:
+    place = "/a/very/long/path/" + "x" * 40 + "/kernel.hip:1234"
+    table = Table({"line": np.arange(1), "source": [place], "text": ["v_add " + "y" * 60]}, "hotspot")
+    for shown in (repr(table), table._repr_html_()):
+        assert "/kernel.hip:1234" in shown
+        assert "v_add" in shown
+        assert place not in shown
+
+
 def test_columns_of_rows() -> None:
     columns = by_row(("line", "value", "text"), [(None, None, None), (3, 2, "a")])
     assert columns["line"].tolist() == [-1, 3]
     assert np.isnan(columns["value"][0])
     assert columns["text"] == ["", "a"]
     assert list(by_row(("a", "b"), [])) == ["a", "b"]
-    inner = by_name([{"kinds": {"VALU": 1}, "n": 1}, {"kinds": {"LDS": 2}, "n": 2}], ("n", "kinds"))
-    assert {name: list(column) for name, column in inner.items()} == {
-        "n": [1, 2],
-        "kinds_VALU": [1, 0],
-        "kinds_LDS": [0, 2],
-    }
+    rows = by_name([{"n": 1, "cycles": None}, {"n": 2, "cycles": 1.5}], ("n", "cycles"))
+    assert rows["n"].tolist() == [1, 2]
+    assert np.isnan(rows["cycles"][0])

@@ -9,7 +9,7 @@ import pytest
 import rcv_py.base.errors
 import rcv_py.work
 from rcv_py.analysis.counters.formula.errors import FormulaError, FormulaKind
-from rcv_py.api.errors import MissingPackage, NoColumn, TooLarge, UnequalColumns
+from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
 from rcv_py.base.errors import BrokenFile, Cancelled, MissingFile, NotATrace, RcvError
 
 for module in pkgutil.iter_modules(rcv_py.work.__path__):
@@ -20,6 +20,7 @@ OWN_SENTENCE = {
     BrokenFile: ("code.json", "it ends in the middle", "JSONDecodeError(…)"),
     MissingFile: ("code.json",),
     NoColumn: ("stal", ("stall", "idle")),
+    NoRow: (7, 3),
     UnequalColumns: ("tokens", (3, 4)),
     TooLarge: ("tokens", 1e9),
     MissingPackage: ("A data frame", "pandas", "pandas"),

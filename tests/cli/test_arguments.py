@@ -34,7 +34,7 @@ def test_a_folder_in_the_way_is_a_folder(tmp_path: Path, monkeypatch: pytest.Mon
     assert parse(["capture"]).command == "view"
 
 
-@pytest.mark.parametrize(("word", "hint"), [("inof", "`rcv info`"), ("xyzzy", "view, triage, info")])
+@pytest.mark.parametrize(("word", "hint"), [("inof", "`rcv info`"), ("xyzzy", "view, triage, check")])
 def test_a_slip_of_the_keyboard_is_understood(word: str, hint: str) -> None:
     with pytest.raises(UsageError, match="neither a command nor a folder") as caught:
         parse([word, "x"])

@@ -13,7 +13,7 @@ import pytest
 
 from rcv_py.analysis.overview.library import ORDERS
 from rcv_py.cli.main import main
-from rcv_py.cli.options.capture_commands import INDEX_ORDERS
+from rcv_py.cli.options.capture_options import INDEX_ORDERS
 from rcv_py.results import library as library_result
 from rcv_py.results.field import At
 from rcv_py.work.library import library_rows

@@ -70,8 +70,7 @@ def test_every_command_that_sums_waves_takes_the_option() -> None:
 
 
 def _actions(name: str) -> list:
-    top = parser([command for command in COMMANDS if command.name == name])
-    return top._subparsers._group_actions[0].choices[name]._actions
+    return parser(next(command for command in COMMANDS if command.name == name))._actions
 
 
 @pytest.mark.parametrize("name", WAYS)

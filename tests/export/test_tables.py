@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
+from rcv_py import __version__
 from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.errors import ExportError, UsageError
@@ -45,7 +46,7 @@ def test_csv_of_code_waves_tokens_and_states_are_the_columns(folder: Path) -> No
     batch = trace.reader.read(list(range(len(trace.waves))))
     piece = of_waves(batch.waves)
     lines, tokens = columns(folder / "code.csv"), columns(folder / "tokens.csv")
-    for name in ("hits", "latency", "stall", "idle"):
+    for name in ("hits", "latency", "stall", "idle", "address"):
         assert list(map(int, lines[name])) == getattr(trace.code, name).tolist()
     assert tuple(lines["text"]) == trace.code.text
     for name in ("stall", "busy", "line", "start", "idle"):
@@ -92,6 +93,21 @@ def test_parquet_holds_the_same_as_csv(folder: Path) -> None:
                 assert [float(value) for value in values] == [float(value) for value in text[column]]
             else:
                 assert values == text[column]
+
+
+def test_parquet_says_what_it_is_of(folder: Path) -> None:
+    schema = pyarrow.parquet.read_schema(folder / "tokens.parquet")
+    name = captures.trace_path("vec_add").name
+    assert schema.metadata[b"rcv.capture"] == name.encode()
+    assert schema.metadata[b"rcv.table"] == b"tokens"
+    assert schema.metadata[b"rcv.version"] == __version__.encode()
+    for name in TABLES:
+        schema = pyarrow.parquet.read_schema(folder / f"{name}.parquet")
+        assert all(field.metadata[b"meaning"] for field in schema)
+    units = {field.name: field.metadata[b"unit"].decode() for field in schema}
+    assert units["value"] == "counts"
+    code = pyarrow.parquet.read_table(folder / "code.parquet")["address"]
+    assert str(code.type) == "uint64"
 
 
 def test_parquet_without_pyarrow_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,19 +29,10 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from tests.support.captures import synthetic_path, trace_path
-from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
+from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle, window
 
 FIRST = 12  # rows that are compared of long tables
 LINE = 113  # a wait of the sample that some waves ran often
-
-
-def settle(app: App, qtbot: QtBot) -> None:
-    """Wait until nothing is left to do, no longer than that: this is done hundreds of times."""
-    for _ in range(2):
-        qtbot.waitUntil(lambda: app.window.idle, timeout=20_000)
-        qtbot.wait(20)
-    qtbot.waitUntil(lambda: app.window.idle, timeout=20_000)
-    QApplication.processEvents()
 
 
 @pytest.fixture(scope="module")
@@ -253,7 +244,7 @@ def test_labels(shown: Any) -> None:
     panel = shown("labels")
     rows = printed(panel)["rows"]
     assert cells(panel.view, "name", "address") == told(rows, "name", "address")
-    assert [row["latency"] for row in rows] == [one.cost for one in panel.labels]
+    assert [row["latency"] for row in rows] == [one.cost for one in panel.result]
 
 
 # -- waits and reasons ----------------------------------------------------------------------------------
@@ -305,7 +296,7 @@ def test_rounds_of_a_loop(scope: int, app: App, shown: Any) -> None:
     rows = printed(panel)["rows"]
     assert len(rows) == len(panel.rows)
     assert len(rows) or scope == 2
-    assert cells(panel.table, "wave", "iteration", "cycles", "stall", "idle", "begin", "note") == told(
+    assert cells(panel.view, "wave", "iteration", "cycles", "stall", "idle", "begin", "note") == told(
         rows, "wave", "iteration", "cycles", "stall", "idle", "begin", "note"
     )
 

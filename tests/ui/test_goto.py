@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.goto import options_of, place_of
 from rcv_py.cli.main import main
+from rcv_py.cli.options.output_options import ShotOptions
 from rcv_py.export.report.places import cycle_anchor, place_text
 from rcv_py.formats.open import open_trace
 from rcv_py.state.place import Place
@@ -120,9 +120,9 @@ def test_without_a_display_the_picture_shows_the_place(
 ) -> None:
     from rcv_py.cli.commands import shot, view
 
-    seen: list[Namespace] = []
+    seen: list[ShotOptions] = []
     monkeypatch.setattr(view, "has_display", lambda: False)
-    monkeypatch.setattr(shot, "write", lambda folder, wanted, *_: seen.append(wanted))
+    monkeypatch.setattr(shot, "write", lambda wanted, *_: seen.append(wanted))
     monkeypatch.chdir(tmp_path)
     assert main(["view", str(SAMPLE), "--goto", "line-5@900"]) == 0
     assert (seen[0].line, seen[0].range, seen[0].wave) == (5, (400, 1400), None)

@@ -91,7 +91,7 @@ def test_hidden_latency_by_either_rule(
     open_in(found, [waves])
     choose(panel, settled, HIDDEN, rule)
     expected = hidden_latency(found, [waves], list(ReferenceRule)[rule])
-    rows = panel.rows.line
+    rows = panel.result.line
     np.testing.assert_array_equal(column(panel, "hidden"), expected.hidden(found.code)[rows])
     np.testing.assert_array_equal(column(panel, "seen"), expected.nonhidden(found.code)[rows])
     assert np.all(np.diff(column(panel, "seen")) <= 0)
@@ -157,8 +157,8 @@ def test_a_click_and_the_keyboard_select_the_line(
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
-    qtbot.waitUntil(lambda: panel.rows is not None)  # type: ignore[attr-defined]
-    lines = panel.rows.line.tolist()
+    qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
+    lines = panel.result.line.tolist()
     where = QPoint(60, panel.view.row_rect(1).center().y())
     QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
     assert ui.session.selection.value.line == lines[1]
@@ -225,7 +225,7 @@ def test_nothing_is_computed_for_a_panel_that_nobody_opened(
     settled()
     assert ui.results.cell("hidden").value is None
     panel.show()
-    qtbot.waitUntil(lambda: panel.rows is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
     settled()
 
 
@@ -249,7 +249,7 @@ def test_bars_have_the_colours_of_the_theme(
 def colors(panel: LatencyPanel) -> set[int]:
     """Colours of the cells with bars."""
     image = panel.view.viewport().grab().toImage()
-    cells = [panel.view.cell_rect(row, "bar") for row in range(len(panel.rows))]
+    cells = [panel.view.cell_rect(row, "bar") for row in range(len(panel.result))]
     return {
         image.pixelColor(x, y).rgb()
         for cell in cells
@@ -288,9 +288,9 @@ def test_another_capture_forgets_the_rows(
     open_in(found, [waves])
     settled()
     ui.session.select_line(7)
-    assert panel.rows is not None
+    assert panel.result is not None
     open_in(trace(has_thread_trace=False), [])
     settled()
-    assert panel.rows is None
+    assert panel.result is None
     assert panel.sheet() is None
     assert ui.session.selection.value == Selection() or panel.view.current <= len(panel.view.table.data_rows)

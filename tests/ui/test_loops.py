@@ -66,13 +66,13 @@ def bubbles(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[BubblesP
 def shown(loops: LoopsPanel, open_in: Callable, qtbot: object, settled: Settled) -> LoopsPanel:
     trace, batch = sample()
     open_in(trace, [batch])
-    qtbot.waitUntil(lambda: loops.summary is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: loops.result is not None)  # type: ignore[attr-defined]
     settled()
     return loops
 
 
 def values(panel: LoopsPanel, name: str) -> list[object]:
-    model = panel.table.table
+    model = panel.view.table
     column = model.columns[model.column_of(name)]
     return [column.values[row] for row in model.data_rows.tolist()]
 
@@ -95,18 +95,18 @@ def test_loops_and_iterations_are_listed(shown: LoopsPanel) -> None:
 def test_a_click_on_a_column_selects_its_wave_and_shows_its_time(shown: LoopsPanel, ui: UiContext) -> None:
     box = shown.strip.column_rect(14)
     QTest.mouseClick(shown.strip, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
-    one, row = shown.summary.found.iterations, int(shown.rows[14])  # type: ignore[union-attr]
+    one, row = shown.result.found.iterations, int(shown.rows[14])  # type: ignore[union-attr]
     selection = ui.session.selection.value
     assert (selection.wave.simd, selection.line, selection.hit) == (1, 1, 2)  # type: ignore[union-attr]
     window = ui.session.window.value
     assert window.begin <= one.begin[row] < one.end[row] <= window.end
     assert window.width <= 40
     assert shown.strip.current == 14
-    assert shown.table.current == 14
+    assert shown.view.current == 14
 
 
 def test_a_click_on_a_row_does_the_same(shown: LoopsPanel, ui: UiContext) -> None:
-    view = shown.table
+    view = shown.view
     QTest.mouseClick(
         view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, view.row_top(1) + view.row_height // 2)
     )
@@ -168,7 +168,7 @@ def test_many_iterations_behind_a_pixel_show_the_longest(ui: UiContext, qtbot: o
 
 
 @pytest.mark.parametrize(
-    ("lines", "sentence"), [([1, 2, 4], loops_panel.NO_LOOP), (None, loops_panel.NO_WAVES)]
+    ("lines", "sentence"), [([1, 2, 4], loops_panel.NO_LOOP), (None, "so nothing is known about loops.")]
 )
 def test_it_says_why_it_is_empty(
     lines: list[int] | None, sentence: str, loops: LoopsPanel, open_in: Callable, qtbot: object
@@ -195,7 +195,7 @@ def test_bubbles_are_ranked_and_a_click_selects(
 ) -> None:
     trace, batch = sample()
     open_in(trace, [batch])
-    qtbot.waitUntil(lambda: bubbles.found is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: bubbles.result is not None)  # type: ignore[attr-defined]
     model = bubbles.view.table
     assert [model.text(0, model.column_of(name)) for name in ("line", "cycles", "stall")] == ["1", "54", "54"]
     assert "54 of " in bubbles.note.text()
@@ -217,7 +217,7 @@ def test_bubbles_say_why_there_are_none(
     qtbot.waitUntil(lambda: bubbles_panel.NONE in bubbles.empty.sentence.text())  # type: ignore[attr-defined]
     open_in(build.trace(build.code(TEXTS), []))
     settled()
-    assert bubbles_panel.NO_WAVES in bubbles.empty.sentence.text()
+    assert "so nothing is known about bubbles." in bubbles.empty.sentence.text()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -227,9 +227,9 @@ def test_a_real_capture_in_both_themes(
     ui.settings["look.theme"] = theme
     trace = open_trace(captures.trace_path("pa_mqa_big"))
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    qtbot.waitUntil(lambda: loops.summary is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: loops.result is not None)  # type: ignore[attr-defined]
     golden = captures.golden("beyond/pa_mqa_big.json")["loops"][0]["cycles_per_iter"]
-    table = loops.summary.found.table  # type: ignore[union-attr]
+    table = loops.result.found.table  # type: ignore[union-attr]
     assert (table.least[0], table.median[0], table.most[0]) == (
         golden["min"],
         golden["median"],

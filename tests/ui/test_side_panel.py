@@ -214,9 +214,9 @@ def test_labels_history_and_bookmarks(qtbot: QtBot) -> None:
         labels, history = docks["labels"].panel, docks["history"].panel
         app.window.workspace.show_panel("labels")
         settle(app, qtbot)
-        assert len(labels.labels) == int(session.trace.value.code.is_label.sum())
-        labels.view.chosen.emit(len(labels.labels) - 1)
-        assert session.selection.value.line == labels.labels[-1].row
+        assert len(labels.result) == int(session.trace.value.code.is_label.sum())
+        labels.view.chosen.emit(len(labels.result) - 1)
+        assert session.selection.value.line == labels.result[-1].row
         session.select_line(4)
         view = session.view.value
         session.toggle_bookmark()

@@ -215,11 +215,11 @@ def test_a_floating_panel_is_awake(app: App, qtbot: QtBot) -> None:
 def test_a_sleeping_panel_says_that_it_reads_until_it_has_numbers(app: App, qtbot: QtBot) -> None:
     open_sample(app, qtbot)
     bubbles = panel_of(app, "bubbles")
-    assert bubbles.found is None
+    assert bubbles.result is None
     assert "read" in bubbles.empty.sentence.text()
     app.window.workspace.show_panel("bubbles")
     settle(app, qtbot)
-    assert bubbles.found is not None
+    assert bubbles.result is not None
 
 
 # -- exporting -------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSettings
+from PySide6.QtCore import QEvent, QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.ui.app import App, start
@@ -15,6 +15,7 @@ from rcv_py.ui.app import App, start
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"
 SAMPLE = SAMPLES / "matmul_tiled"
+SOON_MS = 100  # calls that come later are those of a slow job that rests, or end a message
 
 
 @contextmanager
@@ -43,11 +44,17 @@ def window(store: QSettings | None = None, size: tuple[int, int] = (1280, 800)) 
     assert not errors, errors
 
 
+def is_at_rest(app: App) -> bool:
+    """Whether nothing is being read or computed, and no call is about to be made."""
+    if not app.window.idle:
+        return False
+    return not any(0 <= timer.remainingTime() <= SOON_MS for timer in app.window.findChildren(QTimer))
+
+
 def settle(app: App, qtbot: object) -> None:
-    """Wait until nothing is left to do."""
-    for _ in range(3):
-        qtbot.waitUntil(lambda: app.window.idle, timeout=20_000)  # type: ignore[attr-defined]
-        qtbot.wait(30)  # type: ignore[attr-defined]
+    """Wait until nothing is left to do, and what is shown is painted."""
+    for _ in range(3):  # what was delivered may ask for more
+        qtbot.waitUntil(lambda: is_at_rest(app), timeout=20_000)  # type: ignore[attr-defined]
         QApplication.processEvents()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from rcv_py.analysis.attribution.barriers import claim_barriers
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.fetch import claim_fetch, claim_shared_fetch
 from rcv_py.analysis.attribution.gaps import gaps
-from rcv_py.analysis.attribution.ledger import Claims, ClaimSpans, Ledger
+from rcv_py.analysis.attribution.ledger import Claims, Ledger
 from rcv_py.analysis.attribution.lines import lines
 from rcv_py.analysis.attribution.stream import Stream, stream
 from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
@@ -22,6 +22,7 @@ from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.core.saturated import later, sums, total
 from rcv_py.analysis.program.matrix_passes import matrix_passes
 from rcv_py.analysis.waits.waitcnt.replay import replay
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -42,9 +43,7 @@ class Attribution:
     stall: np.ndarray  # int64 [n], cycles
     idle: np.ndarray  # int64 [n], cycles
     count: np.ndarray  # int64 [n], executions
-    guessed: (
-        np.ndarray
-    )  # int64 [n], cycles, stalled and idle, of which the producer is one of several that fit
+    guessed: np.ndarray  # int64 [n], cycles of which the producer is one of several that fit
     assumption: str = ""
     waves: int = 0  # that were read
     of: int = 0  # waves of the trace
@@ -84,8 +83,7 @@ class Attribution:
 
     def where(self, rows: np.ndarray) -> Attribution:
         """Return some of the rows (bool or places) as a table of their own."""
-        columns = (self.line, self.cause, self.producer, self.stall, self.idle, self.count, self.guessed)
-        return Attribution(*(column[rows] for column in columns), self.assumption, self.waves, self.of)
+        return of_rows(self, rows)
 
     def by_line(self) -> Attribution:
         """One row a line, whatever the cause; cause and producer are those of its largest row."""
@@ -164,7 +162,7 @@ def timed(each: EngineClaims, code_rows: int) -> TimedClaims:
     one, spans = each.stream, each.ledger.spans()
     counts = np.zeros(len(each.claims), dtype=bool)
     counts[each.counts] = True
-    spans = ClaimSpans(*(column[counts[spans.claim]] for column in (spans.claim, spans.begin, spans.end)))
+    spans = of_rows(spans, counts[spans.claim])
     owner = one.owner[each.claims.token[spans.claim]]
     se, simd = (
         np.array([getattr(wave.id, name) for wave in one.piece.waves], dtype=np.int64)[owner]
@@ -265,20 +263,23 @@ def _table(parts: list[Sums], trace: Trace, count: int) -> Attribution:
         np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(5)
     ]
     key, place = np.unique(columns[0], return_inverse=True)
-    numbers = [sums(place, column, len(key)) for column in columns[1:]]
+    stall, idle, times, guessed = (sums(place, column, len(key)) for column in columns[1:])
     wide = len(trace.code) + 1
     producer, rest = key % wide, key // wide
     line, cause = rest // _CAUSES, rest % _CAUSES
-    order = np.lexsort((key, -later(numbers[0], numbers[1])))
-    return Attribution(
-        _without_none(line, wide)[order],
-        cause.astype(np.uint8)[order],
-        _without_none(producer, wide)[order],
-        *(column[order] for column in numbers),
-        _assumption(trace, count),
-        count,
-        len(trace.waves),
+    table = Attribution(
+        line=_without_none(line, wide),
+        cause=cause.astype(np.uint8),
+        producer=_without_none(producer, wide),
+        stall=stall,
+        idle=idle,
+        count=times,
+        guessed=guessed,
+        assumption=_assumption(trace, count),
+        waves=count,
+        of=len(trace.waves),
     )
+    return of_rows(table, np.lexsort((key, -table.cycles)))
 
 
 def _without_none(row: np.ndarray, wide: int) -> np.ndarray:
@@ -288,13 +289,14 @@ def _without_none(row: np.ndarray, wide: int) -> np.ndarray:
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
     """Sums by a key; other columns from the row with most cycles, which is the first."""
     distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
-    columns = (table.stall, table.idle, table.count, table.guessed)
-    numbers = [sums(place, column, len(distinct)) for column in columns]
-    order = np.lexsort((distinct, -later(numbers[0], numbers[1])))
-    names = (table.line[first], table.cause[first], table.producer[first])
-    return Attribution(
-        *(column[order] for column in (*names, *numbers)), table.assumption, table.waves, table.of
+    grouped = replace(
+        of_rows(table, first),
+        stall=sums(place, table.stall, len(distinct)),
+        idle=sums(place, table.idle, len(distinct)),
+        count=sums(place, table.count, len(distinct)),
+        guessed=sums(place, table.guessed, len(distinct)),
     )
+    return of_rows(grouped, np.lexsort((distinct, -grouped.cycles)))
 
 
 def _share(cycles: np.ndarray, cause: np.ndarray) -> float | None:

@@ -58,23 +58,31 @@ def changes(found: Comparison, by: str = "line") -> tuple[Change, ...]:
         lines = _most_changed(found, groups.of, len(groups.names)).tolist()
         names = [(*pair, -1, line, "") for pair, line in zip(pairs, lines, strict=True)]
     order = ranked(table)
-    shares = [column / max(float(column.sum()), 1e-9) for column in (table.cost_a, table.cost_b)]
-    columns = (
-        table.hits_a,
-        table.hits_b,
-        table.cost_a,
-        table.cost_b,
-        *shares,
-        table.delta,
-        table.noise,
-        table.is_real,
-    )
-    values = zip(*(column[order].tolist() for column in columns), strict=True)
+    whole_a, whole_b = (max(float(column.sum()), 1e-9) for column in (table.cost_a, table.cost_b))
     places_a, places_b = (side_places(side) for side in (found.a, found.b))
-    return tuple(
-        Change(*names[at], *row, places_a[names[at][2]], places_b[names[at][3]])
-        for at, row in zip(order.tolist(), values, strict=True)
-    )
+
+    def row(at: int) -> Change:
+        name, text, line_a, line_b, fate = names[at]
+        return Change(
+            name=name,
+            text=text,
+            line_a=line_a,
+            line_b=line_b,
+            fate=fate,
+            hits_a=int(table.hits_a[at]),
+            hits_b=int(table.hits_b[at]),
+            cost_a=float(table.cost_a[at]),
+            cost_b=float(table.cost_b[at]),
+            share_a=float(table.cost_a[at]) / whole_a,
+            share_b=float(table.cost_b[at]) / whole_b,
+            delta=float(table.delta[at]),
+            noise=float(table.noise[at]),
+            is_real=bool(table.is_real[at]),
+            source_a=places_a[line_a],
+            source_b=places_b[line_b],
+        )
+
+    return tuple(map(row, order.tolist()))
 
 
 def side_places(side: CaptureCosts) -> tuple[str, ...]:

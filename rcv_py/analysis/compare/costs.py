@@ -84,24 +84,26 @@ def capture_costs(
     for part in parts:
         _add(tables, part, group[at : at + len(part.waves)], n)
         at += len(part.waves)
+    hits, latency, stall, idle = (table.reshape(len(engine), n) for table in tables)
+    unread = {row for batch in kept for row, _ in batch.missing}
     return CaptureCosts(
-        trace.name,
-        trace.kernel_name,
-        trace.isa,
-        trace.base_clock,
-        trace.code,
-        trace.sources,
-        engine,
-        np.bincount(group, minlength=len(engine)),
-        *(table.reshape(len(engine), n) for table in tables),
-        len(np.unique(places, axis=0)),
-        is_by_wave,
-        len(
-            {row for batch in kept for row, _ in batch.missing}
-            - {wave.row for batch in kept for wave in batch.waves}
-        ),
-        places,
-        launch_of(trace),
+        name=trace.name,
+        kernel=trace.kernel_name,
+        isa=trace.isa,
+        step=trace.base_clock,
+        code=trace.code,
+        sources=trace.sources,
+        engine=engine,
+        waves=np.bincount(group, minlength=len(engine)),
+        hits=hits,
+        latency=latency,
+        stall=stall,
+        idle=idle,
+        workgroups=len(np.unique(places, axis=0)),
+        is_by_wave=is_by_wave,
+        missing=len(unread - {wave.row for batch in kept for wave in batch.waves}),
+        places=places,
+        launch=launch_of(trace),
     )
 
 

@@ -121,9 +121,16 @@ def deltas(
     floor = np.where(np.minimum(*values) > 0, np.maximum(floor, step), floor)
     noise = np.maximum(chance, floor)
     noise = noise if twin is None else np.maximum(noise, np.abs(twin))
-    all_hits = [_summed(column[None, :].astype(float), of_rows, n)[0] for column in hits]
-    change = np.abs(values[1] - values[0])
-    return Deltas(*(np.rint(column).astype(np.int64) for column in all_hits), *values, noise, change > noise)
+    hits_a, hits_b = (_summed(column[None, :].astype(float), of_rows, n)[0] for column in hits)
+    cost_a, cost_b = values
+    return Deltas(
+        hits_a=np.rint(hits_a).astype(np.int64),
+        hits_b=np.rint(hits_b).astype(np.int64),
+        cost_a=cost_a,
+        cost_b=cost_b,
+        noise=noise,
+        is_real=np.abs(cost_b - cost_a) > noise,
+    )
 
 
 def _least(is_assumed: bool, is_row: bool, has_twin: bool) -> float:

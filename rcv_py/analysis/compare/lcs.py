@@ -49,11 +49,11 @@ def heaviest_rising(values: Sequence[int], weights: Sequence[int]) -> list[int]:
         reached, at = (found[0] + weight, place), rank[value]
         while at < len(best):
             best[at], at = max(best[at], reached), at + (at & -at)
-    place, at = max(_prefixes(best), default=(0, -1))[1], []
+    place, backwards = max(_prefixes(best), default=(0, -1))[1], []
     while place >= 0:
-        at.append(place)
+        backwards.append(place)
         place = before[place]
-    return at[::-1]
+    return backwards[::-1]
 
 
 def _prefixes(tree: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -11,6 +11,8 @@ place brings with it, such as the first slot of a SIMD being served before the s
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from rcv_py.analysis.compare.costs import CaptureCosts
@@ -108,7 +110,7 @@ def _drawn(tables: tuple[Table, Table], in_pairs: bool, rng: np.random.Generator
     sizes = [len(table[0]) for table in tables]
     if not in_pairs:
         apart = [_spread(_values(table, _draws(n, rng)), n) for table, n in zip(tables, sizes, strict=True)]
-        return float(np.hypot(*apart))
+        return math.hypot(*apart)
     often = _draws(sizes[0], rng)
     a, b = (_values(table, often) for table in tables)
     return _spread(b / np.maximum(a, 1e-9), sizes[0])

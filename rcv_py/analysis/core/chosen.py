@@ -90,6 +90,20 @@ def pieces(batches: Iterable[WaveBatch], rows: Collection[int] | None = None) ->
             yield of_waves([batch.waves[i] for i in keep])
 
 
+def batch_of(waves: Iterable[Wave], missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
+    """Return a batch of these waves."""
+    one = of_waves(waves)
+    return WaveBatch(
+        waves=one.waves,
+        first=one.first,
+        stall=one.stall,
+        busy=one.busy,
+        kind=one.kind,
+        line=one.line,
+        missing=missing,
+    )
+
+
 def of_waves(waves: Iterable[Wave]) -> Piece:
     """Return the columns of these waves."""
     waves = tuple(waves)

@@ -95,7 +95,8 @@ def _of_one_wave(
 ) -> CostColumns:
     n = len(code)
     if wave is None:
-        return _columns(*(np.zeros(n, dtype=np.int64) for _ in range(4)), f"{mode.value}: no wave")
+        none = np.zeros(n, dtype=np.int64)
+        return _columns(none, none, none, none, f"{mode.value}: no wave")
     stats, label = wave_lines(wave, n), f"{mode.value} of {wave.id}"
     if mode is LatencyMode.SUM_WAVE:
         return _columns(stats.hits, stats.latency, stats.stall, stats.idle, label)

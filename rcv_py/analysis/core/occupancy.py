@@ -82,12 +82,19 @@ def residencies(
     stop = int(time.max(initial=0)) if end is None else end
     row = order[chosen]
     return Residencies(
-        *(getattr(events, name)[row] for name in ("se", "sa", "cu", "simd", "slot")),
-        np.where(is_start[chosen], time[chosen], time.min(initial=stop)),
-        np.where(lasts, np.maximum(stop, time[chosen]), time[own]),
-        *(getattr(events, name)[row] for name in ("kernel", "workgroup", "me", "pipe")),
-        ~is_start[chosen],
-        is_start[chosen] & (lasts | is_start[own]),
+        se=events.se[row],
+        sa=events.sa[row],
+        cu=events.cu[row],
+        simd=events.simd[row],
+        slot=events.slot[row],
+        begin=np.where(is_start[chosen], time[chosen], time.min(initial=stop)),
+        end=np.where(lasts, np.maximum(stop, time[chosen]), time[own]),
+        kernel=events.kernel[row],
+        workgroup=events.workgroup[row],
+        me=events.me[row],
+        pipe=events.pipe[row],
+        is_open_start=~is_start[chosen],
+        is_open_end=is_start[chosen] & (lasts | is_start[own]),
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from rcv_py.analysis.core.chosen import Piece, pieces
 from rcv_py.analysis.core.median import median
+from rcv_py.model.columns import joined
 from rcv_py.model.waves import WaveBatch
 
 MEASURES = ("latency", "stall", "idle", "since")
@@ -27,7 +28,6 @@ MEASURE_TEXT = {
     "since": "cycles from the start of the hit before, in the same wave, to the start of a hit",
 }
 NEVER = -1  # `since` of the first hit of a wave
-_COLUMNS = ("wave", "token", "hit", "se", "start", "stall", "busy", "idle", "since")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,12 @@ class LineHits:
     busy: np.ndarray  # int64, cycles
     idle: np.ndarray  # int64, cycles
     since: np.ndarray  # int64, cycles, NEVER for the first hit of a wave
+
+    @classmethod
+    def empty(cls) -> LineHits:
+        """No hit."""
+        none = np.zeros(0, dtype=np.int64)
+        return cls(none, none, none, none, none, none, none, none, none)
 
     def __len__(self) -> int:
         return len(self.wave)
@@ -100,9 +106,7 @@ class Histogram:
 def line_hits(batches: Iterable[WaveBatch], line: int) -> LineHits:
     """Return all hits of a code row in the waves of the batches."""
     found = [_of_piece(piece, line) for piece in pieces(batches)]
-    if not found:
-        return LineHits(*(np.zeros(0, dtype=np.int64) for _ in _COLUMNS))
-    return LineHits(*(np.concatenate(column) for column in zip(*found, strict=True)))
+    return joined(found) if found else LineHits.empty()
 
 
 def spread(values: np.ndarray) -> Spread | None:
@@ -153,10 +157,10 @@ def slowest(hits: LineHits, measure: str, count: int) -> np.ndarray:
     return rows[order][:count] if count > 0 else rows[order]
 
 
-def _of_piece(piece: Piece, line: int) -> tuple[np.ndarray, ...]:
+def _of_piece(piece: Piece, line: int) -> LineHits:
     rows = np.flatnonzero(piece.line == line)
     if not len(rows):
-        return tuple(np.zeros(0, dtype=np.int64) for _ in _COLUMNS)
+        return LineHits.empty()
     owner = np.searchsorted(piece.first, rows, side="right") - 1
     is_first = np.append(True, owner[1:] != owner[:-1])
     begin = np.flatnonzero(is_first)
@@ -164,9 +168,17 @@ def _of_piece(piece: Piece, line: int) -> tuple[np.ndarray, ...]:
     start = piece.start[rows]
     since = np.where(is_first, NEVER, np.diff(start, prepend=start[0]))
     index, engine = (np.array(column, dtype=np.int64) for column in _places(piece))
-    stall, busy = piece.stall[rows].astype(np.int64), piece.busy[rows].astype(np.int64)
-    token = rows - piece.first[owner]
-    return index[owner], token, hit, engine[owner], start, stall, busy, piece.idle[rows], since
+    return LineHits(
+        wave=index[owner],
+        token=rows - piece.first[owner],
+        hit=hit,
+        se=engine[owner],
+        start=start,
+        stall=piece.stall[rows].astype(np.int64),
+        busy=piece.busy[rows].astype(np.int64),
+        idle=piece.idle[rows],
+        since=since,
+    )
 
 
 def _places(piece: Piece) -> tuple[list[int], list[int]]:

@@ -107,7 +107,7 @@ def _by_folder(
 
 
 def _tree(paths: list[tuple[str, ...]], nodes: list[Node], costs: dict[tuple[str, ...], np.ndarray]) -> Node:
-    inside: dict[tuple[str, ...], list[Node]] = {}
+    inside: dict[tuple[str, ...] | None, list[Node]] = {}  # by folder; the root is in None
     for parts, node in zip(paths, nodes, strict=True):
         inside.setdefault(parts[:-1], []).append(node)
     for folder in sorted(costs, key=len, reverse=True):

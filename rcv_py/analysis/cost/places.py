@@ -1,4 +1,4 @@
-"""Where lines and waves of a capture are, as people write and read it."""
+"""Where instructions of a capture are in its sources, as people write it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rcv_py.base.errors import UsageError
 from rcv_py.model.code import CodeTable, SourceFile
-from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 
 
@@ -29,15 +27,3 @@ def leaf_texts(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[str, ...
     file = np.where(has, code.chain_file[code.leaf], -1).tolist()
     line = np.where(has, code.chain_line[code.leaf], 0).tolist()
     return tuple(f"{sources[f].path}:{n}" if f >= 0 else "" for f, n in zip(file, line, strict=True))
-
-
-def wave_row(trace: Trace, name: str) -> int:
-    """Return the index row of a wave by its name; raise UsageError if there is none."""
-    try:
-        wave = WaveId.parse(name)
-    except ValueError as error:
-        raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
-    row = trace.waves.row(wave)
-    if row is None:
-        raise UsageError(f"The capture has no wave {wave}.", hint="`rcv waves` lists those that were traced.")
-    return row

@@ -59,16 +59,23 @@ def ranking(
     size = np.bincount(group[member], minlength=n)
     order = np.lexsort((first, -columns[sort]))
     whole = max(int(columns[sort].sum()), 1)
-    return tuple(
-        Ranked(
-            *_names(code, sources, by, int(group_number), int(first[group_number])),
-            int(size[group_number]),
-            *(int(columns[name][group_number]) for name in ("hits", "latency", "stall", "idle")),
-            int(columns[sort][group_number]) / whole,
-            _place(code, sources, int(first[group_number])) if by == "line" else "",
+
+    def row(number: int) -> Ranked:
+        name, text, line = _names(code, sources, by, number, int(first[number]))
+        return Ranked(
+            name=name,
+            text=text,
+            line=line,
+            rows=int(size[number]),
+            hits=int(columns["hits"][number]),
+            latency=int(columns["latency"][number]),
+            stall=int(columns["stall"][number]),
+            idle=int(columns["idle"][number]),
+            share=int(columns[sort][number]) / whole,
+            source=_place(code, sources, int(first[number])) if by == "line" else "",
         )
-        for group_number in order[columns[sort][order] > 0].tolist()
-    )
+
+    return tuple(row(number) for number in order[columns[sort][order] > 0].tolist())
 
 
 def _by_line(code: CodeTable) -> tuple[np.ndarray, int]:

@@ -121,15 +121,18 @@ def _grouped(
     reason, amount = _largest(row, group, n, why)
     real = ~code.is_label
     return SourceLines(
-        (groups >> 32).astype(np.int32),
-        (groups & 0xFFFFFFFF).astype(np.int32),
-        np.bincount(group, minlength=n),
-        *(total(group, getattr(costs, name)[row], n) for name in ("hits", "latency", "stall", "idle")),
-        reason,
-        amount,
-        () if why is None else why.names,
-        int(costs.cost[real].sum()),
-        int(costs.cost[real & (code.leaf < 0)].sum()),
+        file=(groups >> 32).astype(np.int32),
+        line=(groups & 0xFFFFFFFF).astype(np.int32),
+        rows=np.bincount(group, minlength=n),
+        hits=total(group, costs.hits[row], n),
+        latency=total(group, costs.latency[row], n),
+        stall=total(group, costs.stall[row], n),
+        idle=total(group, costs.idle[row], n),
+        reason=reason,
+        amount=amount,
+        names=() if why is None else why.names,
+        whole=int(costs.cost[real].sum()),
+        unmapped=int(costs.cost[real & (code.leaf < 0)].sum()),
     )
 
 

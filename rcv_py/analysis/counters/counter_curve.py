@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rcv_py.analysis.counters.counters import RawCounter, Samples
+from rcv_py.model.columns import joined
 from rcv_py.model.modes import ReferenceRule
 
 _NEAR = 4  # cycles: the reference joins points that are no further apart
@@ -84,14 +85,7 @@ def zero_filled(samples: Samples, interval: int) -> Samples:
     order, has_before, before = _neighbours(samples)
     late = np.flatnonzero(has_before & (samples.time[order] > before + interval)) - 1
     silent = samples.at(order[late])
-    pairs = (
-        (samples.time, silent.time + interval),
-        (samples.xcc, silent.xcc),
-        (samples.se, silent.se),
-        (samples.cu, silent.cu),
-        (samples.value, np.zeros(len(late))),
-    )
-    both = Samples(*(np.concatenate(pair) for pair in pairs))
+    both = joined([samples, replace(silent, time=silent.time + interval, value=np.zeros(len(late)))])
     return both.at(np.argsort(both.time, kind="stable"))
 
 

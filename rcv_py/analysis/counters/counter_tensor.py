@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -129,9 +130,11 @@ class Tensors(Mapping[str, np.ndarray]):
         grid = self.grid
         assert grid is not None
         makers: dict[str, Callable[[], np.ndarray]] = {
-            counter.name: lambda counter=counter: self._tensor(counter) for counter in self.raw
+            counter.name: partial(self._tensor, counter) for counter in self.raw
         }
-        numbers = dict(zip(("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES"), grid.shape, strict=True))
+        numbers: dict[str, float] = dict(
+            zip(("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES"), grid.shape, strict=True)
+        )
         if self.rule is ReferenceRule.OURS:
             makers = self._aliases(makers) | makers
             numbers |= {"INTERVAL": grid.step, "FREQUENCY": clock.frequency}
@@ -140,7 +143,7 @@ class Tensors(Mapping[str, np.ndarray]):
         makers["SCLOCK"] = lambda: grid.times.astype(np.float64).reshape(1, 1, 1, -1)
         if clock.samples:
             makers["RCLOCK"] = lambda: clock_tensor(clock, grid.engines, self.rule)
-        return makers | {name: lambda value=value: scalar(value) for name, value in numbers.items()}
+        return makers | {name: partial(scalar, value) for name, value in numbers.items()}
 
     def _tensor(self, counter: RawCounter) -> np.ndarray:
         assert self.grid is not None
@@ -152,14 +155,17 @@ class Tensors(Mapping[str, np.ndarray]):
         aliases: dict[str, Callable[[], np.ndarray]] = {}
         for counter in self.raw:
             other = counter.name.removeprefix("SQ_") if counter.family is Family.SPM else f"SQ_{counter.name}"
-            aliases[other] = lambda name=counter.name: self[name]
+            aliases[other] = partial(self.__getitem__, counter.name)
         for plain in {counter.plain for counter in self.raw}:
             parts = [counter for counter in self.raw if counter.plain == plain]
             masks = [counter.simds for counter in parts]
             if plain not in makers and sum(masks) == np.bitwise_or.reduce(masks):
                 for name in (plain, f"SQ_{plain}"):
-                    aliases[name] = lambda parts=parts: sum(self[part.name] for part in parts)
+                    aliases[name] = partial(self._sum, parts)
         return aliases
+
+    def _sum(self, parts: Sequence[RawCounter]) -> np.ndarray:
+        return np.sum([self[part.name] for part in parts], axis=0)
 
 
 def clock_tensor(clock: Clock, engines: int, rule: ReferenceRule = ReferenceRule.OURS) -> np.ndarray:
@@ -176,9 +182,9 @@ def clock_tensor(clock: Clock, engines: int, rule: ReferenceRule = ReferenceRule
     zero = min(int(one.realtime.min()) for one in clock.samples.values())
     table = np.zeros((1, engines, 2, longest))
     for se, one in clock.samples.items():
-        mode = {"mode": "constant"} if rule is ReferenceRule.REFERENCE else {"mode": "edge"}
         for row, column in enumerate((one.shader + clock.offsets.get(se, 0), one.realtime - zero)):
-            table[0, se, row] = np.pad(column.astype(np.float64), (0, longest - len(column)), **mode)
+            last = 0 if rule is ReferenceRule.REFERENCE else column[-1]
+            table[0, se, row] = np.append(column, np.full(longest - len(column), last))
     return table
 
 

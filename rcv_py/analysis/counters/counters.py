@@ -17,6 +17,7 @@ import numpy as np
 
 from rcv_py.analysis.counters.spm_clock import SpmClock, spm_clock
 from rcv_py.base.text import plural
+from rcv_py.model.columns import of_rows
 from rcv_py.model.device import CounterSamples, SpmSeries
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -53,8 +54,7 @@ class Samples:
 
     def at(self, chosen: np.ndarray) -> Samples:
         """Return some of the samples, by a mask or by rows."""
-        columns = (self.time, self.xcc, self.se, self.cu, self.value)
-        return Samples(*(column[chosen] for column in columns))
+        return of_rows(self, chosen)
 
     def place(self) -> np.ndarray:
         """Return a number of the place of each sample: equal where XCC, SE and CU are, int64."""

@@ -36,9 +36,6 @@ class UnitOccupancy:
 def unit_occupancy(events: WaveEvents) -> UnitOccupancy:
     """Return the occupancy of each compute unit that had waves."""
     lives = residencies(events)
-    if not len(lives):
-        none = np.zeros(0, dtype=np.int64)
-        return UnitOccupancy(*(none for _ in range(8)), 0)
     key = (lives.se.astype(np.int64) << 32) + (lives.sa.astype(np.int64) << 24) + lives.cu
     places, group = np.unique(key, return_inverse=True)
     group, n = group.reshape(-1), len(places)
@@ -47,15 +44,15 @@ def unit_occupancy(events: WaveEvents) -> UnitOccupancy:
     np.minimum.at(begin, group, lives.begin)
     np.maximum.at(end, group, lives.end)
     return UnitOccupancy(
-        places >> 32,
-        places >> 24 & 0xFF,
-        places & 0xFFFFFF,
-        np.bincount(group, minlength=n).astype(np.int64),
-        np.bincount(group, weights=lives.end - lives.begin, minlength=n).astype(np.int64),
-        _peaks(lives, group, n),
-        begin,
-        end,
-        int(lives.end.max() - lives.begin.min()),
+        se=places >> 32,
+        sa=places >> 24 & 0xFF,
+        cu=places & 0xFFFFFF,
+        waves=np.bincount(group, minlength=n).astype(np.int64),
+        cycles=np.bincount(group, weights=lives.end - lives.begin, minlength=n).astype(np.int64),
+        peak=_peaks(lives, group, n),
+        begin=begin,
+        end=end,
+        span=int(lives.end.max() - lives.begin.min()) if len(lives) else 0,
     )
 
 

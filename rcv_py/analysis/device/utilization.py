@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.model.columns import joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -114,9 +115,16 @@ def _with_siblings(spans: _Spans, waves: Sequence[Wave], trace: Trace) -> _Spans
         none = np.full(n, -1)
         unit = np.full(n, UNITS.index("VMEM"))
         simd = np.full(n, max(other.simd, 0))
-        more = (unit, simd, other.time, other.time + other.duration, other.kind, none, none)
-        mine = (spans.unit, spans.simd, spans.start, spans.end, spans.kind, spans.wave, spans.token)
-        spans = _Spans(*(np.concatenate(pair) for pair in zip(mine, more, strict=True)))
+        more = _Spans(
+            unit=unit,
+            simd=simd,
+            start=other.time,
+            end=other.time + other.duration,
+            kind=other.kind,
+            wave=none,
+            token=none,
+        )
+        spans = joined([spans, more])
     return spans
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from rcv_py.analysis.events.events import dispatch_facts, dispatch_names, event_text, lasting
 from rcv_py.analysis.events.marker_records import CLOSES, OPENS, MarkerRecords
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
 from rcv_py.model.trace import Trace
 
@@ -77,19 +78,20 @@ def event_table(trace: Trace, spans: MarkerSpans | None) -> EventTable:
     parts = [_dispatches(trace), _events(trace)]
     if spans is not None:
         parts += [_markers(trace, spans), _values(trace, spans)]
-    columns, texts = _coded(parts)
+    (name, place, detail), texts = _coded(parts)
     kind = np.repeat([part.kind for part in parts], [len(part) for part in parts]).astype(np.uint8)
-    time = np.concatenate([part.time for part in parts])
-    duration = np.concatenate([part.duration for part in parts])
-    order = np.lexsort((-duration, kind, time))
-    rest = (
-        duration,
-        kind,
-        *columns,
-        np.concatenate([np.arange(len(part), dtype=np.int64) for part in parts]),
-        np.concatenate([part.wave for part in parts]),
+    table = EventTable(
+        time=np.concatenate([part.time for part in parts]),
+        duration=np.concatenate([part.duration for part in parts]),
+        kind=kind,
+        name=name,
+        place=place,
+        detail=detail,
+        source=np.concatenate([np.arange(len(part), dtype=np.int64) for part in parts]),
+        wave=np.concatenate([part.wave for part in parts]),
+        texts=texts,
     )
-    return EventTable(time[order], *(column[order] for column in rest), texts)
+    return of_rows(table, np.lexsort((-table.duration, kind, table.time)))
 
 
 def _coded(parts: Sequence[_Part]) -> tuple[list[np.ndarray], tuple[str, ...]]:
@@ -231,9 +233,8 @@ def actions_of(spans: MarkerSpans, row: int) -> int:
 
 def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:
     unique, row = _unique(table.se, table.sa, table.cu, table.simd, table.slot)
-    unit = "CU" if trace.gfxip <= 9 else "WGP"
     texts = [
-        f"SE {se}{f' · SA {sa}' if sa else ''} · {unit} {cu} · SIMD {simd} · slot {slot}"
+        f"SE {se}{f' · SA {sa}' if sa else ''} · {trace.unit_name} {cu} · SIMD {simd} · slot {slot}"
         for se, sa, cu, simd, slot in unique
     ]
     return texts, row

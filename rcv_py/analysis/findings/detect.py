@@ -76,18 +76,21 @@ def of_inputs(inputs: FindingInputs) -> Findings:
         return _ranked(inputs, SAMPLE_DETECTORS)
     if not inputs.waves:
         why = UNREAD if len(trace.waves) else _why_no_waves(trace)
-        return Findings(key_numbers(inputs), (), 0, 0, len(trace.waves), 0, 0, "", why, unread=inputs.unread)
+        return _nothing(inputs, why)
     if not len(trace.code):
         return _without_code(inputs)
     if inputs.match.is_wrong:
         return _alarmed(inputs)
     if inputs.none_works:
         why = f"{none_works(inputs.populations)} {TRACE_WORK}"
-        numbers, read = key_numbers(inputs), inputs.waves
-        return Findings(
-            numbers, (), 0, read, len(trace.waves), 0, 0, "", why, choice=inputs.choice, unread=inputs.unread
-        )
+        return replace(_nothing(inputs, why), choice=inputs.choice)
     return _ranked(inputs, DETECTORS)
+
+
+def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:
+    numbers = key_numbers(inputs, is_trusted=is_trusted)
+    found = Findings.empty(numbers, why, waves=inputs.waves, of=len(inputs.trace.waves))
+    return replace(found, unread=inputs.unread)
 
 
 def _why_no_waves(trace: Trace) -> str:
@@ -113,17 +116,17 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
     if not is_sampled:
         found = [replace(one, gain=gain_of(one, inputs.shape)) for one in found]
     found.sort(key=_place)
-    whole = (0, 0) if is_sampled else (inputs.exposure.resident, inputs.exposure.nothing)
     return Findings(
-        key_numbers(inputs),
-        tuple(_clean(one) for one in found),
-        sum(one.is_small for one in found),
-        inputs.waves,
-        len(inputs.trace.waves),
-        *whole,
-        samples.NO_TIMES if is_sampled else NOT_ELAPSED,
-        "" if any(not one.is_small for one in found) else CALM,
-        None if is_sampled or not inputs.is_kernel else class_of(inputs),
+        numbers=key_numbers(inputs),
+        findings=tuple(_clean(one) for one in found),
+        hidden=sum(one.is_small for one in found),
+        waves=inputs.waves,
+        of=len(inputs.trace.waves),
+        resident=0 if is_sampled else inputs.exposure.resident,
+        bubbles=0 if is_sampled else inputs.exposure.nothing,
+        assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
+        why="" if any(not one.is_small for one in found) else CALM,
+        bound_class=None if is_sampled or not inputs.is_kernel else class_of(inputs),
         no_issue=0 if is_sampled else inputs.exposure.no_issue,
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,
@@ -145,16 +148,14 @@ def _place(one: Finding) -> tuple[int, bool, bool, float, float, int, str]:
 
 def _without_code(inputs: FindingInputs) -> Findings:
     """Without texts neither work of the matrix unit nor causes nor limits are known."""
-    numbers, counts = key_numbers(inputs, is_trusted=False), (inputs.waves, len(inputs.trace.waves), 0, 0)
-    return Findings(numbers, (), 0, *counts, "", NO_CODE, unread=inputs.unread)
+    return _nothing(inputs, NO_CODE, is_trusted=False)
 
 
 def _alarmed(inputs: FindingInputs) -> Findings:
     """Nothing is concluded from texts that belong to other code."""
     match = inputs.match
     alarm = f"{match.sentence} {match.examples_text(inputs.trace.code)} {REMEDY}".replace("  ", " ")
-    counts = (inputs.waves, len(inputs.trace.waves), 0, 0)
-    return Findings(key_numbers(inputs, is_trusted=False), (), 0, *counts, "", alarm, alarm=alarm)
+    return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
 
 
 def _clean(one: Finding) -> Finding:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.chosen import batch_of
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
 ENOUGH_BYTES = 48 << 20  # of wave files: about one and a half million tokens
@@ -38,7 +38,5 @@ def only(batches: Iterable[WaveBatch], rows: Collection[int]) -> tuple[WaveBatch
         if len(keep) == len(batch.waves):
             found.append(batch)
         elif keep:
-            one = of_waves(keep)
-            missing = tuple(gone for gone in batch.missing if gone[0] in rows)
-            found.append(WaveBatch(one.waves, one.first, one.stall, one.busy, one.kind, one.line, missing))
+            found.append(batch_of(keep, tuple(gone for gone in batch.missing if gone[0] in rows)))
     return tuple(found)

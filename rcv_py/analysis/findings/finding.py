@@ -158,6 +158,21 @@ class Findings:
     choice: WaveChoice | None = None  # whose costs are ranked, of those that were looked at
     unread: int = 0  # waves that were to be read and whose file is missing or damaged
 
+    @classmethod
+    def empty(cls, numbers: tuple[KeyNumber, ...], why: str, *, waves: int = 0, of: int = 0) -> Findings:
+        """Nothing was found in the waves looked at; `why` is the reason."""
+        return cls(
+            numbers=numbers,
+            findings=(),
+            hidden=0,
+            waves=waves,
+            of=of,
+            resident=0,
+            bubbles=0,
+            assumption="",
+            why=why,
+        )
+
     @property
     def in_full(self) -> tuple[Finding, ...]:
         """The findings that are shown in full."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from rcv_py.analysis.findings.situation import ROOM, WIDEST, Situation
+from rcv_py.analysis.findings.situation import ROOM, Situation
+from rcv_py.analysis.latency.access_widths import WIDEST
 
 LOW, MEDIUM, HIGH = "low", "medium", "high"
 

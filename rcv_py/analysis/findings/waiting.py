@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -97,7 +97,15 @@ def situation(
     return Situation(inputs, claimed, producers, frozenset(flags))
 
 
-def remedy_fields(name: str, one: Situation) -> dict[str, str]:
+class RemedyFields(TypedDict):
+    """Fields of a finding that say what to do."""
+
+    remedy: str
+    remedy_id: str
+    effort: str
+
+
+def remedy_fields(name: str, one: Situation) -> RemedyFields:
     """Return the remedy of a finding as its fields."""
     found = advice(name, one)
     return {"remedy": found.text, "remedy_id": found.id, "effort": found.effort}

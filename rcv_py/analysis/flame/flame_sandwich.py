@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -45,8 +46,8 @@ def sandwich(stacks: Stacks, element: int, like: FlameTree) -> Sandwich:
     at = at[once]
     below = _cut(stacks, rows, at, stacks.first[1:][rows] - at, +1)
     above = _cut(stacks, rows, at, at - stacks.first[:-1][rows] + 1, -1)
-    told = {"names": like.names, "unit": like.unit, "has_hidden": like.has_hidden}
-    return Sandwich(fold(below, **told), fold(above, **told))
+    fold_alike = partial(fold, names=like.names, unit=like.unit, has_hidden=like.has_hidden)
+    return Sandwich(fold_alike(below), fold_alike(above))
 
 
 def joined_frames(

@@ -68,7 +68,7 @@ def input_yaml(trace: Trace, notes: Sequence[HealthNote]) -> str:
         ),
         "jobs:",
     ]
-    lines = []
+    lines: list[str] = []
     for name, value in input_settings(trace, notes).items():
         mark = "  - " if not lines else "    "
         if name in reasons:

@@ -20,6 +20,7 @@ import numpy as np
 
 from rcv_py.analysis.core.chosen import Piece, pieces
 from rcv_py.analysis.core.token_spans import SpanSums
+from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -60,7 +61,7 @@ class Iterations:
 
     def at(self, rows: np.ndarray) -> Iterations:
         """The iterations at these rows."""
-        return Iterations(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+        return of_rows(self, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,17 +216,13 @@ def _exits(piece: Piece, branch: int, head: int, first: np.ndarray, following: n
 def _sorted(parts: list[Iterations]) -> Iterations:
     if not parts:
         return _nothing()
-    whole = Iterations(*(np.concatenate(column) for column in zip(*map(_columns, parts), strict=True)))
+    whole = joined(parts)
     whole = whole.at(np.lexsort((whole.first, whole.wave, whole.loop)))
     key = whole.loop.astype(np.int64) << 32 | whole.wave
     begins = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
     length = np.diff(np.append(begins, len(key)))
     number = np.arange(len(key)) - np.repeat(begins, length)
     return replace(whole, number=number.astype(np.int32))
-
-
-def _columns(one: Iterations) -> list[np.ndarray]:
-    return [getattr(one, name) for name in one.__dataclass_fields__]
 
 
 def _nothing() -> Iterations:

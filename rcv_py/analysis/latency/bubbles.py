@@ -53,6 +53,24 @@ class Bubbles:
     waves: int  # how many were looked at
     assumption: str = ""  # what is taken for granted about matrix instructions
 
+    @classmethod
+    def empty(cls) -> Bubbles:
+        """Nothing of no waves."""
+        cycles, whole, narrow = np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+        return cls(
+            line=narrow,
+            idle=cycles,
+            stall=cycles,
+            drain=cycles,
+            place=narrow,
+            resident_of=whole,
+            issuing_of=whole,
+            no_issue_of=whole,
+            matrix_of=whole,
+            bubble_of=whole,
+            waves=0,
+        )
+
     def __len__(self) -> int:
         return len(self.line)
 
@@ -107,9 +125,7 @@ def bubbles(
     work = simd_work(trace, batches, rows, rule)
     found = without_rows(found, work.left_out)
     if not found:
-        none, whole = np.zeros(0), np.zeros(0, dtype=np.int64)
-        line = none.astype(np.int32)
-        return Bubbles(line, none, none, none, line, whole, whole, whole, whole, whole, 0)
+        return Bubbles.empty()
     axis = work.axis
     ends = ends_of(trace.code) if rule is ReferenceRule.OURS else np.zeros(0, dtype=bool)
     sweep = _Sweep(*lives([wave for piece in found for wave in piece.waves], axis), work.work)
@@ -121,13 +137,22 @@ def bubbles(
             np.add.at(charged[way], row, sweep.until(end) - sweep.until(begin))
     cycles = charged / sweep.parts
     whole = cycles.sum(axis=0)
-    line = np.flatnonzero(whole)
-    line = line[np.lexsort((line, -whole[line]))]
-    named = np.where(line == len(trace.code), -1, line).astype(np.int32)
-    sums = (work.resident, work.issue, work.no_issue, work.resident_matrix, work.nothing)
-    columns = (axis.by_simd(covered) for covered in sums)
+    rows = np.flatnonzero(whole)
+    rows = rows[np.lexsort((rows, -whole[rows]))]
+    idle, stall, drain = cycles[:, rows]
     return Bubbles(
-        named, *cycles[:, line], axis.place.astype(np.int32), *columns, work.waves, work.assumption
+        line=np.where(rows == len(trace.code), -1, rows).astype(np.int32),
+        idle=idle,
+        stall=stall,
+        drain=drain,
+        place=axis.place.astype(np.int32),
+        resident_of=axis.by_simd(work.resident),
+        issuing_of=axis.by_simd(work.issue),
+        no_issue_of=axis.by_simd(work.no_issue),
+        matrix_of=axis.by_simd(work.resident_matrix),
+        bubble_of=axis.by_simd(work.nothing),
+        waves=work.waves,
+        assumption=work.assumption,
     )
 
 

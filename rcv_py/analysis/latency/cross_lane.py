@@ -20,6 +20,7 @@ import numpy as np
 from rcv_py.analysis.core.chosen import Piece, pieces
 from rcv_py.analysis.waits.waitcnt.links import WaitLinks
 from rcv_py.analysis.waits.waitcnt.replay import replay
+from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -62,10 +63,12 @@ def cross_lane(
             parts.append(_chains(piece, links, np.append(is_cross, False)))
     table = np.concatenate(parts)
     key, place, times = np.unique(table[:, :3], axis=0, return_inverse=True, return_counts=True)
-    sums = [np.bincount(place.reshape(-1), table[:, i], len(key)).astype(np.int64) for i in (3, 4)]
-    order = np.lexsort((key[:, 0], -sums[0]))
-    ints = (key[order, i].astype(np.int32) for i in range(3))
-    return CrossLaneChains(*ints, times[order].astype(np.int64), *(column[order] for column in sums))
+    cycles, stall = (np.bincount(place.reshape(-1), table[:, i], len(key)).astype(np.int64) for i in (3, 4))
+    first, last, links = key.astype(np.int32).T
+    chains = CrossLaneChains(
+        first=first, last=last, links=links, times=times.astype(np.int64), cycles=cycles, stall=stall
+    )
+    return of_rows(chains, np.lexsort((first, -cycles)))
 
 
 def _chains(piece: Piece, links: WaitLinks, is_cross: np.ndarray) -> np.ndarray:

@@ -127,8 +127,11 @@ def _parts(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> np.ndarray:
     stride = int(max(tokens.span, end.max(initial=0))) + 1
     latest = tokens.latest
     lane_shift, owner_shift = tokens.lane[tokens.wave] * stride, tokens.wave * stride
-    edges = ((0, latest, tokens.start, _COVERS_WAIT), (1, tokens.start, tokens.issue, _COVERS_WAIT))
-    edges += ((2, tokens.issue, tokens.end, _COVERS_ISSUE),)
+    edges = (
+        (0, latest, tokens.start, _COVERS_WAIT),
+        (1, tokens.start, tokens.issue, _COVERS_WAIT),
+        (2, tokens.issue, tokens.end, _COVERS_ISSUE),
+    )
     parts = np.zeros((3, len(tokens)), dtype=np.int64)
     for least in (MATRIX, VALU, VMEM, SCALAR):
         chosen = unit <= least
@@ -156,12 +159,12 @@ def _busy(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> tuple[np.ndar
     known = (line >= 0) & (line < len(cycles))
     end[matrix[known]] = np.maximum(end[matrix[known]], begin[matrix[known]] + cycles[line[known]])
     work = [(begin, end, unit, tokens.lane)]
-    for lane, (se, simd) in enumerate(tokens.places):
+    for place, (se, simd) in enumerate(tokens.places):
         for other in trace.other_simd:
             if other.se == se and other.simd != simd:
                 start = np.maximum(other.time - tokens.base, 0)
                 stop = other.time + np.maximum(other.duration, 0) - tokens.base
-                some = np.full(len(start), lane, dtype=np.int64)
+                some = np.full(len(start), place, dtype=np.int64)
                 work.append((start, stop, np.full(len(start), VMEM), some))
     siblings = np.arange(len(tokens.lane), sum(len(part[3]) for part in work))
     owner = np.concatenate([tokens.wave[rows], siblings])

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.core.busy_intervals import Union, both, inside, queued
+from rcv_py.analysis.core.busy_intervals import both, inside, queued
 from rcv_py.analysis.core.simd_tokens import MATRIX, OTHER, SCALAR, VALU, VMEM, SimdTokens
+from rcv_py.analysis.core.union import Union
 
 ASSUMPTION = (
     "The reference viewer's rule: overlapping work of a unit is queued, a wave may hide its own latency, and "

@@ -44,5 +44,13 @@ def hidden_table(code: CodeTable, found: HiddenLatency, show_idle: bool = True) 
     rest = seen.sum(axis=0)
     rows = np.flatnonzero((total > 0) & ~code.is_label)
     rows = rows[np.lexsort((rows, -total[rows], -rest[rows]))]
-    columns = (total, rest, idle + stall + issue, idle, stall, issue)
-    return HiddenTable(rows, *(column[rows] for column in columns), seen[:, rows])
+    return HiddenTable(
+        line=rows,
+        total=total[rows],
+        seen=rest[rows],
+        hidden=(idle + stall + issue)[rows],
+        idle=idle[rows],
+        stall=stall[rows],
+        issue=issue[rows],
+        seen_parts=seen[:, rows],
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rcv_py.analysis.latency.memory_ops import (
     memory_ops,
     position,
 )
+from rcv_py.model.columns import joined
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -160,8 +161,19 @@ def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference:
     issue, stall = (_mean(total(ops.line, column, size), by) for column in (ops.busy, ops.stall))
     rows = np.flatnonzero(count)
     rows = rows[np.argsort(-mean[rows], kind="stable")]
-    numbers = (column[rows] for column in (mean, std, error, count, censored, issue, stall))
-    return MemoryLatency((counter.unit,) * len(rows), rows.astype(np.int32), *numbers, interval, "")
+    return MemoryLatency(
+        unit=(counter.unit,) * len(rows),
+        line=rows.astype(np.int32),
+        mean=mean[rows],
+        std=std[rows],
+        error=error[rows],
+        samples=count[rows],
+        censored=censored[rows],
+        issue=issue[rows],
+        stall=stall[rows],
+        interval=interval,
+        assumption="",
+    )
 
 
 def _error(std: np.ndarray, count: np.ndarray, interval: int, is_reference: bool) -> np.ndarray:
@@ -178,15 +190,27 @@ def _mean(sums: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def _joined(tables: list[MemoryLatency], assumption: str) -> MemoryLatency:
-    names = ("line", "mean", "std", "error", "samples", "censored", "issue", "stall")
-    columns = (np.concatenate([getattr(table, name) for table in tables]) for name in names)
-    unit = tuple(unit for table in tables for unit in table.unit)
-    interval = max(table.interval for table in tables)
-    return MemoryLatency(unit, *columns, interval, assumption)
+    return replace(
+        joined(tables),
+        unit=tuple(unit for table in tables for unit in table.unit),
+        interval=max(table.interval for table in tables),
+        assumption=assumption,
+    )
 
 
 def _nothing(assumption: str, reason: str) -> MemoryLatency:
     whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
     return MemoryLatency(
-        (), whole.astype(np.int32), real, real, real, whole, whole, real, real, 0, assumption, reason
+        unit=(),
+        line=whole.astype(np.int32),
+        mean=real,
+        std=real,
+        error=real,
+        samples=whole,
+        censored=whole,
+        issue=real,
+        stall=real,
+        interval=0,
+        assumption=assumption,
+        reason=reason,
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.core.chosen import pieces
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import of_rows
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -52,8 +53,7 @@ class MemoryOps:
 
     def rows(self, chosen: np.ndarray) -> MemoryOps:
         """Return some of them: a mask or row numbers."""
-        names = self.__dataclass_fields__
-        return MemoryOps(*(getattr(self, name)[chosen] for name in names))
+        return of_rows(self, chosen)
 
     def of(self, counter: LevelCounter) -> MemoryOps:
         """Return those that a counter counts."""

@@ -64,8 +64,10 @@ def text_hits(
 
 def _marked(spans: MarkerSpans | None, how: tuple[str, bool, bool]) -> list[tuple[str, int, int]]:
     """Names of markers that match, the first span of each in time, and how many there are."""
+    if spans is None:
+        return []
     found = []
-    for number in [] if spans is None else find(spans.names, *how).tolist():
+    for number in find(spans.names, *how).tolist():
         rows = np.flatnonzero(spans.name_id == number)
         if len(rows):
             found.append((spans.names[number], int(rows[np.argmin(spans.begin[rows])]), len(rows)))

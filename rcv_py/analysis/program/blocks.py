@@ -109,17 +109,23 @@ def block_costs(table: Blocks, code: CodeTable, costs: CodeTable | CostColumns) 
     """Return the sums of hits, latency, stall and idle over each block; labels cost nothing."""
     if not len(table):
         nothing = np.zeros(0, dtype=np.int64)
-        return BlockCosts(*(nothing for _ in range(5)), nothing.astype(bool))
+        return BlockCosts(nothing, nothing, nothing, nothing, nothing, nothing.astype(bool))
     real = ~code.is_label
 
     def sums(column: np.ndarray) -> np.ndarray:
         return np.add.reduceat(np.where(real, column, 0).astype(np.int64), table.first)
 
     total = sums(costs.hits)
-    cycles = [sums(column) for column in (costs.latency, costs.stall, costs.idle)]
-    ran = (total > 0) | (cycles[0] > 0) | (cycles[2] > 0)
+    latency, stall, idle = (sums(column) for column in (costs.latency, costs.stall, costs.idle))
     hits = np.where(real, costs.hits, 0).astype(np.int64)[table.head]
-    return BlockCosts(sums(real), hits, *cycles, ran)
+    return BlockCosts(
+        lines=sums(real),
+        hits=hits,
+        latency=latency,
+        stall=stall,
+        idle=idle,
+        executed=(total > 0) | (latency > 0) | (idle > 0),
+    )
 
 
 def _jumps(how: Flow, found: Branches | None) -> tuple[np.ndarray, np.ndarray]:

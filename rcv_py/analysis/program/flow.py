@@ -51,10 +51,10 @@ def _flow(code: CodeTable) -> Flow:
     places = _Places(code)
     for row in np.flatnonzero(is_branch).tolist():
         target[row] = places.of(row)
-    columns = is_branch, ~ends, target
-    for column in columns:
+    continues = ~ends
+    for column in (is_branch, continues, target):
         column.setflags(write=False)  # several analyses share them
-    return Flow(*columns)
+    return Flow(is_branch, continues, target)
 
 
 class _Places:

@@ -202,7 +202,7 @@ def _draw(
     row: TokenRow, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None, with_wide: bool
 ) -> Iterator[Piece | StatePiece]:
     """Draw what tables know; yield what needs the tokens."""
-    if is_joined(row, pixels):
+    if row.joined is not None and is_joined(row, pixels):
         _look_up(row.joined, pixels, codes, shares)
         return
     for segment in row.visible(pixels.window):

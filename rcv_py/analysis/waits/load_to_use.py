@@ -21,6 +21,7 @@ from rcv_py.analysis.core.saturated import later, sums
 from rcv_py.analysis.waits.wait_latency import WaitLatency, joined, latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.links import WaitLinks
 from rcv_py.analysis.waits.waitcnt.replay import replay
+from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -104,9 +105,10 @@ def _table(table: np.ndarray, known: WaitLatency, rows: int) -> LoadToUse:
     line, n = np.unique(table[:, 0], return_counts=True)
     first = np.cumsum(n) - n
 
-    def ranked(column: int, *ranks: np.ndarray) -> list[np.ndarray]:
-        value = table[np.lexsort((table[:, column], table[:, 0])), column]
-        return [value[first + rank] for rank in ranks]
+    ordered = {at: table[np.lexsort((table[:, at], table[:, 0])), at] for at in (1, 2, 3)}
+
+    def ranked(column: int, rank: np.ndarray) -> np.ndarray:
+        return ordered[column][first + rank]
 
     latency = np.full(rows + 1, np.nan)
     latency[known.line] = known.median
@@ -117,16 +119,17 @@ def _table(table: np.ndarray, known: WaitLatency, rows: int) -> LoadToUse:
     sooner = table[:, 1] < latency[table[:, 0]]
     place = np.searchsorted(line, table[:, 0])
     stall = sums(place, table[:, 4], len(line))
-    order = np.lexsort((line, -stall))
-    columns = (
-        line.astype(np.int32),
-        n.astype(np.int64),
-        *ranked(1, n // 10, n // 2, 9 * n // 10),
-        *ranked(2, n // 2),
-        *ranked(3, n // 2),
-        latency[line],
-        np.bincount(place, sooner, len(line)).astype(np.int64),
-        stall,
-        (pair[best] & 0xFFFFFFFF).astype(np.int32),
+    found = LoadToUse(
+        line=line.astype(np.int32),
+        n=n.astype(np.int64),
+        p10=ranked(1, n // 10),
+        median=ranked(1, n // 2),
+        p90=ranked(1, 9 * n // 10),
+        matrix=ranked(2, n // 2),
+        vector=ranked(3, n // 2),
+        latency=latency[line],
+        short=np.bincount(place, sooner, len(line)).astype(np.int64),
+        stall=stall,
+        wait=(pair[best] & 0xFFFFFFFF).astype(np.int32),
     )
-    return LoadToUse(*(column[order] for column in columns))
+    return of_rows(found, np.lexsort((line, -stall)))

@@ -19,6 +19,7 @@ from rcv_py.analysis.core.chosen import Piece
 from rcv_py.analysis.core.saturated import later
 from rcv_py.analysis.waits.waitcnt.effects import NUMBER_OF
 from rcv_py.analysis.waits.waitcnt.links import WaitLinks
+from rcv_py.model.columns import of_rows
 from rcv_py.model.waves import WaveBatch
 
 ISSUE = 4  # cycles a wait takes without waiting
@@ -114,15 +115,17 @@ def wait_latency(samples: LatencySamples) -> WaitLatency:
         mean = whole / exact
     upto = np.cumsum(samples.count)
     ranks = (exact // 10, exact // 2, exact * 9 // 10)
-    columns = [_at(latency, upto, before + rank, exact > 0) for rank in ranks]
-    order = np.lexsort((rows, -exact))
-    return WaitLatency(
-        rows[order].astype(np.int32),
-        exact[order],
-        samples.censored[rows][order],
-        *(column[order] for column in columns),
-        mean[order],
+    p10, median, p90 = (_at(latency, upto, before + rank, exact > 0) for rank in ranks)
+    table = WaitLatency(
+        line=rows.astype(np.int32),
+        exact=exact,
+        censored=samples.censored[rows],
+        p10=p10,
+        median=median,
+        p90=p90,
+        mean=mean,
     )
+    return of_rows(table, np.lexsort((rows, -exact)))
 
 
 def joined(parts: Iterable[LatencySamples], rows: int) -> LatencySamples:

@@ -70,9 +70,7 @@ class Crossings:
     """Barriers that waves went through, one row each, wave by wave and in order."""
 
     token: np.ndarray  # int64, place of the token that waits
-    signal: (
-        np.ndarray
-    )  # int64, place of the token that tells the others; the same unless the barrier is split
+    signal: np.ndarray  # int64, place of the token that tells the others; `token` unless it is split
     wave: np.ndarray  # int64, place of the wave
     nth: np.ndarray  # int64, from 0
     arrived: np.ndarray  # int64, cycles: start of `signal`

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from typing import Any
 
 from rcv_py.analysis.latency.bubbles import WAYS, Bubbles, bubbles
@@ -12,6 +11,7 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import if_known, in_order
+from rcv_py.cli.options.wait_options import BubblesOptions
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
@@ -30,7 +30,7 @@ _COLUMNS = (
 _HEAD = ("line", "text", "cycles", "share", *WAYS, "source")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: BubblesOptions) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, known_percent, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import if_known, in_order, nothing
+from rcv_py.cli.options.wait_options import CausesOptions
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
@@ -50,7 +50,7 @@ _HEAD = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: CausesOptions) -> int:
     """Print the attribution of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -79,7 +79,7 @@ def run(arguments: Namespace) -> int:
 class _Printer:
     """The rows of a table by one of its columns, each with its parts."""
 
-    def __init__(self, trace: Trace, table: Attribution, arguments: Namespace) -> None:
+    def __init__(self, trace: Trace, table: Attribution, arguments: CausesOptions) -> None:
         self.trace, self.table, self.by = trace, table, arguments.by
         self.short = short_sources(trace)
         self.groups = getattr(table, f"by_{self.by}")()
@@ -87,7 +87,7 @@ class _Printer:
             self.groups = self._in_order(self.groups, arguments)
         self.keys: np.ndarray = getattr(self.groups, _KEY[self.by])
 
-    def _in_order(self, groups: Attribution, arguments: Namespace) -> Attribution:
+    def _in_order(self, groups: Attribution, arguments: CausesOptions) -> Attribution:
         columns = {name: getattr(groups, name).tolist() for name in ("stall", "idle", "count", "cycles")}
         columns |= {_KEY[self.by]: getattr(groups, _KEY[self.by]).tolist()}
         rows = [{name: values[at] for name, values in columns.items()} for at in range(len(groups))]
@@ -179,7 +179,7 @@ class _Printer:
                 names = [line["line"], line["text"], part["cause"], blamed["line"], blamed["text"]]
                 yield [*names, *numbers, line["source"], blamed["source"], part["guessed"]]
 
-    def print(self, top: int | None, arguments: Namespace) -> None:
+    def print(self, top: int | None, arguments: CausesOptions) -> None:
         """Print a table, the largest parts below each row."""
         table = self.table
         if not len(table):
@@ -235,7 +235,7 @@ class _Printer:
             return [*numbers, one, other]
         return [str(key) if is_head and key >= 0 else "", *numbers, one, other]
 
-    def _why_none(self, arguments: Namespace) -> str:
+    def _why_none(self, arguments: CausesOptions) -> str:
         if not len(self.trace.waves):
             return "The capture has no traced waves, so nothing is known about stalls."
         if not self.table.waves:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 
 from rcv_py.analysis.health.capture_health import (
@@ -20,6 +19,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.options.capture_options import CheckOptions
 from rcv_py.cli.report import bold, json_text, plain, print_facts
 from rcv_py.cli.results import print_csv
 from rcv_py.formats.open import open_trace
@@ -30,7 +30,7 @@ from rcv_py.work.load import load_all
 NOTHING = "Nothing wrong with this capture."
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: CheckOptions) -> int:
     """Print the health card as text, CSV, JSON or only the input file; 4 with --strict if it is serious."""
     trace = open_trace(arguments.folder)
     notes = capture_health(trace, load_all(trace), Extras(_twin(trace, arguments)))
@@ -46,7 +46,7 @@ def run(arguments: Namespace) -> int:
     return ExitCode.STRICT if is_refused else ExitCode.DONE
 
 
-def _twin(trace: Trace, arguments: Namespace) -> Trace | None:
+def _twin(trace: Trace, arguments: CheckOptions) -> Trace | None:
     if arguments.twin is None:
         return None
     other = open_trace(arguments.twin)

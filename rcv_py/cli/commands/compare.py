@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches
+from rcv_py.cli.options.cost_options import CompareOptions
 from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
 from rcv_py.cli.views.compare_summary import junit, launch_document, markdown
 from rcv_py.cli.views.compare_views import VIEWS
@@ -50,7 +50,7 @@ _NUMBERS = tuple(
 _UNITS = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: CompareOptions) -> int:
     """Print the comparison as text, CSV, JSON, Markdown or JUnit; 3 if the gate trips."""
     paths = [path for path in (arguments.folder, arguments.other, arguments.twin) if path is not None]
     traces = [open_trace(path) for path in paths]
@@ -86,7 +86,7 @@ def run(arguments: Namespace) -> int:
     return _gate(arguments.fail_on, found)
 
 
-def _sorted(rows: Sequence[Change], arguments: Namespace) -> list[Change]:
+def _sorted(rows: Sequence[Change], arguments: CompareOptions) -> list[Change]:
     named = [dict(zip(_HEAD, _values(row), strict=True)) | {"at": at} for at, row in enumerate(rows)]
     named = [one | {"ratio": rows[one["at"]].ratio} for one in named]
     return [rows[one["at"]] for one in in_order(named, arguments)]
@@ -132,7 +132,9 @@ def _values(row: Change) -> list[Any]:
     return [*head, *costs, *shares, *noise, row.is_real, row.source_a, row.source_b]
 
 
-def _print(arguments: Namespace, found: Comparison, rows: Sequence[Change], shown: Sequence[Change]) -> None:
+def _print(
+    arguments: CompareOptions, found: Comparison, rows: Sequence[Change], shown: Sequence[Change]
+) -> None:
     print(bold(found.judgement.sentence, sys.stdout))
     for note in found.notes:
         print(note)
@@ -192,7 +194,7 @@ def _most(row: Change, short: dict[str, str]) -> str:
 
 
 def _document(
-    arguments: Namespace, found: Comparison, rows: Sequence[Change], shown: Sequence[Change]
+    arguments: CompareOptions, found: Comparison, rows: Sequence[Change], shown: Sequence[Change]
 ) -> dict[str, Any]:
     kernel = found.kernel
     document: dict[str, Any] = {

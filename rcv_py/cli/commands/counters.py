@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from rcv_py.base.problems import Affects
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.options.device_options import CountersOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -45,7 +45,7 @@ _LIST = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: CountersOptions) -> int:
     """Print names, a summary, or the curves of the counters of a capture."""
     trace = open_trace(arguments.folder)
     found = counters(trace)
@@ -86,7 +86,7 @@ def _print_errors(errors: Sequence[tuple[str, FormulaError]], texts: Mapping[str
         print(f"{name}:\n{error.picture(text)}" if text else f"{name}: {error}", file=sys.stderr)
 
 
-def _only(rows: tuple[CounterRow, ...], arguments: Namespace) -> tuple[CounterRow, ...]:
+def _only(rows: tuple[CounterRow, ...], arguments: CountersOptions) -> tuple[CounterRow, ...]:
     """The rows that a SIMD and names leave; formulas are of no SIMD."""
     if arguments.simd is not None:
         rows = tuple(row for row in rows if not row.is_raw or row.simds >> arguments.simd & 1)
@@ -99,12 +99,12 @@ def _only(rows: tuple[CounterRow, ...], arguments: Namespace) -> tuple[CounterRo
 
 
 def _derived(
-    arguments: Namespace, trace: Trace, found: Counters, files: tuple[Definitions, ...]
+    arguments: CountersOptions, trace: Trace, found: Counters, files: tuple[Definitions, ...]
 ) -> DerivedSet:
     return derived_counters(found, trace.clock, files, trace.gfxip, engines=arguments.se, units=arguments.cu)
 
 
-def _say_none(arguments: Namespace, trace: Trace) -> int:
+def _say_none(arguments: CountersOptions, trace: Trace) -> int:
     if arguments.json:
         print(json_text("rcv.counters/1", _document(trace, Counters(()), (), []), about(arguments, trace)))
     elif arguments.csv:
@@ -120,7 +120,7 @@ def _say_none(arguments: Namespace, trace: Trace) -> int:
     return 0
 
 
-def _check_places(arguments: Namespace, found: Counters) -> None:
+def _check_places(arguments: CountersOptions, found: Counters) -> None:
     for asked, there, what in (
         (arguments.se, found.engines(), "shader engine"),
         (arguments.cu, found.units(), "compute unit"),
@@ -131,7 +131,7 @@ def _check_places(arguments: Namespace, found: Counters) -> None:
             raise UsageError(f"No counter was recorded on {what} {missing[0]}.", hint=f"There are: {names}.")
 
 
-def _texts(arguments: Namespace) -> dict[str, str]:
+def _texts(arguments: CountersOptions) -> dict[str, str]:
     """The texts of formulas by where they come from; later ones replace."""
     texts = {str(path): _read(path) for path in arguments.file}
     if arguments.formula:
@@ -151,7 +151,7 @@ def _read(path: Path) -> str:
         raise UsageError(f"{path} is not a text in UTF-8.", hint="Name a file of formulas.") from error
 
 
-def _print_names(arguments: Namespace, trace: Trace, found: Counters) -> None:
+def _print_names(arguments: CountersOptions, trace: Trace, found: Counters) -> None:
     rows = [
         (
             counter.name,

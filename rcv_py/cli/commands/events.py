@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import matched, nothing, tuples_in_order
+from rcv_py.cli.options.device_options import EventsOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -40,7 +40,7 @@ _NOTHING = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: EventsOptions) -> int:
     """Print the events of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     spans = _spans(trace)
@@ -85,7 +85,9 @@ def _document(
     }
 
 
-def _print(arguments: Namespace, spans: MarkerSpans, table: EventTable, cells: list[tuple[Any, ...]]) -> None:
+def _print(
+    arguments: EventsOptions, spans: MarkerSpans, table: EventTable, cells: list[tuple[Any, ...]]
+) -> None:
     if not len(table):
         print(_NOTHING)
         return

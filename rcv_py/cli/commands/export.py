@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
+from rcv_py.cli.options.output_options import ExportOptions
 from rcv_py.cli.progress import progress
 from rcv_py.cli.report import json_text
 from rcv_py.export.table_files import write_tables
@@ -18,13 +18,12 @@ from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.open import open_trace
-from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.load import batches, load_all
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: ExportOptions) -> int:
     """Write the file, or the folder of tables, and print its name and what is in it."""
     _check(arguments)
     trace = open_trace(arguments.folder)
@@ -38,7 +37,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _check(arguments: Namespace) -> None:
+def _check(arguments: ExportOptions) -> None:
     if arguments.table and arguments.to not in ("csv", "parquet"):
         raise UsageError(f"{arguments.to} has no tables.", hint="Use --table with --to csv or --to parquet.")
     if arguments.cycles and arguments.to != "perfetto":
@@ -51,18 +50,7 @@ def wave_rows(trace: Trace, names: Iterable[str] | None) -> list[int] | None:
     """Return the rows of the wave index that are named, None for all; raise UsageError for unknown ones."""
     if not names:
         return None
-    rows = []
-    for name in names:
-        try:
-            row = trace.waves.row(WaveId.parse(name))
-        except ValueError as error:
-            raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
-        if row is None:
-            raise UsageError(
-                f"The capture has no wave {name}.", hint="`rcv export --to csv --table waves` lists them."
-            )
-        rows.append(row)
-    return sorted(set(rows))
+    return sorted({trace.wave_row(name) for name in names})
 
 
 def markers(trace: Trace) -> MarkerSpans | None:
@@ -70,7 +58,7 @@ def markers(trace: Trace) -> MarkerSpans | None:
     return marker_spans(trace, load_all(trace)) if any(len(data.time) for data in trace.shader_data) else None
 
 
-def _perfetto(trace: Trace, rows: list[int] | None, arguments: Namespace) -> str:
+def _perfetto(trace: Trace, rows: list[int] | None, arguments: ExportOptions) -> str:
     with progress() as report, whole_file(arguments.out) as target:
         done = write_perfetto(
             trace,
@@ -85,7 +73,7 @@ def _perfetto(trace: Trace, rows: list[int] | None, arguments: Namespace) -> str
     return f"{plural(done.waves, 'wave')}, {plural(done.tokens, 'instruction')}{lost}"
 
 
-def _speedscope(trace: Trace, rows: list[int] | None, arguments: Namespace) -> str:
+def _speedscope(trace: Trace, rows: list[int] | None, arguments: ExportOptions) -> str:
     chosen: tuple[WaveBatch, ...] = ()
     if rows is None and len(trace.waves):
         rows = [0]
@@ -97,7 +85,7 @@ def _speedscope(trace: Trace, rows: list[int] | None, arguments: Namespace) -> s
     return f"{plural(profiles, 'profile')}, {len(waves):,} of them of a wave"
 
 
-def _tables(trace: Trace, rows: list[int] | None, arguments: Namespace) -> str:
+def _tables(trace: Trace, rows: list[int] | None, arguments: ExportOptions) -> str:
     form = arguments.to
     one: Path = arguments.out
     paths = {arguments.table: one} if arguments.table else {name: one / f"{name}.{form}" for name in TABLES}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
 from rcv_py.analysis.waves.populations import ALL
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
+from rcv_py.cli.options.cost_options import FlameOptions
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
 from rcv_py.cli.views.flame_place import HEAD, charged_with, show_sandwich
 from rcv_py.cli.wave_choice import counted_trace, print_heading, told_batches
@@ -36,7 +36,7 @@ _OF = {
 }
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: FlameOptions) -> int:
     """Print the flamegraph of a capture."""
     trace, metric = open_trace(arguments.folder), METRICS[arguments.metric]
     alarm = warn(trace)
@@ -79,10 +79,10 @@ def _rows(
         yield count(width), percent(width, whole), count(own) if own else "", indent + plain(texts[frame])
 
 
-def _footer(tree: FlameTree, metric: Metric, arguments: Namespace) -> str:
+def _footer(tree: FlameTree, metric: Metric, arguments: FlameOptions) -> str:
     whole = count(tree.whole(metric))
     of = "cycles inside of scopes of all waves" if arguments.content == "markers" else _OF.get(metric, "")
-    of = of if arguments.waves == ALL else of.replace("all waves", "these waves")
+    of = of if arguments.waves in (None, ALL) else of.replace("all waves", "these waves")
     if metric is Metric.HITS:
         return f"{whole} executions."
     if tree.unit == "samples":
@@ -90,7 +90,7 @@ def _footer(tree: FlameTree, metric: Metric, arguments: Namespace) -> str:
     return f"{whole} {of}."
 
 
-def _document(trace: Trace, tree: FlameTree, arguments: Namespace) -> dict[str, Any]:
+def _document(trace: Trace, tree: FlameTree, arguments: FlameOptions) -> dict[str, Any]:
     metric = METRICS[arguments.metric]
     return {
         "capture": trace.name,
@@ -105,7 +105,7 @@ def _document(trace: Trace, tree: FlameTree, arguments: Namespace) -> dict[str, 
     }
 
 
-def _large(frames: list[dict[str, Any]], whole: int, arguments: Namespace) -> list[dict[str, Any]]:
+def _large(frames: list[dict[str, Any]], whole: int, arguments: FlameOptions) -> list[dict[str, Any]]:
     """Leave out frames below `--least` if it is given; the frames around one that stays, stay too."""
     if "least" not in arguments.given:
         return frames

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import asked_costs
 from rcv_py.cli.opening import facts_of
+from rcv_py.cli.options.cost_options import HotspotOptions
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.cli.views.hotspot_header import header_document, header_facts
@@ -57,7 +57,7 @@ _OF = {
 }
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: HotspotOptions) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -98,7 +98,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _check_unlike_panels(arguments: Namespace) -> None:
+def _check_unlike_panels(arguments: HotspotOptions) -> None:
     """Raise UsageError for values that only places with a charge have."""
     words = [f"--by {arguments.by}"] if arguments.by == "tree" else []
     words += [f"--sort {arguments.sort}"] if arguments.sort not in _SUMS else []
@@ -122,7 +122,11 @@ def _cells(by: str, row: Ranked, is_sampled: bool, short: dict[str, str]) -> lis
 
 
 def _document(
-    arguments: Namespace, trace: Trace, costs: CostColumns, rows: Sequence[Ranked], shown: Sequence[Ranked]
+    arguments: HotspotOptions,
+    trace: Trace,
+    costs: CostColumns,
+    rows: Sequence[Ranked],
+    shown: Sequence[Ranked],
 ) -> dict[str, Any]:
     return {
         "capture": trace.name,
@@ -135,11 +139,13 @@ def _document(
     }
 
 
-def _whose(arguments: Namespace) -> str:
-    return "all waves" if arguments.waves == ALL else "these waves"
+def _whose(arguments: HotspotOptions) -> str:
+    return "all waves" if arguments.waves in (None, ALL) else "these waves"
 
 
-def _footer(arguments: Namespace, costs: CostColumns, rows: Sequence[Ranked], shown: Sequence[Ranked]) -> str:
+def _footer(
+    arguments: HotspotOptions, costs: CostColumns, rows: Sequence[Ranked], shown: Sequence[Ranked]
+) -> str:
     whole = int(getattr(costs, arguments.sort).sum())
     part = sum(getattr(row, arguments.sort) for row in shown)
     many = "classes" if arguments.by == "class" else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -15,6 +14,7 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.base.text import count, plural, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
+from rcv_py.cli.options.capture_options import IndexOptions
 from rcv_py.cli.report import csv_text, json_text
 from rcv_py.cli.results import print_shown
 from rcv_py.export.report.library import library_markdown, library_page
@@ -40,7 +40,7 @@ class Library:
         return text + (f"; {count(self.more)} more were left out" if self.more else "")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: IndexOptions) -> int:
     """Print the library as text, CSV, JSON, Markdown or HTML, or write it into a file."""
     library = _library(arguments)
     if arguments.out is None:
@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
+def _put(library: Library, arguments: IndexOptions, stream: TextIO) -> None:
     table = library_table(library.rows, library.root)
     if arguments.json:
         names = [row.name for row in library.rows]
@@ -72,7 +72,7 @@ def _put(library: Library, arguments: Namespace, stream: TextIO) -> None:
         print_shown(table, stream)
 
 
-def _library(arguments: Namespace) -> Library:
+def _library(arguments: IndexOptions) -> Library:
     root: Path = arguments.folder
     paths = capture_paths(root, max(1, arguments.depth))
     if not paths:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from rcv_py.base.problems import Problem
 from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches, captures
+from rcv_py.cli.options.capture_options import InfoOptions
 from rcv_py.cli.report import Column, bold, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import INFERRED, CaptureEntry, Trace
@@ -35,7 +35,7 @@ _CAPTURES = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: InfoOptions) -> int:
     """Print facts about one capture, or a table of all captures below the folder."""
     path: Path = arguments.folder
     entries = captures(path)
@@ -63,7 +63,7 @@ def run(arguments: Namespace) -> int:
     return _one(path, arguments)
 
 
-def _one(path: Path, arguments: Namespace) -> int:
+def _one(path: Path, arguments: InfoOptions) -> int:
     trace = open_trace(path)
     if arguments.check:
         trace = replace(trace, problems=(*trace.problems, *check_waves(trace, batches(trace))))
@@ -106,7 +106,7 @@ def _of_waves(trace: Trace) -> tuple[Problem, ...]:
 # -- several captures -------------------------------------------------------------------------------
 
 
-def _about(arguments: Namespace, entries: Sequence[CaptureEntry]) -> dict[str, Any]:
+def _about(arguments: InfoOptions, entries: Sequence[CaptureEntry]) -> dict[str, Any]:
     said = [f"{entry.name}: {entry.note}" for entry in entries if entry.note]
     return about(arguments, names=[entry.name for entry in entries], problems=said)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import DASH, count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import MODES, asked_costs, nothing, tuples_in_order
+from rcv_py.cli.options.cost_options import IsaOptions
 from rcv_py.cli.places import short_sources
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.views.isa_views import show_labels, with_bars, with_matches
@@ -32,7 +32,7 @@ _UNITS = {
 }
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: IsaOptions) -> int:
     """Print the listing, the blocks or the branches of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -78,7 +78,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _share_note(arguments: Namespace, kind: str, is_sampled: bool) -> str:
+def _share_note(arguments: IsaOptions, kind: str, is_sampled: bool) -> str:
     """What the shares are taken of; of branches they are of how often each was met."""
     if kind == "branches":
         return ""
@@ -88,7 +88,7 @@ def _share_note(arguments: Namespace, kind: str, is_sampled: bool) -> str:
     return f" Shares are of the latency{idle} of all instructions."
 
 
-def _why_none(trace: Trace, kind: str, arguments: Namespace) -> str:
+def _why_none(trace: Trace, kind: str, arguments: IsaOptions) -> str:
     if not len(trace.code):
         return "The capture has no instructions."
     return nothing(_UNITS[kind][0], arguments, f"The program has no {_UNITS[kind][1]}.")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import if_known, tuples_in_order
+from rcv_py.cli.options.wait_options import LatencyOptions
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading
@@ -70,7 +70,7 @@ class _Report:
     reason: str = ""
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: LatencyOptions) -> int:
     """Print the table as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -83,6 +83,7 @@ def run(arguments: Namespace) -> int:
         if report.reason:
             print(report.reason, file=sys.stderr)
     elif arguments.json:
+        arguments = replace(arguments, waves=chosen.choice.name)
         waves = chosen.about() if arguments.kind == "hidden" else None
         document = _document(arguments, trace, report, shown)
         print(json_text("rcv.latency/1", document, about(arguments, trace, waves=waves, alarm=alarm)))
@@ -101,7 +102,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _hidden(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _Report:
+def _hidden(chosen: ChosenWaves, rule: ReferenceRule, arguments: LatencyOptions) -> _Report:
     trace, waves = chosen.trace, chosen.batches
     found, matrix = hidden_latency(trace, waves, rule, chosen.rows), matrix_use(trace, waves)
     table = hidden_table(chosen.code, found, not arguments.no_idle)
@@ -124,7 +125,7 @@ def _hidden(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _
     return _Report(_HIDDEN, rows, known, footer, found.assumption, reason)
 
 
-def _memory(chosen: ChosenWaves, rule: ReferenceRule, arguments: Namespace) -> _Report:
+def _memory(chosen: ChosenWaves, rule: ReferenceRule, arguments: LatencyOptions) -> _Report:
     trace = chosen.trace
     if arguments.waits:
         return _memory_and_waits(chosen, rule)
@@ -181,7 +182,7 @@ def _cell(name: str, value: Any) -> str:
 
 
 def _document(
-    arguments: Namespace, trace: Trace, report: _Report, shown: list[tuple[Any, ...]]
+    arguments: LatencyOptions, trace: Trace, report: _Report, shown: list[tuple[Any, ...]]
 ) -> dict[str, Any]:
     return {
         "capture": trace.name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from dataclasses import asdict
 from typing import Any
 
@@ -16,6 +15,7 @@ from rcv_py.analysis.cost.stall_reasons import reason_name, stall_reasons
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.options.cost_options import LineOptions
 from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading, refuse
@@ -28,7 +28,7 @@ _BAR_CHARS = 40
 _HEAD = ("wave", "hit", "token", "start", *MEASURES)
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: LineOptions) -> int:
     """Print the distribution of a line as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -55,7 +55,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _listed(view: DistributionView, arguments: Namespace) -> np.ndarray:
+def _listed(view: DistributionView, arguments: LineOptions) -> np.ndarray:
     """The slowest hits, or those of a bar, the slowest first."""
     if arguments.bar is None:
         return view.slowest(arguments.top or len(view.order))
@@ -77,7 +77,7 @@ def _spreads(hits: LineHits) -> dict[str, Spread | None]:
 
 
 def _document(
-    arguments: Namespace, chosen: ChosenWaves, view: DistributionView, rows: np.ndarray
+    arguments: LineOptions, chosen: ChosenWaves, view: DistributionView, rows: np.ndarray
 ) -> dict[str, Any]:
     trace = chosen.trace
     return {
@@ -99,7 +99,7 @@ def _document(
     }
 
 
-def _print(arguments: Namespace, chosen: ChosenWaves, view: DistributionView, rows: np.ndarray) -> None:
+def _print(arguments: LineOptions, chosen: ChosenWaves, view: DistributionView, rows: np.ndarray) -> None:
     trace = chosen.trace
     print(plain(f"{arguments.line}  {trace.code.text[arguments.line]}{beside(trace, arguments.line)}"))
     if not len(view.hits):
@@ -155,7 +155,7 @@ def _print_bars(view: DistributionView) -> None:
     print_table(columns, rows)
 
 
-def _samples(arguments: Namespace, trace: Trace) -> int:
+def _samples(arguments: LineOptions, trace: Trace) -> int:
     """Say what PC samples tell of a line: how often, and why it stalled; they have no times."""
     asked = [name for name in ("by", "top", "log", "bars", "bar") if name in arguments.given]
     if asked:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from rcv_py.analysis.iterations.loop_summary import loop_summary
 from rcv_py.analysis.iterations.phases import PHASES
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import nothing
-from rcv_py.cli.places import wave_row
+from rcv_py.cli.options.wait_options import LoopsOptions
 from rcv_py.cli.report import json_text
 from rcv_py.cli.results import ordered, print_csv, print_result
 from rcv_py.cli.wave_choice import choose_waves, print_heading
@@ -23,14 +21,14 @@ from rcv_py.results.table import Table
 SCHEMA = "rcv.loops/1"
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: LoopsOptions) -> int:
     """Print one of the tables as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
     chosen = (
         None if arguments.wave is not None and arguments.waves is None else choose_waves(trace, arguments)
     )
-    rows = {wave_row(trace, arguments.wave)} if chosen is None else chosen.rows
+    rows = {trace.wave_row(arguments.wave)} if chosen is None else chosen.rows
     read = [trace.reader.read(sorted(rows))] if chosen is None else list(chosen.batches)
     inputs = Inputs(trace, read, rows, loop_summary(trace, read, rows))
     whole = _table(inputs, arguments)
@@ -49,16 +47,16 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _table(inputs: Inputs, arguments: Namespace) -> Table:
+def _table(inputs: Inputs, arguments: LoopsOptions) -> Table:
     if not arguments.loop:
         return TABLES[arguments.show][1](inputs)
     if arguments.show != "iterations":
         raise UsageError("--loop belongs to --show iterations.", hint="Add --show iterations.")
-    of = None if arguments.rounds_of is None else wave_row(inputs.trace, arguments.rounds_of)
+    of = None if arguments.rounds_of is None else inputs.trace.wave_row(arguments.rounds_of)
     return one_loop(inputs, *arguments.loop, of, only_outliers=arguments.outliers)
 
 
-def _print(inputs: Inputs, table: Table, of: int, arguments: Namespace) -> None:
+def _print(inputs: Inputs, table: Table, of: int, arguments: LoopsOptions) -> None:
     trace, loops, spec = inputs.trace, inputs.loops, table.spec
     if not loops.waves:
         print(_why_none(trace))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.mcp.fence import Fence
+from rcv_py.cli.options.output_options import McpOptions
 
 NEEDED = "mcp>=2.3,<3"  # as in pyproject.toml
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: McpOptions) -> int:
     """Serve until standard input closes."""
     fence = Fence.around(arguments.root, arguments.out)
     try:

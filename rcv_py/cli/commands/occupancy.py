@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from typing import Any
 
 from rcv_py.base.errors import UsageError
@@ -12,6 +11,7 @@ from rcv_py.cli.about import about
 from rcv_py.cli.chosen import check_engine
 from rcv_py.cli.limits import show_limits
 from rcv_py.cli.opening import batches
+from rcv_py.cli.options.device_options import OccupancyOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -34,7 +34,7 @@ _NOTHING = {
 }
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: OccupancyOptions) -> int:
     """Print mean, peak, tail and ramp as text or JSON, or the curves as CSV."""
     trace = open_trace(arguments.folder)
     if arguments.limits:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -19,6 +18,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, wave_of
+from rcv_py.cli.options.wave_options import PlaceOptions
 from rcv_py.cli.places import source_of
 from rcv_py.cli.report import csv_text, json_text, print_facts
 from rcv_py.formats.open import open_trace
@@ -29,7 +29,7 @@ from rcv_py.state.selection import Selection
 SCHEMA = "rcv.place/1"
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: PlaceOptions) -> int:
     """Print what is known of some places as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     found = [_place(trace, text) for text in arguments.places]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from rcv_py.analysis.counters.pmc.traffic import Traffic, traffic
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import byte_size, count, plural, short_count, short_kernel
 from rcv_py.cli.about import about
+from rcv_py.cli.options.device_options import PmcOptions
 from rcv_py.cli.original_pmc import NOTHING, original_lines
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table, print_wrapped
 from rcv_py.formats.pmc_files import pmc_table
@@ -47,7 +47,7 @@ class _Row:
     decided: Decision
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: PmcOptions) -> int:
     """Print what was counted as text, CSV or JSON."""
     table = pmc_table(arguments.paths)
     ideal = (arguments.ideal_mb or 0.0) * MEGABYTE
@@ -68,7 +68,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _original(arguments: Namespace, table: PmcTable, ideal: float) -> int:
+def _original(arguments: PmcOptions, table: PmcTable, ideal: float) -> int:
     if arguments.csv or arguments.json or arguments.by != "kernel":
         raise UsageError("--like prints text over all dispatches.", hint="Leave out --json, --csv and --by.")
     found = original_numbers(table, arguments.kernel, arguments.channels or CHANNELS, ideal)
@@ -79,7 +79,7 @@ def _original(arguments: Namespace, table: PmcTable, ideal: float) -> int:
     return 0
 
 
-def _check(arguments: Namespace, table: PmcTable, found: Sequence[Traffic]) -> None:
+def _check(arguments: PmcOptions, table: PmcTable, found: Sequence[Traffic]) -> None:
     if not found:
         names = sorted({short_kernel(one.kernel) for one in table.dispatches})
         known = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
@@ -98,7 +98,7 @@ def _check(arguments: Namespace, table: PmcTable, found: Sequence[Traffic]) -> N
         )
 
 
-def _print(table: PmcTable, arguments: Namespace, rows: Sequence[_Row], shown: Sequence[_Row]) -> None:
+def _print(table: PmcTable, arguments: PmcOptions, rows: Sequence[_Row], shown: Sequence[_Row]) -> None:
     print_table(_COLUMNS, [_cells(row) for row in shown])
     unit = plural(len(rows), arguments.by, "dispatches" if arguments.by == "dispatch" else "")
     of = plural(len(table.files), "file")
@@ -197,7 +197,7 @@ def _flat(row: _Row) -> dict[str, Any]:
 
 
 def _document(
-    arguments: Namespace, table: PmcTable, rows: Sequence[_Row], shown: Sequence[_Row]
+    arguments: PmcOptions, table: PmcTable, rows: Sequence[_Row], shown: Sequence[_Row]
 ) -> dict[str, Any]:
     return {
         "files": list(table.files),

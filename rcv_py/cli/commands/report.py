@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from rcv_py.base.text import visible
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import captures
+from rcv_py.cli.options.output_options import ReportOptions
 from rcv_py.cli.progress import progress
 from rcv_py.cli.report import csv_text, json_text
 from rcv_py.cli.report_jobs import Answer, Job, answers
@@ -27,7 +27,7 @@ STAGE = "Reports"
 INDEX = "index"
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: ReportOptions) -> int:
     """Write the reports and print the name of each; of what cannot be read it tells why, and goes on."""
     jobs = _jobs(arguments)
     at_once = min(len(jobs), arguments.jobs or os.cpu_count() or 1)
@@ -50,7 +50,7 @@ def run(arguments: Namespace) -> int:
     return _code(done.values())
 
 
-def _print_table(arguments: Namespace, done: Mapping[Job, Answer]) -> None:
+def _print_table(arguments: ReportOptions, done: Mapping[Job, Answer]) -> None:
     """Print what became of each capture, for scripts."""
     rows = [
         (str(job.folder), None if answer.entry is None else str(job.target), answer.error)
@@ -66,7 +66,7 @@ def _print_table(arguments: Namespace, done: Mapping[Job, Answer]) -> None:
     print(json_text("rcv.report/1", {"reports": reports}, described))
 
 
-def _waves(arguments: Namespace, done: Mapping[Job, Answer]) -> dict[str, Any] | None:
+def _waves(arguments: ReportOptions, done: Mapping[Job, Answer]) -> dict[str, Any] | None:
     """What the document says of the waves that are explained, of all reports together; None without any."""
     told = [(job.folder.name, answer.waves) for job, answer in done.items() if answer.waves is not None]
     if not told:
@@ -117,7 +117,7 @@ def _code(found: Collection[Answer]) -> int:
     return ExitCode.USAGE if any(one.entry is None for one in found) else ExitCode.DONE
 
 
-def _jobs(arguments: Namespace) -> list[Job]:
+def _jobs(arguments: ReportOptions) -> list[Job]:
     """Which captures, and which files; raise UsageError where that cannot be told."""
     folders = [folder for path in arguments.folders for folder in _folders(path)]
     folders = list(dict.fromkeys(folders))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 
 from rcv_py.cli.about import about
+from rcv_py.cli.options.output_options import SchemaOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.schemas.table import SCHEMAS, schema_document
 
@@ -13,7 +13,7 @@ _HEAD = ("schema", "command", "text")
 _COLUMNS = (Column("schema"), Column("command"), Column("what such documents tell", elastic="right"))
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: SchemaOptions) -> int:
     """Print one schema, or list them."""
     if arguments.name is not None:
         print(_pretty(schema_document(arguments.name)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.overview.text_hits import text_hits
@@ -12,6 +11,7 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
+from rcv_py.cli.options.wave_options import SearchOptions
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.formats.open import open_trace
@@ -20,7 +20,7 @@ SCHEMA = "rcv.search/1"
 _HEAD = ("where", "text", "line", "file", "source_line", "source")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: SearchOptions) -> int:
     """Print the hits of a search as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     if not arguments.match:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
+from rcv_py.cli.options.capture_options import ViewOptions
+from rcv_py.cli.options.output_options import ShotOptions
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: ShotOptions) -> int:
     """Write the picture; the ending of the file's name says which kind."""
     check_path(arguments.folder)
     check_compared(arguments)
@@ -18,12 +19,12 @@ def run(arguments: Namespace) -> int:
             f"{arguments.out} does not say what kind of picture it is.",
             hint="Use a name ending in .png or .svg.",
         )
-    write(arguments.folder, arguments)
+    write(arguments)
     print(arguments.out)
     return 0
 
 
-def check_compared(arguments: Namespace) -> None:
+def check_compared(arguments: ShotOptions | ViewOptions) -> None:
     """Raise UsageError if the baseline or its twin is not there, or a twin has no baseline."""
     for path in (arguments.compare, arguments.twin):
         if path is not None:
@@ -43,7 +44,7 @@ def check_path(path: Path) -> None:
         raise UsageError(f"{path} cannot be opened: {reason}.", hint="Check the spelling.") from error
 
 
-def write(folder: Path, arguments: Namespace, run_files: tuple[Path, ...] = ()) -> None:
+def write(arguments: ShotOptions, run_files: tuple[Path, ...] = ()) -> None:
     """Draw offscreen, whatever display there is: a picture must not depend on it."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
@@ -51,17 +52,17 @@ def write(folder: Path, arguments: Namespace, run_files: tuple[Path, ...] = ()) 
 
     take(
         Shot(
-            folder.resolve(),
-            arguments.panel,
-            arguments.out,
-            arguments.size,
-            arguments.theme,
-            arguments.scale,
-            arguments.wave,
-            arguments.line,
-            arguments.range,
-            arguments.compare,
-            arguments.twin,
-            run_files,
+            path=arguments.folder.resolve(),
+            panel=arguments.panel,
+            out=arguments.out,
+            size=arguments.size,
+            theme=arguments.theme,
+            scale=arguments.scale,
+            wave=arguments.wave,
+            line=arguments.line,
+            range=arguments.range,
+            baseline=arguments.compare,
+            twin=arguments.twin,
+            run_files=run_files,
         )
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches
+from rcv_py.cli.options.cost_options import SourceOptions
 from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table, print_wrapped
 from rcv_py.cli.source_files import find_place
@@ -58,7 +58,7 @@ _GAP = "⋮"
 class _Asked:
     """What all three forms are written from."""
 
-    arguments: Namespace
+    arguments: SourceOptions
     trace: Trace
     costs: CostColumns
     how: SourceCost
@@ -74,7 +74,7 @@ class _Asked:
         return (TOP[kind] if asked is None else asked) or None
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: SourceOptions) -> int:
     """Print one of the three forms as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -116,7 +116,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _why(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None) -> Reasons | None:
+def _why(trace: Trace, arguments: SourceOptions, chosen: ChosenWaves | None) -> Reasons | None:
     if not len(trace.waves) or arguments.no_causes:
         causes = None
     elif chosen is None:
@@ -294,7 +294,7 @@ def _footer(
     shown: Sequence[dict[str, Any]],
 ) -> str:
     unit = {"files": "file", "lines": "line", "instructions": "instruction"}[kind]
-    whose = "all waves" if asked.arguments.waves == ALL else "these waves"
+    whose = "all waves" if asked.arguments.waves in (None, ALL) else "these waves"
     what = "samples" if asked.is_sampled else f"cycles of latency and idle time of {whose}"
     text = f"{len(shown):,} of {plural(len(rows), unit)}. Shares are of {count(lines.whole)} {what}"
     text += (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summar
 from rcv_py.analysis.overview.summary_rows import NAMES, parts, pipe_rows, plain_number, summary_rows
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
+from rcv_py.cli.options.capture_options import SummaryOptions
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
 from rcv_py.cli.wrong_code import warn
@@ -30,7 +30,7 @@ _TITLES = {
 }
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: SummaryOptions) -> int:
     """Print the summary of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,12 +10,13 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.base.whole_files import unwritable, whole_folder
 from rcv_py.cli.about import about
+from rcv_py.cli.options.output_options import SynthOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.synth.sample import Sample
 from rcv_py.synth.variants import SAMPLES
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: SynthOptions) -> int:
     """List the samples, or write the named ones, each into a folder of its name."""
     names = SAMPLES.ids() if arguments.all else tuple(arguments.names)
     is_table = arguments.json or arguments.csv

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 
 from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
@@ -13,6 +12,7 @@ from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import captures, facts_of
+from rcv_py.cli.options.capture_options import TriageOptions
 from rcv_py.cli.report import bold, json_text, print_facts, print_wrapped
 from rcv_py.cli.results import print_csv, print_shown
 from rcv_py.cli.wave_choice import wave_facts
@@ -28,7 +28,7 @@ MANY_SCHEMA = "rcv.triage.folder/1"
 _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: TriageOptions) -> int:
     """Print the findings of a capture, or of all captures below a folder."""
     entries = captures(arguments.folder)
     if entries is not None and len(entries) > 1:  # a folder around a single capture stands for it
@@ -124,7 +124,7 @@ def _print_one(number: int, one: Finding) -> None:
 # -- many captures --------------------------------------------------------------------------------------
 
 
-def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None:
+def _print_many(arguments: TriageOptions, entries: tuple[CaptureEntry, ...]) -> None:
     if "top" in arguments.given:
         raise UsageError(
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
@@ -143,7 +143,7 @@ def _print_many(arguments: Namespace, entries: tuple[CaptureEntry, ...]) -> None
         print(f"\n{plural(len(table), 'capture')}; `rcv triage CAPTURE` tells more.")
 
 
-def _judged(arguments: Namespace, entry: CaptureEntry) -> Judged:
+def _judged(arguments: TriageOptions, entry: CaptureEntry) -> Judged:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
     try:
         trace = open_trace(entry.path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 
 from rcv_py.analysis.core.union import union
 from rcv_py.analysis.device.utilization import utilization
@@ -12,7 +11,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, window_of
-from rcv_py.cli.places import wave_row
+from rcv_py.cli.options.wave_options import UnitsOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import missing_text
 from rcv_py.formats.open import open_trace
@@ -21,12 +20,12 @@ SCHEMA = "rcv.units/1"
 _HEAD = ("unit", "busy", "cycles", "share")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: UnitsOptions) -> int:
     """Print the units of a compute unit as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     if not len(trace.waves):
         raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")
-    row = 0 if arguments.of is None else wave_row(trace, arguments.of)
+    row = 0 if arguments.of is None else trace.wave_row(arguments.of)
     chosen, index = waves_of_unit(trace, row), trace.waves
     waves = [wave for batch in counted_batches(trace, set(chosen.tolist())) for wave in batch.waves]
     window = window_of(arguments.within) or trace.span

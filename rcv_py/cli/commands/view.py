@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace
 from pathlib import Path
 
 from rcv_py.base import memory
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.commands import shot
 from rcv_py.cli.goto import Place, options_of, place_of
+from rcv_py.cli.options.capture_options import ViewOptions
+from rcv_py.cli.options.output_options import ShotOptions
 from rcv_py.formats.run_files import run_facts
 
 PICTURE = Path("rcv.png")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: ViewOptions) -> int:
     """Open the window; return when it is closed."""
     folder: Path | None = arguments.folder
     if folder is not None:
@@ -42,7 +43,7 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _run_files(arguments: Namespace) -> tuple[Path, ...]:
+def _run_files(arguments: ViewOptions) -> tuple[Path, ...]:
     """The tables of `--run-files`, found from everywhere; raise UsageError, with nothing shown, for none."""
     files = tuple(path.absolute() for path in arguments.run_files or ())
     if files:
@@ -51,23 +52,21 @@ def _run_files(arguments: Namespace) -> tuple[Path, ...]:
 
 
 def _draw_instead(
-    folder: Path | None, arguments: Namespace, place: Place | None, files: tuple[Path, ...]
+    folder: Path | None, arguments: ViewOptions, place: Place | None, files: tuple[Path, ...]
 ) -> int:
     if folder is None:
         raise UsageError(
             "There is no display to show a window on.",
             hint="Use `rcv info` and `rcv shot`, or connect with ssh -X.",
         )
-    wanted = Namespace(
+    wanted = ShotOptions(
+        folder=folder,
         panel=arguments.panel or "window",
         out=PICTURE,
-        size=None,
-        theme="light",
-        scale=1,
-        **(options_of(place) if place is not None else {"wave": None, "line": None, "range": None}),
         compare=arguments.compare,
         twin=arguments.twin,
+        **({} if place is None else options_of(place)),
     )
-    shot.write(folder, wanted, files)
+    shot.write(wanted, files)
     print(f"There is no display to show a window on; a picture of it is in {PICTURE.resolve()}.")
     return 0

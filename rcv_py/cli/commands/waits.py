@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
 from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
-from rcv_py.base.errors import UsageError
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted, counted_batches, if_known, in_order, nothing
+from rcv_py.cli.options.wait_options import WaitsOptions
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import choose_waves, print_heading
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
-from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 
 SCHEMA = "rcv.waits/1"
@@ -59,7 +57,7 @@ _LATENCY_HEAD = ("line", "text", "exact", "bounds", "p10", "median", "p90", "mea
 _STATISTICS = ("p10", "median", "p90", "mean")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: WaitsOptions) -> int:
     """Print the waits of a capture, or the latencies, as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     alarm = warn(trace)
@@ -68,7 +66,7 @@ def run(arguments: Namespace) -> int:
         chosen = choose_waves(trace, arguments)
         rows, read = chosen.touching(arguments.clock), chosen.batches
     else:
-        rows, inside = {_row(trace, arguments.wave)}, counted(trace, arguments.clock)
+        rows, inside = {trace.wave_row(arguments.wave)}, counted(trace, arguments.clock)
         rows = rows if inside is None else rows & inside
         read = counted_batches(trace, rows)
     summary = wait_summary(trace, read, rows)
@@ -94,18 +92,7 @@ def _is_about(row: dict[str, Any], line: int | None) -> bool:
     return line is None or line in (row["line"], *(one["line"] for one in row.get("producers", ())))
 
 
-def _row(trace: Trace, name: str) -> int:
-    try:
-        wave = WaveId.parse(name)
-    except ValueError as error:
-        raise UsageError(f"{error}.", hint="Waves are written like se0/simd2/slot5/wv3.") from error
-    row = trace.waves.row(wave)
-    if row is None:
-        raise UsageError(f"The capture has no wave {wave}.", hint="`rcv info` tells which waves there are.")
-    return row
-
-
-def _document(trace: Trace, summary: WaitSummary, arguments: Namespace) -> dict[str, Any]:
+def _document(trace: Trace, summary: WaitSummary, arguments: WaitsOptions) -> dict[str, Any]:
     table = summary.blocking
     return {
         "capture": trace.name,
@@ -195,7 +182,7 @@ class _Waits(_Printer):
             if not wait["producers"]:
                 yield [*head, "", "", 0, 0, None, "", wait["source"]]
 
-    def print(self, shown: list[dict[str, Any]], arguments: Namespace) -> None:
+    def print(self, shown: list[dict[str, Any]], arguments: WaitsOptions) -> None:
         """Print a table, producers below their wait."""
         if not shown:
             print(_why_none(self.trace, self.summary, self.asked, arguments))
@@ -260,7 +247,7 @@ class _Latencies(_Printer):
         for row in shown:
             yield [row[name] for name in _LATENCY_HEAD]
 
-    def print(self, shown: list[dict[str, Any]], arguments: Namespace) -> None:
+    def print(self, shown: list[dict[str, Any]], arguments: WaitsOptions) -> None:
         """Print a table."""
         if not shown:
             print(_why_none(self.trace, self.summary, self.asked, arguments))
@@ -276,7 +263,7 @@ class _Latencies(_Printer):
         print("Exact: a wait stalled until the result was there.  Bounds: it had come back before.")
 
 
-def _why_none(trace: Trace, summary: WaitSummary, asked: int, arguments: Namespace) -> str:
+def _why_none(trace: Trace, summary: WaitSummary, asked: int, arguments: WaitsOptions) -> str:
     if not len(trace.waves):
         return "The capture has no traced waves, so nothing is known about waits."
     if not asked:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import wave_of, window_of
 from rcv_py.cli.commands.waves import STATES, states_within
+from rcv_py.cli.options.wave_options import WaveOptions
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
@@ -32,7 +32,7 @@ _WORDS = ("kind", "text", "source")
 _ELASTIC = {"text": "right", "source": "left"}
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: WaveOptions) -> int:
     """Print one wave as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     wave = wave_of(trace, arguments.wave)
@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _document(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) -> dict[str, Any]:
+def _document(trace: Trace, wave: Wave, part: TimeWindow, arguments: WaveOptions) -> dict[str, Any]:
     cycles = states_within(wave, window_of(arguments.within))
     whole = wave_lines(wave, len(trace.code))
     return {
@@ -89,7 +89,7 @@ def _tokens(trace: Trace, wave: Wave, part: TimeWindow) -> Iterator[dict[str, An
         }
 
 
-def _print(trace: Trace, wave: Wave, part: TimeWindow, arguments: Namespace) -> None:
+def _print(trace: Trace, wave: Wave, part: TimeWindow, arguments: WaveOptions) -> None:
     found = _document(trace, wave, part, arguments)
     real = trace.clock.ns(found["cycles"])
     lasted = f"{count(found['cycles'])} cycles" + ("" if real is None else f", {nanoseconds(real)}")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -18,11 +16,12 @@ from rcv_py.analysis.waves.populations import ALL, POPULATION_HEAD, population_r
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, in_order, nothing, window_of
-from rcv_py.cli.places import wave_row
+from rcv_py.cli.options.wave_options import WavesOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, missing_text
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.names import demangled
+from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -46,7 +45,7 @@ _RESIDENT = ("se", "sa", "cu", "simd", "slot", "begin", "end", "workgroup")
 _RESIDENT_HEAD = (*_RESIDENT, "cycles", "kernel", "wave")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: WavesOptions) -> int:
     """Print the waves of a capture as text, CSV or JSON."""
     trace = open_trace(arguments.folder)
     if arguments.populations:
@@ -76,7 +75,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _show_populations(trace: Trace, arguments: Namespace) -> int:
+def _show_populations(trace: Trace, arguments: WavesOptions) -> int:
     """Print the ways that waves took through the code."""
     found = populations(trace, counted_batches(trace, None))
     rows = population_rows(found)
@@ -135,10 +134,10 @@ def _is_seen(asked: tuple[int, int] | None, begin: int, end: int) -> bool:
     return asked is None or (begin < asked[1] and end > asked[0])
 
 
-def _traced(trace: Trace, arguments: Namespace, own: ChosenWaves | None) -> Iterator[dict[str, Any]]:
+def _traced(trace: Trace, arguments: WavesOptions, own: ChosenWaves | None) -> Iterator[dict[str, Any]]:
     """The waves whose instructions were traced, with the cycles they spent in each state."""
     index = trace.waves
-    chosen = waves_of_unit(trace, None if arguments.unit_of is None else wave_row(trace, arguments.unit_of))
+    chosen = waves_of_unit(trace, None if arguments.unit_of is None else trace.wave_row(arguments.unit_of))
     chosen = waves_of_kernels(trace, chosen, arguments.without_kernel)
     chosen = chosen[~np.isin(index.se[chosen], arguments.without_se)]
     inside = [row for row in chosen.tolist() if _is_seen(arguments.within, index.begin[row], index.end[row])]
@@ -161,7 +160,7 @@ def _traced(trace: Trace, arguments: Namespace, own: ChosenWaves | None) -> Iter
         }
 
 
-def _resident(trace: Trace, arguments: Namespace) -> Iterator[dict[str, Any]]:
+def _resident(trace: Trace, arguments: WavesOptions) -> Iterator[dict[str, Any]]:
     """Every wave of the occupancy record."""
     lives = shown_lives(trace, residencies(trace.occupancy), arguments)
     waves = traced_waves(trace, lives)
@@ -176,17 +175,17 @@ def _resident(trace: Trace, arguments: Namespace) -> Iterator[dict[str, Any]]:
         }
 
 
-def shown_lives(trace: Trace, lives: Residencies, arguments: Namespace) -> Residencies:
+def shown_lives(trace: Trace, lives: Residencies, arguments: WavesOptions) -> Residencies:
     """Leave out engines, kernels, and what lived outside of the range."""
     hidden = [number for number, name in trace.occupancy.names.items() if name in arguments.without_kernel]
     kept = ~np.isin(lives.se, arguments.without_se) & ~np.isin(lives.kernel, hidden)
     if arguments.within is not None:
         kept &= (lives.begin < arguments.within[1]) & (lives.end > arguments.within[0])
     if arguments.unit_of is not None:
-        row, index = wave_row(trace, arguments.unit_of), trace.waves
+        row, index = trace.wave_row(arguments.unit_of), trace.waves
         for name in ("se", "sa", "cu"):
             kept &= getattr(lives, name) == getattr(index, name)[row]
-    return Residencies(**{one.name: getattr(lives, one.name)[kept] for one in fields(lives)})
+    return of_rows(lives, kept)
 
 
 def _kernel(trace: Trace, number: int) -> str:

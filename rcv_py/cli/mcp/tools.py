@@ -17,7 +17,8 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import COMMANDS
 from rcv_py.cli.mcp.fence import Fence
-from rcv_py.cli.options.common import Command, count, cycles, percent, positive_count, size
+from rcv_py.cli.options.commands import Command
+from rcv_py.cli.options.common import count, cycles, percent, positive_count, size
 
 NO_TOOLS = frozenset(("view", "synth", "mcp"))  # a window, made-up captures, and this
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files

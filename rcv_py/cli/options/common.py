@@ -1,13 +1,9 @@
-"""What a command is, and the options that several commands share."""
+"""Readers of option values: from a word of the command line to a number, a range or a list."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from rcv_py.base.numbers import MOST_DIGITS
 from rcv_py.base.text import elide_right
@@ -19,25 +15,6 @@ MOST_PIXELS = 1 << 26  # of a picture: 256 MB while it is drawn
 ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """`rcv NAME`: one line of help, its arguments, and the module in `rcv_py.cli.commands` that has `run`."""
-
-    name: str
-    help: str
-    add: Callable[[argparse.ArgumentParser], None]
-    example: str
-
-
-def folder(
-    parser: argparse.ArgumentParser,
-    name: str = "FOLDER",
-    help: str = "a ui_output_* folder, or a file inside it",
-) -> None:
-    """Add the argument that most commands begin with."""
-    parser.add_argument("folder", type=Path, metavar=name, help=help)
-
-
 def count(text: str) -> int:
     """Return a whole number, 0 or more."""
     if not text.isascii() or not text.isdigit():
@@ -47,17 +24,18 @@ def count(text: str) -> int:
     return int(text)
 
 
-def at_most(most: int, least: int = 0) -> Callable[[str], int]:
-    """Return a reader of whole numbers from `least` to `most`, of what is made so many times."""
+class at_most:  # noqa: N801 - reads as the function it is used as
+    """A reader of whole numbers from `least` to `most`, of what is made so many times."""
 
-    def read(text: str) -> int:
-        number = positive_count(text) if least else count(text)
-        if number > most:
-            raise argparse.ArgumentTypeError(f"{text} is more than the {most:,} that are possible")
+    def __init__(self, most: int, least: int = 0) -> None:
+        self.most, self.least = most, least  # the schema of a tool has them
+
+    def __call__(self, text: str) -> int:
+        """Return the number; raise ArgumentTypeError."""
+        number = positive_count(text) if self.least else count(text)
+        if number > self.most:
+            raise argparse.ArgumentTypeError(f"{text} is more than the {self.most:,} that are possible")
         return number
-
-    read.least, read.most = least, most  # type: ignore[attr-defined] - the schema of a tool says them
-    return read
 
 
 def positive_count(text: str) -> int:
@@ -119,39 +97,17 @@ def cycles(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def waves(parser: argparse.ArgumentParser, default: str = "working") -> None:
-    """Add `--waves NAME`: whose costs count; without it None, which stands for `default`."""
-    parser.add_argument(
-        "--waves",
-        metavar="NAME",
-        help="count the waves that work, all of them, or a population that `rcv waves --populations` names:"
-        f" working, all, or its id (default {default})",
-    )
+def pair(text: str) -> tuple[int, int]:
+    """Return the two code rows of `12:40`."""
+    match = re.fullmatch(r"(\d{1,9}):(\d{1,9})", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a pair of lines such as 12:40")
+    return int(match[1]), int(match[2])
 
 
-def run_files(parser: argparse.ArgumentParser, with_what: str = "") -> None:
-    """Add `--run-files PATH`: where the tables of the run are."""
-    parser.add_argument(
-        "--run-files",
-        type=Path,
-        action="append",
-        metavar="PATH",
-        help=f"{with_what}tables of the run (*_kernel_trace.csv, *_agent_info.csv), or a folder with them; "
-        "may be repeated (default: what lies near the capture)",
-    )
-
-
-def top(parser: argparse.ArgumentParser, default: int, what: str = "rows") -> None:
-    """Add `--top N`; 0 means all."""
-    shown = default or "all"
-    parser.add_argument(
-        "--top", type=count, default=default, metavar="N", help=f"{what}; 0 for all (default {shown})"
-    )
-
-
-def forms(parser: argparse.ArgumentParser, schema: str, csv: str = "for spreadsheets") -> Any:
-    """Add `--json` and `--csv`, of which only one can be; return the group, for further forms."""
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help=f"for programs: schema {schema}")
-    form.add_argument("--csv", action="store_true", help=csv)
-    return form
+def element(text: str) -> tuple[str, int]:
+    """Return a source file ("" for the program) and a line of `62` or `dir/kernel.py:62`."""
+    match = re.fullmatch(r"(?:(.+):)?(\d{1,9})", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a line such as 62 or kernel.py:62")
+    return match[1] or "", int(match[2])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
+from rcv_py.cli.options.cost_options import CompareOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.model.trace import Trace
 
@@ -45,7 +45,7 @@ _FLAME_HEAD = ("name", "full_name", "depth", "cost_a", "cost_b", "change", "sour
 SHADES = {0: "within noise", 1: "more", -1: "fewer"}
 
 
-def show_listing(found: Comparison, traces: Sequence[Trace], arguments: Namespace) -> None:
+def show_listing(found: Comparison, traces: Sequence[Trace], arguments: CompareOptions) -> None:
     """Print both programs, a row a pair, in the order of B."""
     rows = [row for row in _pairs(found) if row["beyond_noise"] or not arguments.beyond_noise]
     shown = in_order(rows, arguments)[: arguments.top or None]
@@ -103,7 +103,7 @@ def _cells(row: dict[str, Any], short: dict[str, str]) -> list[str]:
     return [*lines, *numbers, row["status"], row["text_a"], row["text_b"], *places]
 
 
-def show_flame(found: Comparison, traces: Sequence[Trace], arguments: Namespace) -> None:
+def show_flame(found: Comparison, traces: Sequence[Trace], arguments: CompareOptions) -> None:
     """Print the frames of B, each with its cycles a wave in both; instructions only A has are left out."""
     every = _frames(found, traces[1])
     frames = _widest(every, arguments.top) if "top" in arguments.given else every

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Collection
 
 import numpy as np
@@ -21,6 +20,7 @@ from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import asked_costs
 from rcv_py.cli.opening import batches
+from rcv_py.cli.options.cost_options import FlameOptions
 from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
 from rcv_py.model.trace import Trace
 
@@ -28,13 +28,13 @@ _COLUMNS = (*(Column(name, True) for name in ("total", "share", "self")), Column
 HEAD = ("what", "name", "full_name", "line", "source", "parent", "depth", "begin", "self", "total")
 
 
-def charged_with(trace: Trace, arguments: Namespace, rows: Collection[int] | None = None) -> Charged:
+def charged_with(trace: Trace, arguments: FlameOptions, rows: Collection[int] | None = None) -> Charged:
     """Return what `--clock` and `--no-idle` say, of the waves in `rows` (None: all)."""
     costs = asked_costs(trace, arguments.clock, rows=rows)
     return Charged(costs, not arguments.no_idle, arguments.clock is not None, rows)
 
 
-def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: Namespace) -> int:
+def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: FlameOptions) -> int:
     """Print a place with what leads to it and what it leads to; `like` is the tree of everything."""
     _check(arguments)
     metric, order = METRICS[arguments.metric], Order(arguments.order)
@@ -67,7 +67,7 @@ def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: Na
     return 0
 
 
-def _check(arguments: Namespace) -> None:
+def _check(arguments: FlameOptions) -> None:
     if arguments.content != "sandwich" or arguments.around is None:
         hint = "Name a line, e.g. --content sandwich --around 62."
         raise UsageError("--content sandwich and --around belong together.", hint=hint)

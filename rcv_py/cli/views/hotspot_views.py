@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from rcv_py.cli.chosen import (
     in_order,
     window_of,
 )
+from rcv_py.cli.options.cost_options import HotspotOptions
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import ChosenWaves
@@ -41,7 +42,7 @@ _HEAD = ("name", "path", "line", "depth", "cost", "share", "text", "source")
 _ELASTIC = {"place": "left", "text": "right", "kinds": "right"}
 
 
-def show_bins(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None = None) -> int:
+def show_bins(trace: Trace, arguments: HotspotOptions, chosen: ChosenWaves | None = None) -> int:
     """Print the histogram: one row a range of code rows, cycles by kind."""
     found = _bins(trace, arguments, chosen)
     rows = list(_bin_rows(trace, found))
@@ -64,7 +65,7 @@ def show_bins(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None = N
     return 0
 
 
-def _bins(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None) -> Bins:
+def _bins(trace: Trace, arguments: HotspotOptions, chosen: ChosenWaves | None) -> Bins:
     if not arguments.bins:
         raise UsageError("A histogram needs a range of the program.", hint="Use --bins 32, or any number.")
     asked = filters(arguments)
@@ -95,7 +96,7 @@ def _kinds(row: dict[str, Any]) -> str:
     return ", ".join(f"{kind} {percent(value, row['total'])}" for kind, value in ranked)
 
 
-def show_places(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None = None) -> int:
+def show_places(trace: Trace, arguments: HotspotOptions, chosen: ChosenWaves | None = None) -> int:
     """Print source lines, code lines, or the tree of places with what they are charged."""
     costs = asked_costs(trace, arguments.clock, rows=None if chosen is None else chosen.rows)
     cost, how = charged(costs, arguments), SourceCost(arguments.charge)
@@ -133,11 +134,11 @@ def show_places(trace: Trace, arguments: Namespace, chosen: ChosenWaves | None =
     return 0
 
 
-def _sorted(rows: list[dict[str, Any]], arguments: Namespace) -> list[dict[str, Any]]:
+def _sorted(rows: list[dict[str, Any]], arguments: HotspotOptions) -> list[dict[str, Any]]:
     """By what `--sort` says; its default here is the cost, of one file its program order."""
     names = {"latency": None if arguments.file else "cost", "place": "line" if arguments.file else "path"}
     key = names.get(arguments.sort, arguments.sort)
-    return in_order(rows, Namespace(sort=key, ascending=arguments.ascending))
+    return in_order(rows, replace(arguments, sort=key or ""))
 
 
 def _print(trace: Trace, rows: list[dict[str, Any]], unit: str, whole: int, of: int) -> None:

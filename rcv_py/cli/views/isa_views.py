@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -21,6 +20,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import matched, nothing, tuples_in_order
+from rcv_py.cli.options.cost_options import IsaOptions
 from rcv_py.cli.report import Column, csv_text, json_text, print_table
 from rcv_py.cli.wave_choice import told_batches
 from rcv_py.model.trace import Trace
@@ -35,7 +35,7 @@ _NEEDS: dict[Annotation, tuple[str, Callable[[Trace, Any], Any]]] = {
 }
 
 
-def bar_lengths(trace: Trace, costs: CostColumns, arguments: Namespace) -> list[Any]:
+def bar_lengths(trace: Trace, costs: CostColumns, arguments: IsaOptions) -> list[Any]:
     """Return one length a code row, in cycles, samples, or cycles a time; raise UsageError if not known."""
     mode = Annotation[arguments.bars.upper()]
     known = {}
@@ -49,14 +49,14 @@ def bar_lengths(trace: Trace, costs: CostColumns, arguments: Namespace) -> list[
     return [round(value, 3) for value in annotation(mode, has).total.tolist()]
 
 
-def with_bars(trace: Trace, found: Listing, costs: CostColumns, arguments: Namespace) -> Listing:
+def with_bars(trace: Trace, found: Listing, costs: CostColumns, arguments: IsaOptions) -> Listing:
     """Return the listing with the column that `--bars` asks for."""
     if arguments.bars is None or found.kind != "lines":
         return found
     return found.with_column("bar", bar_lengths(trace, costs, arguments))
 
 
-def with_matches(found: Listing, arguments: Namespace) -> Listing:
+def with_matches(found: Listing, arguments: IsaOptions) -> Listing:
     """Keep the rows whose instruction matches `--match`; of blocks their names are looked at."""
     kept = matched(found.texts(), arguments)
     if kept is None:
@@ -69,7 +69,7 @@ def with_matches(found: Listing, arguments: Namespace) -> Listing:
 _LABEL_HEAD = ("row", "latency", "share", "codeobj", "address", "name")
 
 
-def show_labels(trace: Trace, costs: CostColumns, arguments: Namespace) -> int:
+def show_labels(trace: Trace, costs: CostColumns, arguments: IsaOptions) -> int:
     """Print the labels with what the code behind each costs."""
     found = labels(trace.code, costs.latency)
     rows = [(one.row, one.cost, round(one.share, 6), one.codeobj, one.address, one.name) for one in found]

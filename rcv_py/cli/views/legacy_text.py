@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from rcv_py.analysis.compat.legacy_analyzer import (
 from rcv_py.base.numbers import MOST_DIGITS
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
+from rcv_py.cli.options.cost_options import HotspotOptions
 from rcv_py.cli.report import csv_text, json_text, plain
 from rcv_py.formats.run_files import launches
 from rcv_py.model.code import SourceFile
@@ -39,7 +39,7 @@ _GRANULE = 8  # registers
 _WAVE = 64  # threads
 
 
-def show_legacy(trace: Trace, arguments: Namespace) -> int:
+def show_legacy(trace: Trace, arguments: HotspotOptions) -> int:
     """Print the report of a capture by the rules of a generation."""
     generation = Generation(arguments.like)
     launch = Launch()
@@ -75,7 +75,7 @@ def bar(share: float) -> str:
     return f"[{'█' * filled}{'░' * (CELLS - filled)}]  {share:>5.1f}%"
 
 
-def _lines(trace: Trace, report: LegacyReport, arguments: Namespace, top: int) -> Iterator[str]:
+def _lines(trace: Trace, report: LegacyReport, arguments: HotspotOptions, top: int) -> Iterator[str]:
     yield from _header(trace, report)
     if not report.total:
         yield "No instruction has any cycles."
@@ -198,7 +198,7 @@ def _instruction_table(report: LegacyReport, top: int) -> Iterator[str]:
         )
 
 
-def _document(trace: Trace, report: LegacyReport, arguments: Namespace, top: int) -> dict[str, Any]:
+def _document(trace: Trace, report: LegacyReport, arguments: HotspotOptions, top: int) -> dict[str, Any]:
     found = report.occupancy
     return {
         "capture": trace.path.name,

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
-from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.chosen import batch_of
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.core.line_stats import all_lines
 from rcv_py.analysis.cost.places import leaf_texts
@@ -88,8 +88,14 @@ class ReportInputs:
     @cached_property
     def looked_at(self) -> FindingInputs:
         """The bundle that findings are told from, which has loops and limits too."""
-        known = {"facts": self.facts, "table": self.causes, "ways": self.populations, "waves": self.wanted}
-        return FindingInputs(self.trace, self.batches, **known)
+        return FindingInputs(
+            self.trace,
+            self.batches,
+            facts=self.facts,
+            table=self.causes,
+            ways=self.populations,
+            waves=self.wanted,
+        )
 
     @cached_property
     def findings(self) -> Findings:
@@ -147,6 +153,5 @@ def report_inputs(
 def _regrouped(batches: list[WaveBatch]) -> list[WaveBatch]:
     """One batch with each wave once; what is missing is told as before."""
     waves = {wave.row: wave for batch in batches for wave in batch.waves}
-    one = of_waves([waves[row] for row in sorted(waves)])
     missing = sorted({gone for batch in batches for gone in batch.missing})
-    return [WaveBatch(one.waves, one.first, one.stall, one.busy, one.kind, one.line, tuple(missing))]
+    return [batch_of([waves[row] for row in sorted(waves)], tuple(missing))]

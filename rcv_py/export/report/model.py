@@ -174,7 +174,7 @@ class Report:
         return found
 
 
-def number(value: int, link: str = "", anchor: str = "") -> Cell:
+def number(value: float, link: str = "", anchor: str = "") -> Cell:
     """Return a cell with a whole number, grouped by thousands."""
     return Cell(f"{value:,}", anchor, link, float(value))
 

@@ -113,7 +113,7 @@ def _per_hit(inputs: ReportInputs, lines: list[int]) -> Table:
         rows.append(
             (
                 number(line, line_anchor(line)),
-                *(number(value) for value in (numbers.least, numbers.median, numbers.p95, numbers.most)),
+                *map(number, (numbers.least, numbers.median, numbers.p95, numbers.most)),
                 number(start, anchor=cycle_anchor(start, wave)),
                 code(place_text(wave, line, int(hits.hit[worst]), start), wave_anchor(wave)),
             )
@@ -132,7 +132,8 @@ def _per_hit(inputs: ReportInputs, lines: list[int]) -> Table:
 
 def _context(inputs: ReportInputs, lines: list[int]) -> list[Part]:
     """Listings of the lines around the expensive ones; those that touch are one listing."""
-    size, spans = len(inputs.trace.code), []
+    size = len(inputs.trace.code)
+    spans: list[list[int]] = []
     for line in sorted(lines):
         first, stop = max(0, line - AROUND), min(size, line + AROUND + 1)
         if spans and first <= spans[-1][1]:

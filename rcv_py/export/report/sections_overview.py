@@ -31,12 +31,12 @@ def activity(inputs: ReportInputs) -> Section | None:
     found, parts = inputs.summary, []
     if found.activity is not None:
         one = found.activity
-        shares = (
+        activity = (
             Share("issue", one.issue, "issue"),
             Share("stall", one.stall, "stall"),
             Share("idle", one.idle, "idle"),
         )
-        parts += _stacked("Activity of all traced waves, by the program's counts", shares)
+        parts += _stacked("Activity of all traced waves, by the program's counts", activity)
     if found.states is not None:
         shares = tuple(
             Share(

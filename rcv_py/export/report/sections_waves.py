@@ -86,13 +86,13 @@ def occupancy(inputs: ReportInputs) -> Section | None:
     names = ("units", "peak", "mean", "mean of slots", "tail", "begin", "cycles")
     heads = (Heading("waves"), *(Heading(name, True) for name in names))
     whole = curves[0].steps
-    curve = Curve(
+    drawn = Curve(
         "Waves resident on all compute units that the trace saw, by cycle",
         whole.time.tolist(),
         whole.waves.tolist(),
     )
     intro = "Tail: the share of time behind the last moment with more than half of the peak."
-    return Section("occupancy", "Resident waves over time", (curve, Table(heads, tuple(rows))), intro)
+    return Section("occupancy", "Resident waves over time", (drawn, Table(heads, tuple(rows))), intro)
 
 
 def waves(inputs: ReportInputs) -> Section | None:

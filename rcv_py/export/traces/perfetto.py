@@ -115,9 +115,8 @@ def _announce(trace: Trace, rows: list[int], target: BinaryIO) -> dict[tuple[int
     pid = {place: DEVICE + 1 + at for at, place in enumerate(places)}
     name = short_kernel(trace.kernel_name)
     target.write(process(DEVICE, DEVICE, f"Device · {trace.name}{f' · {name}' if name else ''}"))
-    unit = "CU" if trace.gfxip <= 9 else "WGP"
     for place, number in pid.items():
-        target.write(process(number, number, _place(place, unit)))
+        target.write(process(number, number, _place(place, trace.unit_name)))
     first_tid = DEVICE + 1 + len(places)
     for row in rows:
         uuid, parent = FIRST_WAVE + row * STRIDE, pid[of_row[row]]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from rcv_py.export.traces import perfetto_names as names
 from rcv_py.export.traces.packets import FIXED64, VARINT, Rows, number, tag
 from rcv_py.export.traces.perfetto_names import Argument
+from rcv_py.model.columns import of_rows
 
 AT_ONCE = 1 << 16  # rows that are turned into bytes together; about 25 MB of memory
 _FEW_ARROWS = 4  # on a slice: what AT_ONCE is meant for
@@ -82,11 +83,11 @@ class Slices:
 
     def at(self, chosen: slice | np.ndarray) -> Slices:
         """Return some of the rows."""
-        return Slices(
-            *(column[chosen] for column in (self.track, self.name, self.category, self.begin, self.end)),
-            {name: values[chosen] for name, values in self.arguments.items()},
-            None if self.leaves is None else self.leaves.at(chosen, len(self)),
-            None if self.arrives is None else self.arrives.at(chosen, len(self)),
+        return replace(
+            of_rows(self, chosen),
+            arguments={name: values[chosen] for name, values in self.arguments.items()},
+            leaves=None if self.leaves is None else self.leaves.at(chosen, len(self)),
+            arrives=None if self.arrives is None else self.arrives.at(chosen, len(self)),
         )
 
 

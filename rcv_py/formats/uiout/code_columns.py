@@ -73,7 +73,7 @@ def _counts(values: Sequence[object]) -> np.ndarray:
 
 
 def _addresses(values: Sequence[object]) -> np.ndarray:
-    if set(map(type, values)) <= {int} and (not values or (min(values) >= 0 and max(values) < 1 << 64)):
+    if all(type(value) is int and 0 <= value < 1 << 64 for value in values):
         return np.array(values, dtype=np.uint64)
     whole = [int(value) if isinstance(value, int | float) and abs(value) < 1 << 64 else 0 for value in values]
     return np.array([max(value, 0) for value in whole], dtype=np.uint64)

@@ -136,13 +136,17 @@ class _Scan:
 
     def entry(self, keys: tuple[int, ...], value: object) -> list[_Entry]:
         """The wave of one leaf, `[file, begin, end]` or a bare file name: one entry, or none."""
-        file, *times = value if isinstance(value, list) and value else [value]
-        if not self._is_usable(file) or self._is_too_often(file):
+        name, *times = value if isinstance(value, list) and value else [value]
+        file = self._usable(name)
+        if file is None or self._is_too_often(file):
             return []
         span = [whole_number(time, _NO_TIME) for time in times[:2]]
         if len(span) < 2 or min(span) == _NO_TIME:
             span = self._span_in_file(file)
-        return [_Entry(*keys, file, *span)] if span else []
+        if not span:
+            return []
+        (se, simd, slot, wid), (begin, end) = keys, span
+        return [_Entry(se=se, simd=simd, slot=slot, wid=wid, file=file, begin=begin, end=end)]
 
     def _is_too_often(self, file: str) -> bool:
         """Whether a file is listed more often than makes sense: it holds one wave, or some records."""
@@ -162,8 +166,9 @@ class _Scan:
     def _chunks(self, tree: object) -> Iterator[ChunkFile]:
         for (se,), rows in self._leaves(tree, (), _KEY_LIMITS[:1]):
             for row in rows if isinstance(rows, list) else [rows]:
-                file, *times = row if isinstance(row, list) and row else [row]
-                if self._is_usable(file) and not self._is_too_often(file):
+                name, *times = row if isinstance(row, list) and row else [row]
+                file = self._usable(name)
+                if file is not None and not self._is_too_often(file):
                     begin, end = ([whole_number(time, 0) for time in times] + [0, 0])[:2]
                     yield ChunkFile(se, file, begin, end)
 
@@ -184,14 +189,14 @@ class _Scan:
             else:
                 yield from self._leaves(value, (*keys, key), limits[1:])
 
-    def _is_usable(self, file: object) -> bool:
+    def _usable(self, file: object) -> str | None:
         if not isinstance(file, str) or not file:
             self._bad.append(file)
         elif not is_inside(file):
             self._outside.append(file)
         else:
-            return True
-        return False
+            return file
+        return None
 
     def _span_in_file(self, file: str) -> list[int]:
         try:
@@ -241,15 +246,15 @@ class _Scan:
 def wave_span(folder: Path, file: str) -> tuple[int, int] | None:
     """Return begin and end of a wave from its file, usually from its first bytes; None if it has none."""
     start = read_start(folder, file, _PEEK_BYTES)
-    found = [pattern.search(start) for pattern in _BEGIN_END.values()]
-    if all(found):
-        return int(found[0][1]), int(found[1][1])
+    begin, end = (pattern.search(start) for pattern in _BEGIN_END.values())
+    if begin and end:
+        return int(begin[1]), int(end[1])
     try:
         wave = orjson.loads(read_bytes(folder, file))["wave"]
-        begin, end = (whole_number(wave[key], _NO_TIME) for key in ("begin", "end"))
+        span = whole_number(wave["begin"], _NO_TIME), whole_number(wave["end"], _NO_TIME)
     except (ValueError, LookupError, TypeError):
         return None
-    return None if _NO_TIME in (begin, end) else (begin, end)
+    return None if _NO_TIME in span else span
 
 
 def _gfxip(table: dict) -> int:

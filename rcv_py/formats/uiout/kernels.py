@@ -50,7 +50,7 @@ def layout(
     arranged = owner[order]
     heads = np.flatnonzero((arranged != np.concatenate([[-1], arranged[:-1]])) & (arranged >= 0))
     stops = np.append(heads[1:], len(order))[: len(heads)]
-    kernels = []
+    kernels: list[Kernel] = []
     kernel = np.full(len(order), -1, dtype=np.int32)
     for head, limit in zip(heads.tolist(), stops.tolist(), strict=True):
         row = int(arranged[head])

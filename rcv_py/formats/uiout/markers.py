@@ -63,7 +63,7 @@ def _triples(rows: object) -> list[tuple[int, int, int]]:
     triples = []
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, list) and len(row) >= 3:
-            numbers = tuple(whole_number(value, -1) for value in row[:3])
-            if min(numbers) >= 0:
-                triples.append(numbers)
+            a, b, c = (whole_number(value, -1) for value in row[:3])
+            if min(a, b, c) >= 0:
+                triples.append((a, b, c))
     return triples

@@ -181,12 +181,16 @@ def _event(record: dict, se: int, offset: int) -> tuple[int, ...]:
 
 
 def _event_table(events: list[tuple[int, ...]]) -> HardwareEvents:
-    time, se, kind, me, pipe, flags, payload = zip(*events, strict=True)
+    *columns, payload = zip(*events, strict=True)
+    time, se, kind, me, pipe, flags = (np.array(column, dtype=np.int64) for column in columns)
     return HardwareEvents(
-        frozen(np.array(time, dtype=np.int64)),
-        *(_small(np.array(column, dtype=np.int64)) for column in (se, kind, me, pipe)),
-        frozen(np.clip(np.array(flags, dtype=np.int64), 0, (1 << 31) - 1).astype(np.int32)),
-        frozen(np.array(payload, dtype=np.uint64)),
+        time=frozen(time),
+        se=_small(se),
+        kind=_small(kind),
+        me=_small(me),
+        pipe=_small(pipe),
+        flags=frozen(np.clip(flags, 0, (1 << 31) - 1).astype(np.int32)),
+        payload=frozen(np.array(payload, dtype=np.uint64)),
     )
 
 

@@ -61,14 +61,19 @@ def token_columns(raws: list[RawWave], numbers: LineNumbers) -> TokenColumns:
     if len(groups) == 1:
         return groups[0]
     waves_before = np.cumsum([0] + [len(group.base) for group in groups]).tolist()
+
+    def column(name: str) -> np.ndarray:
+        return frozen(joined([getattr(group, name) for group in groups], np.int32))
+
     return TokenColumns(
-        borders([len(raw.tokens) for raw in raws]),
-        [base for group in groups for base in group.base],
-        *(
-            frozen(joined([getattr(group, name) for group in groups], np.int32))
-            for name in ("offset", "stall", "busy", "kind", "line")
-        ),
-        [
+        first=borders([len(raw.tokens) for raw in raws]),
+        base=[base for group in groups for base in group.base],
+        offset=column("offset"),
+        stall=column("stall"),
+        busy=column("busy"),
+        kind=column("kind"),
+        line=column("line"),
+        negative=[
             before + wave
             for before, group in zip(waves_before, groups, strict=False)
             for wave in group.negative

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QVBoxLayout
 
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
-from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.widgets.empty_state import page, reason
 
 MOST = 24  # places in a command
 NOWHERE = "Places you visit are listed here. B keeps the present one as a bookmark."
@@ -33,36 +32,36 @@ class Place:
 
 
 @panel(id="history", title="History", area="right_bottom", order=32, tip="Bookmarks and visited places.")
-class HistoryPanel(Panel):
+class HistoryPanel(TablePanel[tuple[Place, ...]]):
     """A click brings back wave, line, hit and window of a visit."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.places: tuple[Place, ...] = ()
-        self.view = RowsView(ui.theme, ui.settings)
-        self.view.setAccessibleName("Bookmarks and visits")
+        self.view = self.rows_view("Bookmarks and visits")
         self.view.widths.elastic = Elastic("what", "wave", 90, 4000)
         self.view.cell_painters["mark"] = self._paint_mark
         self.view.setSortingEnabled(False)
         self.view.chosen.connect(self._go)
-        self.empty = WithEmptyState(self.view)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
-        self._soon = self.coalesced(self._update)
-        for cell in (ui.session.trace, ui.session.visited, ui.session.bookmarks):
+        self.empty = page(self, self.view)
+        self._soon = self.coalesced(self._refresh)
+        for cell in (ui.session.visited, ui.session.bookmarks):
             cell.watch(self._soon.ask)
-        self._update()
+        self._start()
 
-    def _update(self) -> None:
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is listed: bookmarks, then visits, the newest first."""
+        return self.result or ()
+
+    def _refresh(self) -> None:
         trace, history = self.session.trace.value, self.session.history
         if trace is None:
-            self.places = ()
+            self.result = None
             self.empty.say(reason(None, "history", NOWHERE))
             return
         marks = [Place(mark) for mark in self.session.bookmarks.value]
         visits = [Place(visit.selection, at) for at, visit in enumerate(history.visits)]
-        self.places = (*marks, *reversed(visits))
+        self.result = (*marks, *reversed(visits))
         what = [instruction(trace, place.selection) for place in self.places]
         wave = [str(place.selection.wave or "") for place in self.places]
         kind = ["bookmark" if place.visit < 0 else "" for place in self.places]

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout
 
 from rcv_py.analysis.program.labels import Label, labels
+from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
-from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NO_LABELS = "The code has no labels: the trace was written without symbols."
 
 
 @panel(id="labels", title="Labels", area="right_bottom", order=31, tip="Named places of the code.")
-class LabelsPanel(Panel):
+class LabelsPanel(TablePanel[tuple[Label, ...]]):
     """Name, share and address of every label; a click goes there."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.labels: tuple[Label, ...] = ()
-        self.view = RowsView(ui.theme, ui.settings)
-        self.view.setAccessibleName("Labels")
+        self.view = self.rows_view("Labels")
         self.view.widths.elastic = Elastic("name", "address", 90, 4000)
         self.view.chosen.connect(self._go)
-        self.empty = WithEmptyState(self.view)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
-        ui.session.trace.watch(self._open)
-        ui.session.selection.watch(self._follow)
-        self._open()
+        self.empty = page(self, self.view)
+        self._start()
 
     def _open(self) -> None:
         trace = self.session.trace.value
@@ -47,7 +38,7 @@ class LabelsPanel(Panel):
         self.run_job(lambda: labels(trace.code), only_for(self.session, self._take))
 
     def _take(self, found: tuple[Label, ...]) -> None:
-        self.labels = found
+        self.result = found or None
         self.view.show_columns(
             (
                 Column("name", "label", [label.name for label in found], width=120, tip="Name in the code."),
@@ -74,33 +65,17 @@ class LabelsPanel(Panel):
         self.empty.say("" if found else reason(self.session.trace.value, "labels", NO_LABELS))
         self._follow()
 
-    def _go(self, row: int) -> None:
-        if 0 <= row < len(self.labels) and self.session.selection.value.line != self.labels[row].row:
-            self.session.select_line(self.labels[row].row)
+    def place_of(self, row: int) -> Hover | None:
+        """The label itself."""
+        labels = self.result or ()
+        return Hover(line=labels[row].row) if 0 <= row < len(labels) else None
 
-    def _follow(self) -> None:
-        """Mark the label under which the selected instruction stands."""
-        line = self.session.selection.value.line
-        rows = np.array([label.row for label in self.labels], dtype=np.int64)
-        at = -1 if line is None else int(np.searchsorted(rows, line, side="right")) - 1
-        if at != self.view.current:
-            self.view.set_current(at)
+    def row_of(self, selection: Selection) -> int:
+        """The label under which the selected instruction stands."""
+        rows = np.array([label.row for label in self.result or ()], dtype=np.int64)
+        return -1 if selection.line is None else int(np.searchsorted(rows, selection.line, side="right")) - 1
 
     def command_line(self) -> command_text.Words | None:
         """The labels."""
         order = command_text.sorting(self.view.table, command_text.same("name", "share", "address"))
         return command_text.rcv(self.session, "isa", "--labels", *order)
-
-    def sheet(self) -> Sheet | None:
-        """All labels."""
-        if not self.labels:
-            return None
-        return Sheet("Labels", self.view.table.headers, self.view.table.table())
-
-    def save_state(self) -> dict[str, Any]:
-        """Columns."""
-        return {"table": self.view.save_state()}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.view.load_state(state.get("table") or {})

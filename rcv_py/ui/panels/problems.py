@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QVBoxLayout
 
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
-from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.widgets.empty_state import page, reason
 
 FINE = "Every file of the capture could be read. Whether its numbers can be trusted is what Health says."
 ICONS = {
@@ -27,29 +26,28 @@ ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 @panel(id="problems", title="Problems", area="bottom", order=90, tip="What is wrong with the capture.")
-class ProblemsPanel(Panel):
+class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
     """Severity, place, sentence and remedy; a double-click copies a row."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.problems: tuple[Problem, ...] = ()
-        self.view = RowsView(ui.theme, ui.settings)
-        self.view.setAccessibleName("Problems")
+        self.view = self.rows_view("Problems")
         self.view.widths.elastic = Elastic("text", "hint", 240, 1400)
         self.view.cell_painters["severity"] = self._paint_icon
         self.view.opened.connect(self._copy)
-        self.empty = WithEmptyState(self.view)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
-        self._soon = self.coalesced(self._update)
-        ui.session.problems.watch(self._soon.ask)
-        ui.session.trace.watch(self._soon.ask)
-        self._update()
+        self.empty = page(self, self.view)
+        self._soon = self.coalesced(self._refresh)
+        self.session.problems.watch(self._soon.ask)
+        self._start()
 
-    def _update(self) -> None:
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is listed, the worst first."""
+        return self.result or ()
+
+    def _refresh(self) -> None:
         found = sorted(self.session.problems.value, key=lambda problem: ORDER[problem.severity])
-        self.problems = tuple(found)
+        self.result = tuple(found)
         self.view.show_columns(
             (
                 Column(

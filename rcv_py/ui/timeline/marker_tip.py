@@ -31,9 +31,10 @@ def marker_tip(trace: Trace, spans: MarkerSpans, span: int) -> Rich:
         lines.append("Nobody saw it end: it is drawn up to the end of its wave.")
     if spans.sources[name]:
         lines.append(elide_left(spans.sources[name], 70))
-    unit = "CU" if trace.gfxip <= 9 else "WGP"
     place = (int(getattr(spans, column)[span]) for column in ("se", "cu", "simd", "slot"))
-    lines.append("SE {} · {} {} · SIMD {} · slot {}".format(*(pair := [*place])[:1], unit, *pair[1:]))
+    lines.append(
+        "SE {} · {} {} · SIMD {} · slot {}".format(*(pair := [*place])[:1], trace.unit_name, *pair[1:])
+    )
     return lines_tip(lines)
 
 

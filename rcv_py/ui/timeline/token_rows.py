@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter
 
 from rcv_py.analysis.timeline.raster import Pixels, Raster, Segment, TokenRow, is_joined, is_wide, raster
+from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
@@ -197,8 +198,7 @@ class _Spans:
     @classmethod
     def joined(cls, parts: Sequence[_Spans]) -> _Spans:
         """Put the spans of several segments one after the other."""
-        names = cls.__dataclass_fields__
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        return joined(parts)
 
 
 def wide_spans(frame: Frame, row: int, segment: Segment) -> _Spans:

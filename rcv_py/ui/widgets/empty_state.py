@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from rcv_py.base.problems import Affects
 from rcv_py.model.trace import Trace
+from rcv_py.ui.core.layout import Item, boxed, column
 from rcv_py.ui.core.plain_text import PlainLabel
 
 NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one here."
@@ -48,12 +49,10 @@ class WithEmptyState(QStackedWidget):
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        page = QWidget()
-        around = QVBoxLayout(page)
-        around.setContentsMargins(24, 16, 24, 16)
-        around.addWidget(self.sentence, 0, Qt.AlignmentFlag.AlignVCenter)
+        page = column(self.sentence, margins=(24, 16, 24, 16))
+        page.setAlignment(self.sentence, Qt.AlignmentFlag.AlignVCenter)
         self.addWidget(content)
-        self.addWidget(page)
+        self.addWidget(boxed(page))
 
     def say(self, sentence: str) -> None:
         """Show the sentence, or the content if it is empty."""
@@ -65,3 +64,11 @@ class WithEmptyState(QStackedWidget):
     def is_empty(self) -> bool:
         """Whether the sentence is shown."""
         return self.currentIndex() == 1
+
+
+def page(panel: QWidget, *items: Item) -> WithEmptyState:
+    """Fill a panel with items one below the other, or with a sentence in the place of all of them."""
+    alone = items[0] if len(items) == 1 else None
+    empty = WithEmptyState(alone if isinstance(alone, QWidget) else boxed(column(*items)))
+    column(empty, of=panel)
+    return empty

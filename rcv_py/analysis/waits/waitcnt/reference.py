@@ -18,7 +18,8 @@ _HEX = re.compile(r"\s*0x([0-9a-fA-F]+)|\s*(\d+)")
 _DECIMAL = re.compile(r"\s*(\d+)")
 _MEMORY = ("global_", "scratch_", "buffer_")
 
-FLAT_LISTS = {  # counter: lists it takes; the second only if there was anything else to take
+# Lists that a counter takes; the second only if there was anything else to take.
+FLAT_LISTS: dict[int, dict[str, tuple[str, ...]]] = {
     9: {"lgkm": ("load",), "vm": ("load",)},
     10: {"vs": ("store",), "vm": ("load",), "lgkm": ("load", "store")},
     12: {"store": ("store",), "load": ("load",), "ds": ("load", "store")},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -277,11 +277,19 @@ def _by_reference(ran: _Ran, lists: dict[str, tuple[str, ...]]) -> WaitLinks:
     for counter in ran.rules.order:
         asked, ops = ran.asked(counter), ran.operations(counter).row
         if len(asked.row):
-            flags = ran.that(lambda effect, counter=counter: counter in effect.unorders)
+            flags = ran.that(partial(_unorders, counter))
             found.append(_Found(counter, asked, release_by_flag(ops, flags, asked), ops))
     idle = ran.that(lambda effect: effect.is_idle)
     links = _links(ran, found, _flat_parts(ran, found, lists, idle), keeps_idle=True)
     return _one_row_each(links, idle)
+
+
+def _unorders(counter: str, effect: Effect) -> bool:
+    return counter in effect.unorders
+
+
+def _is_flat(name: str, effect: Effect) -> bool:
+    return effect.flat == name
 
 
 def _flat_parts(
@@ -291,7 +299,7 @@ def _flat_parts(
     parts: dict[str, list[tuple[int, Part]]] = {}
     some = {one.counter: one.released.stop > one.released.begin for one in found}
     for name in ("load", "store"):
-        ops = ran.that(lambda effect, name=name: effect.flat == name)
+        ops = ran.that(partial(_is_flat, name))
         takers = [one for one in found if name in lists.get(one.counter, ())]
         chosen = []
         for one in takers:

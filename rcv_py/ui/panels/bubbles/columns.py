@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.cost.place_text import place_text
+from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.base.text import short_count
 from rcv_py.model.trace import Trace
@@ -22,7 +22,7 @@ def bubble_columns(trace: Trace, found: Bubbles) -> tuple[Column, ...]:
     """Return the columns; a line of -1 stands for tokens without an instruction."""
     lines = found.line.tolist()
     texts = tuple(trace.code.text[line] if line >= 0 else "no instruction of the program" for line in lines)
-    places = tuple(_place(trace, line) for line in lines)
+    places = tuple(known_place(trace, line) for line in lines)
     share = 100 * found.total / max(1, found.bubble)
     parts = [
         Column(
@@ -53,11 +53,6 @@ def bubble_columns(trace: Trace, found: Bubbles) -> tuple[Column, ...]:
 
 def _cycles(value: float) -> str:
     return short_count(round(value)) if value >= 0.5 else ("" if value <= 0 else "<1")
-
-
-def _place(trace: Trace, line: int) -> str:
-    chain = trace.code.chain(line) if line >= 0 else []
-    return place_text(trace.sources, *chain[0]) if chain else ""
 
 
 def row_of_line(found: Bubbles, line: int | None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
@@ -14,24 +14,18 @@ from rcv_py.base.text import count, known_percent
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
-from rcv_py.ui.core.counted_waves import waves_note
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
+from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.panels.causes.tree import CauseNode, CauseRows, cause_colour, cause_nodes
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.table.tree_table import TreeTable
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
-NO_WAVES = (
-    "This capture has no traced waves, so nothing is known about stalls. "
-    "Record a thread trace with instruction tracing to see causes."
-)
-READING = "Causes are shown as soon as waves are read."
 NOTHING = "No wave ever stalled or idled."
-UNREAD = "No wave could be read, so nothing is known about stalls. Problems says why."
 NOT_SELECTED = "No line is selected. Click an instruction, or show all lines."
-RESULT = "attribution"
 SORTED = command_text.same("stall", "idle", bar="cycles", share="stall", times="count")
 
 
@@ -42,12 +36,14 @@ SORTED = command_text.same("stall", "idle", bar="cycles", share="stall", times="
     order=25,
     tip="Why waves stalled and idled, and which instruction is to blame.",
 )
-class CausesPanel(Panel):
+class CausesPanel(TablePanel[Attribution]):
     """A tree of causes, late instructions and instructions to blame; a click selects the line everywhere."""
+
+    result_name = "attribution"
+    topic = "stalls"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.table: Attribution | None = None
         self.tree = TreeTable(
             CauseRows(ui.theme).tree(),
             lambda: ui.settings["isa.bar_scale"],
@@ -59,8 +55,11 @@ class CausesPanel(Panel):
         self.only = QCheckBox("Selected line only")
         self.assumption = PlainLabel()
         self._lay_out()
-        self._watch()
-        self._open()
+        self.tree.chosen.connect(self._go)
+        self.tree.hovered.connect(self._point)
+        ui.settings.cell("isa.bar_scale").watch(self._restyle)
+        ui.theme.changed.connect(self._restyle)
+        self._start()
 
     def _lay_out(self) -> None:
         self.note.setObjectName("muted")
@@ -69,61 +68,23 @@ class CausesPanel(Panel):
         self.only.setToolTip("Show why the selected line was late, and what it made late.")
         self.only.setAccessibleName("Show only causes at the selected line, or by it")
         self.only.toggled.connect(self._show)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 0)
-        bar.setSpacing(8)
-        bar.addWidget(self.legend, 1)
-        bar.addWidget(self.note)
-        bar.addWidget(self.only)
-        below = QHBoxLayout()
-        below.setContentsMargins(8, 2, 8, 4)
-        below.addWidget(self.assumption)
-        self.bar = QWidget()
-        head = QVBoxLayout(self.bar)
-        head.setContentsMargins(0, 0, 0, 0)
-        head.setSpacing(0)
-        head.addLayout(bar)
-        head.addLayout(below)
+        choices = bar((self.legend, 1), self.note, self.only, margins=BAR_ABOVE)
+        self.bar = boxed(column(choices, row(self.assumption, margins=BAR_BELOW)))
         self.empty = WithEmptyState(self.tree)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.setSpacing(0)
-        around.addWidget(self.bar)
-        around.addWidget(self.empty, 1)
-
-    def _watch(self) -> None:
-        session, ui, tree = self.session, self.ui, self.tree
-        session.trace.watch(self._open)
-        session.selection.watch(self._follow)
-        ui.results.cell(RESULT).watch(self._take)
-        ui.settings.cell("isa.bar_scale").watch(self._restyle)
-        ui.theme.changed.connect(self._restyle)
-        tree.chosen.connect(self._go)
-        tree.hovered.connect(
-            lambda node: session.hover.set(None if node is None or node.line < 0 else Hover(line=node.line))
-        )
-
-    # -- computing ----------------------------------------------------------------------------------
+        column(self.bar, (self.empty, 1), of=self)
 
     def _open(self) -> None:
-        self.table = None
         self.tree.forget()
-        self._want()
-        self._take()
+        super()._open()
 
-    def _want(self) -> None:
-        trace = self.session.trace.value
-        if trace is not None and len(trace.waves) and len(trace.code):
-            self.want_result(RESULT)
-
-    def _take(self) -> None:
-        self.table = self.ui.results.cell(RESULT).value
+    def _refresh(self) -> None:
+        self.result = self.ui.results.cell(self.result_name).value
         self._show()
 
     # -- showing ------------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        trace, table = self.session.trace.value, self.table
+        trace, table = self.session.trace.value, self.result
         sentence = self._why_empty()
         self.bar.setVisible(table is not None and bool(len(table)))
         self.empty.say(sentence)
@@ -132,13 +93,13 @@ class CausesPanel(Panel):
         line = self.session.selection.value.line if self.only.isChecked() else None
 
         def take(root: CauseNode) -> None:
-            if self.table is table:
+            if self.result is table:
                 self._put(root, is_filtered=line is not None)
 
         self.run_job(lambda: cause_nodes(table, line), only_for(self.session, take))
 
     def _put(self, root: CauseNode, *, is_filtered: bool) -> None:
-        table = self.table
+        table = self.result
         assert table is not None
         if is_filtered and not root.children:
             line = self.session.selection.value.line
@@ -150,21 +111,15 @@ class CausesPanel(Panel):
         self._restyle()
 
     def _why_empty(self) -> str:
-        trace, table = self.session.trace.value, self.table
-        if trace is None or not len(trace.waves) or not len(trace.code):
-            return reason(trace, "causes", NO_WAVES)
-        if table is None or not table.waves:
-            store = self.session.store
-            is_over = store is not None and len(store.missing) >= len(trace.waves)
-            return UNREAD if is_over else READING
-        if not len(table):
-            return NOTHING
-        is_asked = self.only.isChecked() and self.session.selection.value.line is None
-        return NOT_SELECTED if is_asked else ""
+        sentence = self.why_no_waves(self.result)
+        if sentence or self.result is None:
+            return sentence
+        is_unknown = self.only.isChecked() and self.session.selection.value.line is None
+        return (NOT_SELECTED if is_unknown else "") if len(self.result) else NOTHING
 
     def _note(self, table: Attribution) -> str:
         share = f"{known_percent(table.explained)} of {count(table.total_stall)} stalled cycles explained"
-        return " · ".join(filter(None, (waves_note(self.session), share)))
+        return self.of_waves(share)
 
     def _restyle(self) -> None:
         causes = [node.cause for node in self.tree.rows.root.children if node.stall]
@@ -177,12 +132,12 @@ class CausesPanel(Panel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        if self.table is not None and self.only.isChecked():
+        if self.result is not None and self.only.isChecked():
             self._show()
 
-    def _go(self, node: CauseNode) -> None:
-        if node.line >= 0 and node.line != self.session.selection.value.line:
-            self.session.select_line(node.line)
+    def place_of(self, row: CauseNode | None) -> Hover | None:
+        """The instruction of a row, if it is about one."""
+        return None if row is None or row.line < 0 else Hover(line=row.line)
 
     # -- what the shell asks ------------------------------------------------------------------------
 
@@ -194,11 +149,11 @@ class CausesPanel(Panel):
 
     def sheet(self) -> Sheet | None:
         """One row a cause, line and instruction to blame."""
-        if self.table is None or not len(self.table):
+        if self.result is None or not len(self.result):
             return None
         headers = ("cause", "line", "instruction", "producer line", "producer", "stall", "idle", "times")
         headers = (*headers, "source", "producer source", "guessed")
-        return Sheet("Causes", headers, self._sheet_rows(self.table))
+        return Sheet("Causes", headers, self._sheet_rows(self.result))
 
     def _sheet_rows(self, table: Attribution) -> Iterator[tuple[Any, ...]]:
         trace, line = self.session.trace.value, self.session.selection.value.line

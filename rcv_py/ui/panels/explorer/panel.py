@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.place_trees import Place, label_tree, source_tree
 from rcv_py.analysis.cost.source_costs import source_costs
@@ -18,7 +18,7 @@ from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.panels.explorer.tree import PlaceRows
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.tree_table import TreeTable
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NO_CODE = "This capture has no instructions, so there is nothing to rank."
 NO_SOURCES = (
@@ -46,16 +46,7 @@ class ExplorerPanel(Panel):
         self._set_up_tree()
         self.note.setObjectName("muted")
         self.note.setContentsMargins(8, 6, 8, 6)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.note)
-        column.addWidget(self.tree, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        self.empty = page(self, self.note, (self.tree, 1))
         self._watch()
         self._open()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from rcv_py.analysis.core.occupancy import Residencies, place, residencies
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.global_rows import global_rows
 from rcv_py.analysis.timeline.wave_places import place_name, traced_waves
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.ui.panels.global_timeline.box_rows import Boxes
 from rcv_py.ui.table.filter_menu import Choice, FilterButton
@@ -43,7 +44,7 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     every = residencies(trace.occupancy)
     color = _colors(trace, every)
     is_shown = _shown(trace, every, hidden)
-    lives = Residencies(**{one.name: getattr(every, one.name)[is_shown] for one in fields(every)})
+    lives = of_rows(every, is_shown)
     slots, slot = global_rows(lives)
     waves = traced_waves(trace, lives)
     if spans is None or not len(spans) or MARKERS in hidden:

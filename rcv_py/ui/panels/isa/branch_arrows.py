@@ -12,6 +12,7 @@ from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.waits import ARROW_COLORS, Arrows, arrows
 from rcv_py.base.text import percent, plural
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import joined
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.ui.panels.isa.arrow_gutter import ArrowRows
@@ -106,12 +107,6 @@ def _tip(trace: Trace, pair: tuple[int, int], counts: tuple[int, int], here: str
 def _joined(several: list[GutterArrows]) -> GutterArrows:
     if not several:
         return GutterArrows(ArrowRows.none(), note="Arrows are switched off; choose them above the listing.")
-    tables = [one.rows for one in several]
-    rows = ArrowRows(
-        *(
-            np.concatenate([getattr(table, name) for table in tables])
-            for name in ("source", "target", "slot", "color", "group")
-        )
-    )
+    rows = joined([one.rows for one in several])
     notes = dict.fromkeys(one.note for one in several if one.note)
     return GutterArrows(rows, tuple(tip for one in several for tip in one.tips), "\n".join(notes))

@@ -7,22 +7,23 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QComboBox
 
 from rcv_py.analysis.latency.hidden_latency import why_not_hidden
 from rcv_py.analysis.latency.latency_tables import hidden_table
 from rcv_py.analysis.waits.wait_latency import WaitLatency
-from rcv_py.state.selection import Hover
+from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.counted_waves import waves_note
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
+from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.panels.latency.bars import draw_latency, legend_items
 from rcv_py.ui.panels.latency.columns import LatencyRows, hidden_rows, memory_rows, placed
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
-from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
 KINDS = ("hidden", "memory")
@@ -53,14 +54,12 @@ BY_WAITS = (
     order=40,
     tip="What other waves hide of the latency, and how long memory takes.",
 )
-class LatencyPanel(Panel):
+class LatencyPanel(TablePanel[LatencyRows]):
     """A table a code line, of hidden latency or of memory latency, by our rule or the reference viewer's."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.rows: LatencyRows | None = None
-        self.view = RowsView(ui.theme, ui.settings)
-        self.view.setAccessibleName("Latency of code lines")
+        self.view = self.rows_view("Latency of code lines")
         self.view.cell_painters["bar"] = self._paint_bar
         self.kind = _choice("What is shown", KIND_TEXT, "Hidden latency, or latency of memory operations.")
         self.rule = _choice(
@@ -72,51 +71,28 @@ class LatencyPanel(Panel):
         self.assumption = PlainLabel()
         self.assumption.setObjectName("muted")
         self.assumption.setWordWrap(True)
-        self._lay_out()
-        self._watch()
-        self._open()
-
-    def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 0)
-        bar.setSpacing(8)
-        for widget in (self.kind, self.rule):
-            bar.addWidget(widget)
-        bar.addWidget(self.legend, 1)
-        bar.addWidget(self.note)
-        below = QHBoxLayout()
-        below.setContentsMargins(8, 2, 8, 4)
-        below.addWidget(self.assumption)
+        choices = bar(self.kind, self.rule, (self.legend, 1), self.note, margins=BAR_ABOVE)
         self.empty = WithEmptyState(self.view)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.setSpacing(0)
-        around.addLayout(bar)
-        around.addLayout(below)
-        around.addWidget(self.empty, 1)
+        column(choices, row(self.assumption, margins=BAR_BELOW), (self.empty, 1), of=self)
+        self._watch()
+        self._start()
 
     def _watch(self) -> None:
         session, settings = self.session, self.ui.settings
-        session.trace.watch(self._open)
-        session.selection.watch(self._follow)
         for cell in (session.waves, session.populations):
-            cell.watch(self._waves_chosen)
+            cell.watch(self._open)
         names = [kind + suffix for kind in (*KINDS, KINDS[0] + CHOSEN) for suffix in SUFFIX]
         for name in (*names, WAITS):
             self.ui.results.cell(name).watch(self._arrived)
         settings.cell("isa.show_idle").watch(self._refresh)
         settings.cell("isa.bar_scale").watch(self.view.refresh)
-        self.kind.currentIndexChanged.connect(self._chosen)
-        self.rule.currentIndexChanged.connect(self._chosen)
+        for box in (self.kind, self.rule):
+            box.currentIndexChanged.connect(self._open)
         self.view.chosen.connect(self._go)
-        self.view.hovered.connect(self._tell_hover)
+        self.view.hovered.connect(self._point)
         self.ui.theme.changed.connect(self._show_legend)
 
     # -- computing ----------------------------------------------------------------------------------
-
-    def _waves_chosen(self) -> None:
-        self._refresh()
-        self._want()
 
     @property
     def is_memory(self) -> bool:
@@ -124,17 +100,7 @@ class LatencyPanel(Panel):
         return KINDS[self.kind.currentIndex()] == "memory"
 
     def _open(self) -> None:
-        self._chosen()
-
-    def _chosen(self) -> None:
         self._refresh()
-        self._want()
-
-    def _arrived(self) -> None:
-        if not self.puts_off(self._refresh):
-            self._refresh()
-
-    def _want(self) -> None:
         if self.session.trace.value is None or self._why_not():
             return
         self.want_result(self._name())
@@ -159,7 +125,7 @@ class LatencyPanel(Panel):
 
     def _refresh(self) -> None:
         trace = self.session.trace.value
-        self.rows = None
+        self.result = None
         self.note.clear()
         self.assumption.clear()
         if trace is None or self._why_not():
@@ -191,7 +157,7 @@ class LatencyPanel(Panel):
             self._say(reason(self.session.trace.value, "latency", otherwise))
             return
         self._say("")
-        self.rows = rows
+        self.result = rows
         self.assumption.setText(assumption)
         self.note.setText(rows.note)
         self._show_legend()
@@ -205,39 +171,30 @@ class LatencyPanel(Panel):
         self._show_legend()
 
     def _show_legend(self) -> None:
-        self.legend.set_items([] if self.rows is None else legend_items(self.ui.theme, self.rows))
+        self.legend.set_items([] if self.result is None else legend_items(self.ui.theme, self.result))
 
     # -- selecting ----------------------------------------------------------------------------------
 
-    def _follow(self) -> None:
-        line = self.session.selection.value.line
-        if self.rows is None:
-            return
-        found = np.flatnonzero(self.rows.line == (-1 if line is None else line))
-        row = int(found[0]) if len(found) else -1
-        current = self.view.current
-        is_there = 0 <= current < len(self.rows) and self.rows.line[current] == line
-        if not is_there:  # a line may have two rows, and the one that was clicked stays
-            self.view.set_current(row, reveal=row != current)
+    def place_of(self, row: int) -> Hover | None:
+        """The instruction of a row."""
+        rows = self.result
+        return Hover(line=int(rows.line[row])) if rows is not None and 0 <= row < len(rows) else None
 
-    def _go(self, row: int) -> None:
-        if self.rows is not None and 0 <= row < len(self.rows):
-            line = int(self.rows.line[row])
-            if self.session.selection.value.line != line:
-                self.session.select_line(line)
-
-    def _tell_hover(self, row: int) -> None:
-        rows = self.rows
-        is_row = rows is not None and 0 <= row < len(rows)
-        self.session.hover.set(Hover(line=int(rows.line[row])) if rows is not None and is_row else None)
+    def row_of(self, selection: Selection) -> int:
+        """The row of the selected instruction: a line may have two, and the one that was clicked stays."""
+        current, line = self.view.current, -1 if selection.line is None else selection.line
+        found = (
+            np.zeros(0, dtype=np.int64) if self.result is None else np.flatnonzero(self.result.line == line)
+        )
+        return current if current in found else int(found[0]) if len(found) else -1
 
     # -- painting -----------------------------------------------------------------------------------
 
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
-        if self.rows is not None and row < len(self.rows):
+        if self.result is not None and row < len(self.result):
             box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
             scale = self.ui.settings["isa.bar_scale"]
-            draw_latency(painter, box, self.ui.theme, self.rows, row, scale=scale)
+            draw_latency(painter, box, self.ui.theme, self.result, row, scale=scale)
 
     # -- what the shell asks ------------------------------------------------------------------------
 
@@ -256,7 +213,7 @@ class LatencyPanel(Panel):
 
     def sheet(self) -> Sheet | None:
         """The table that is shown; what is not known is left empty."""
-        if self.rows is None:
+        if self.result is None:
             return None
         lines = (
             tuple("" if isinstance(value, float) and np.isnan(value) else value for value in line)
@@ -269,12 +226,12 @@ class LatencyPanel(Panel):
         return {
             "kind": KINDS[self.kind.currentIndex()],
             "is_reference": self.rule.currentIndex() == 1,
-            "table": self.view.save_state(),
+            **super().save_state(),
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
-        self.view.load_state(state.get("table") or {})
+        super().load_state(state)
         self.kind.setCurrentIndex(1 if state.get("kind") == "memory" else 0)
         self.rule.setCurrentIndex(1 if state.get("is_reference") is True else 0)
 

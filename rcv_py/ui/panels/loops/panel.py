@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QSplitter
 
 from rcv_py.analysis.iterations.loop_summary import LoopSummary
 from rcv_py.analysis.iterations.phases import PHASES
@@ -16,23 +16,17 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.results.loops import ITERATIONS, iteration_table, iterations_of, loop_table
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.counted_waves import waves_note
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.panels.loops.iteration_strip import IterationStrip, color_of, stack_of
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns, sort_names
-from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.elided_label import ElidedLabel
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page
 
-NO_WAVES = (
-    "This capture has no traced waves, so nothing is known about loops. "
-    "Record a thread trace with instruction tracing to see them."
-)
-READING = "Loops are shown as soon as waves are read."
-UNREAD = "No wave could be read, so nothing is known about loops. Problems says why."
 NO_LOOP = "No wave that counts jumped back to an instruction it had run: no loop, or one iteration of each."
 ALL, SELECTED, OUTLIERS = range(3)
 SCOPES = ("All waves", "Selected wave", "Outliers")
@@ -45,41 +39,38 @@ SCOPES = ("All waves", "Selected wave", "Outliers")
     order=27,
     tip="Iterations of loops: how long each took, and what on.",
 )
-class LoopsPanel(Panel):
+class LoopsPanel(TablePanel[LoopSummary]):
     """Loops on the left, iterations on the right; a click on one selects its wave and shows its time."""
+
+    result_name = "loops"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.summary: LoopSummary | None = None
         self._loop = -1
         self.rows = np.zeros(0, dtype=np.int64)  # iterations that are shown
-        self.loops = RowsView(ui.theme, ui.settings)
-        self.loops.setAccessibleName("Loops, most often continued first")
-        self.table = RowsView(ui.theme, ui.settings)
-        self.table.setAccessibleName("Iterations of the chosen loop")
+        self.loops = self.rows_view("Loops, most often continued first")
+        self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
         self.scope = QComboBox(toolTip="Which iterations are shown.")
         self.scope.setAccessibleName("Which iterations are shown")
         self.scope.addItems(list(SCOPES))
         self.legend, self.note, self.phases = Legend(), ElidedLabel(), ElidedLabel()
         self._lay_out()
-        self._watch()
-        self._open()
+        ui.theme.changed.connect(self._show_legend)
+        self.scope.activated.connect(self._list)
+        self.loops.chosen.connect(self._choose_loop)
+        self.view.chosen.connect(self._go)
+        self.strip.chosen.connect(self._go)
+        self._start()
 
     def _lay_out(self) -> None:
         for label in (self.note, self.phases):
             label.setProperty("role", "muted")
         self.phases.setContentsMargins(8, 2, 8, 4)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 4)
-        bar.setSpacing(8)
-        bar.addWidget(self.legend, 1)
-        bar.addWidget(self.note, 1)
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        bar.addWidget(self.scope)
         self.right = QSplitter(Qt.Orientation.Vertical)
         self.right.addWidget(self.strip)
-        self.right.addWidget(self.table)
+        self.right.addWidget(self.view)
         self.right.setSizes([150, 130])
         self.split = QSplitter(Qt.Orientation.Horizontal)
         self.split.addWidget(self.loops)
@@ -87,61 +78,24 @@ class LoopsPanel(Panel):
         self.split.setSizes([440, 720])
         for splitter in (self.right, self.split):
             splitter.setChildrenCollapsible(False)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(self.split, 1)
-        column.addWidget(self.phases)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
-
-    def _watch(self) -> None:
-        session = self.session
-        session.trace.watch(self._open)
-        session.selection.watch(self._follow)
-        session.loaded.watch(self._more_waves)
-        self.ui.results.cell("loops").watch(self._arrived)
-        self.ui.theme.changed.connect(self._show_legend)
-        self.scope.activated.connect(self._list)
-        self.loops.chosen.connect(self._choose_loop)
-        self.table.chosen.connect(self._go)
-        self.strip.chosen.connect(self._go)
-
-    # -- computing ----------------------------------------------------------------------------------
+        choices = bar((self.legend, 1), (self.note, 1), self.scope)
+        self.empty = page(self, choices, (self.split, 1), self.phases)
 
     def _open(self) -> None:
         self._loop = -1
-        self._refresh()
-        self._want()
-
-    def _arrived(self) -> None:
-        if not self.puts_off(self._refresh):
-            self._refresh()
-
-    def _want(self) -> None:
-        trace = self.session.trace.value
-        if trace is not None and len(trace.waves) and len(trace.code):
-            self.want_result("loops")
-
-    def _more_waves(self) -> None:
-        if self.summary is None:
-            self._refresh()
+        super()._open()
 
     # -- showing ------------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
         trace, summary = self.session.trace.value, self.ui.results.cell("loops").value
-        sentence = self._why_empty(summary)
+        sentence = self.why_no_waves(summary) or ("" if len(summary.found.iterations) else NO_LOOP)
         chosen = self._pair()
-        self.summary = None if sentence else summary
+        self.result = None if sentence else summary
         self.empty.say(sentence)
-        if trace is None or self.summary is None:
+        if trace is None or self.result is None:
             return
-        table = self.summary.found.table
+        table = self.result.found.table
         self.loops.show_columns(result_columns(loop_table(trace, table), trace))
         same = [i for i in range(len(table)) if (int(table.head[i]), int(table.branch[i])) == chosen]
         self._loop = same[0] if same else max(0, table.dominant)
@@ -152,43 +106,34 @@ class LoopsPanel(Panel):
 
     def _pair(self) -> tuple[int, int] | None:
         """Head and branch of the chosen loop: its row may change when more waves are read."""
-        if self.summary is None or self._loop < 0:
+        if self.result is None or self._loop < 0:
             return None
-        table = self.summary.found.table
+        table = self.result.found.table
         return int(table.head[self._loop]), int(table.branch[self._loop])
 
-    def _why_empty(self, summary: LoopSummary | None) -> str:
-        trace, store = self.session.trace.value, self.session.store
-        if trace is None or not len(trace.waves) or not len(trace.code):
-            return reason(trace, "loops", NO_WAVES)
-        if summary is None or not summary.waves:
-            is_over = store is not None and len(store.missing) >= len(trace.waves)
-            return UNREAD if is_over else READING
-        return "" if len(summary.found.iterations) else NO_LOOP
-
     def _phases_text(self) -> str:
-        assert self.summary is not None
-        found = self.summary.phases
+        assert self.result is not None
+        found = self.result.phases
         if not len(found):
             return ""
         parts = [
             f"{name} {100 * share:.1f} % ({100 * stall:.0f} % stalled)"
             for name, share, stall in zip(PHASES, found.shares, found.stall_shares, strict=True)
         ]
-        table = self.summary.found.table
+        table = self.result.found.table
         loop = f"{table.head[found.loop]} – {table.branch[found.loop]}"
         without = f"; {plural(found.without, 'wave')} did not run it twice" if found.without else ""
         return f"Time of {plural(len(found), 'wave')} around loop {loop}: {', '.join(parts)}{without}"
 
     def _list(self) -> None:
         """Show the iterations of the chosen loop."""
-        trace, summary = self.session.trace.value, self.summary
+        trace, summary = self.session.trace.value, self.result
         if trace is None or summary is None:
             return
         found = summary.found
         self.rows = self._chosen()
         rows = iteration_table(trace, found, self.rows, has_note=True)
-        self.table.show_columns(result_columns(rows, trace))
+        self.view.show_columns(result_columns(rows, trace))
         one = found.iterations
         names = tuple(
             f"{trace.waves.id(int(one.wave[i]))}, iteration {one.number[i]}" for i in self.rows.tolist()
@@ -197,7 +142,7 @@ class LoopsPanel(Panel):
         self.strip.show_stacks(cycles, order, np.isin(self.rows, found.outliers), names)
         outliers = int(np.count_nonzero(one.loop[found.outliers] == self._loop))
         text = f"{plural(len(self.rows), 'iteration')}, {plural(outliers, 'outlier')} in the loop"
-        text = " · ".join(filter(None, (waves_note(self.session), text)))
+        text = self.of_waves(text)
         self.note.setText(text)
         self.note.setToolTip(
             tooltip(
@@ -209,8 +154,8 @@ class LoopsPanel(Panel):
         self._mark()
 
     def _chosen(self) -> np.ndarray:
-        assert self.summary is not None
-        found, trace = self.summary.found, self.session.trace.value
+        assert self.result is not None
+        found, trace = self.result.found, self.session.trace.value
         if self.scope.currentIndex() == OUTLIERS:
             return found.outliers[found.iterations.loop[found.outliers] == self._loop]
         wave = self.session.selection.value.wave
@@ -219,10 +164,10 @@ class LoopsPanel(Panel):
         return iterations_of(found, self._loop, None if is_all else (-1 if row is None else row))
 
     def _show_legend(self) -> None:
-        if self.summary is None:
+        if self.result is None:
             return
         theme = self.ui.theme
-        _, order = stack_of(self.summary.found, self.rows)
+        _, order = stack_of(self.result.found, self.rows)
         items = [
             (
                 color_of(theme, kind),
@@ -236,7 +181,7 @@ class LoopsPanel(Panel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _choose_loop(self, row: int) -> None:
-        summary = self.summary
+        summary = self.result
         if summary is None or not 0 <= row < len(summary.found.table) or row == self._loop:
             return
         self._loop = row
@@ -244,7 +189,7 @@ class LoopsPanel(Panel):
         self.session.select_line(int(summary.found.table.head[row]))
 
     def _follow(self) -> None:
-        if self.summary is None:
+        if self.result is None:
             return
         if self.scope.currentIndex() == SELECTED and not np.array_equal(self._chosen(), self.rows):
             self._list()
@@ -254,15 +199,15 @@ class LoopsPanel(Panel):
     def _mark(self) -> None:
         """Point at the iteration that holds the selected token."""
         token, at = self.session.token(), np.zeros(0, dtype=np.int64)
-        if token is not None and self.summary is not None:
-            one = self.summary.found.iterations.at(self.rows)
+        if token is not None and self.result is not None:
+            one = self.result.found.iterations.at(self.rows)
             at = np.flatnonzero((one.wave == token[0].row) & (one.first <= token[1]) & (token[1] < one.stop))
         row = int(at[0]) if len(at) else -1
-        self.table.set_current(row, reveal=row != self.table.current)
+        self.view.set_current(row, reveal=row != self.view.current)
         self.strip.set_current(row)
 
     def _go(self, at: int) -> None:
-        trace, summary = self.session.trace.value, self.summary
+        trace, summary = self.session.trace.value, self.result
         if trace is None or summary is None or not 0 <= at < len(self.rows):
             return
         one, i = summary.found.iterations, int(self.rows[at])
@@ -292,27 +237,21 @@ class LoopsPanel(Panel):
             f"--loop={pair[0]}:{pair[1]}",
             *scope.get(self.scope.currentIndex(), ()),
         )
-        order = command_text.sorting(self.table.table, sort_names(ITERATIONS))
+        order = command_text.sorting(self.view.table, sort_names(ITERATIONS))
         return command_text.rcv(self.session, "loops", *which, *order, "--top=0")
-
-    def sheet(self) -> Sheet | None:
-        """The iterations that are shown."""
-        if self.summary is None:
-            return None
-        return Sheet("Loops", self.table.table.headers, self.table.table.table())
 
     def save_state(self) -> dict[str, Any]:
         """Columns, and which iterations."""
         return {
+            **super().save_state(),
             "loops": self.loops.save_state(),
-            "table": self.table.save_state(),
             "scope": self.scope.currentIndex(),
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
+        super().load_state(state)
         self.loops.load_state(state.get("loops") or {})
-        self.table.load_state(state.get("table") or {})
         scope = state.get("scope")
         self.scope.setCurrentIndex(scope if scope in (ALL, SELECTED, OUTLIERS) else ALL)
         self._list()

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QRect, QRectF
+from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox
 
 from rcv_py.model.modes import LatencyMode
-from rcv_py.state.selection import Hover
+from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged, cost_job, only_for
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.panel import panel
 from rcv_py.ui.panels.top_lines.ranking import LIMIT, Ranking, code_ranking, ranking_columns, source_ranking
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.column_widths import PAD, Elastic
-from rcv_py.ui.table.cost_bars import draw_bar
-from rcv_py.ui.table.rows_view import RowsView
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NO_COST = "No line has a cost: no instruction was executed while the trace was recorded."
 STREAM_MS = 500
@@ -26,15 +26,13 @@ SORTED = command_text.same("place", "share", "cost", "text", bar="cost")
 
 
 @panel(id="top_lines", title="Top lines", area="left_bottom", order=10, tip="Lines ranked by cost.")
-class TopLinesPanel(Panel):
+class TopLinesPanel(TablePanel[Ranking]):
     """Ranked source lines of all files or of the selected one; instructions if no source is known."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self._ranking: Ranking | None = None
         self._shown_file: int | None = None
-        self.view = RowsView(ui.theme, ui.settings)
-        self.view.setAccessibleName("Lines ranked by cost")
+        self.view = self.rows_view("Lines ranked by cost")
         self.view.widths.elastic = Elastic("place", "share", 84, 160, yields=("bar",))
         self.view.cell_painters["bar"] = self._paint_bar
         self.scope = QComboBox(toolTip="Which files are ranked.")
@@ -42,44 +40,21 @@ class TopLinesPanel(Panel):
         self.scope.addItems(["All files", "Selected file"])
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
-        self._lay_out()
+        self.empty = page(self, bar(self.scope, None), (self.view, 1))
         self.view.chosen.connect(self._go)
-        self.view.hovered.connect(self._tell_hover)
+        self.view.hovered.connect(self._point)
         self.scope.activated.connect(self._compute)
-        self._watch()
-        self._open()
-
-    def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 4)
-        bar.addWidget(self.scope)
-        bar.addStretch(1)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(self.view, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
-
-    def _watch(self) -> None:
-        session, settings = self.session, self.ui.settings
-        session.trace.watch(self._open)
-        session.selection.watch(self._follow)
-        session.source_cost.watch(self._wanted.ask)
-        session.clock_range.watch(self._wanted.ask)
-        session.loaded.watch(self._more_waves)
-        settings.cell("isa.show_idle").watch(self._wanted.ask)
-        settings.cell("isa.bar_scale").watch(self.view.refresh)
+        for cell in (self.session.source_cost, self.session.clock_range, ui.settings.cell("isa.show_idle")):
+            cell.watch(self._wanted.ask)
+        self.session.loaded.watch(self._more_waves)
+        ui.settings.cell("isa.bar_scale").watch(self.view.refresh)
+        self._start()
 
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
         trace = self.session.trace.value
-        self._ranking = None
+        self.result = None
         self._stream.reset()
         missing = trace is None or not len(trace.code)
         self.empty.say(reason(trace, "top_lines", NO_COST) if missing else "")
@@ -117,7 +92,7 @@ class TopLinesPanel(Panel):
 
     def _take(self, ranking: Ranking) -> None:
         self._stream.finished()
-        self._ranking = ranking
+        self.result = ranking
         self.view.show_columns(ranking_columns(ranking))
         none = not len(ranking.line)
         self.empty.say(reason(self.session.trace.value, "top_lines", NO_COST) if none else "")
@@ -128,42 +103,31 @@ class TopLinesPanel(Panel):
     def _follow(self) -> None:
         if self._shown_file != self._wanted_file():
             self._wanted.ask()
-        selection, ranking = self.session.selection.value, self._ranking
-        if ranking is None:
-            return
-        row = -1
-        if self._has_sources and selection.source is not None:
-            row = ranking.row_of(*selection.source)
-        elif not self._has_sources and selection.line is not None:
-            row = ranking.row_of(-1, selection.line)
-        self.view.set_current(row, reveal=row != self.view.current)
+        super()._follow()
 
-    def _go(self, row: int) -> None:
-        ranking, selection = self._ranking, self.session.selection.value
-        if ranking is None or not 0 <= row < len(ranking.line):
-            return
-        file, line = ranking.file[row], ranking.line[row]
-        if file >= 0 and selection.source != (file, line):
-            self.session.select_source(file, line)
-        elif file < 0 and selection.line != line:
-            self.session.select_line(line)
+    def row_of(self, selection: Selection) -> int:
+        """The row of the selected source line, or of the instruction where there are no sources."""
+        if self.result is not None and self._has_sources and selection.source is not None:
+            return self.result.row_of(*selection.source)
+        if self.result is not None and not self._has_sources and selection.line is not None:
+            return self.result.row_of(-1, selection.line)
+        return -1
 
-    def _tell_hover(self, row: int) -> None:
-        ranking = self._ranking
+    def place_of(self, row: int) -> Hover | None:
+        """The source line of a row, or its instruction."""
+        ranking = self.result
         if ranking is None or not 0 <= row < len(ranking.line):
-            self.session.hover.set(None)
-            return
+            return None
         file, line = ranking.file[row], ranking.line[row]
-        self.session.hover.set(Hover(source=(file, line)) if file >= 0 else Hover(line=line))
+        return Hover(source=(file, line)) if file >= 0 else Hover(line=line)
 
     # -- painting and state -------------------------------------------------------------------------
 
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
-        ranking = self._ranking
+        ranking = self.result
         if ranking is not None and row < len(ranking.cost):
-            box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
             parts = [(int(ranking.cost[row]), self.ui.theme.role("accent"))]
-            draw_bar(painter, box, parts, int(ranking.cost[0]), self.ui.settings["isa.bar_scale"])
+            self.paint_bar(painter, cell, parts, int(ranking.cost[0]))
 
     def command_line(self) -> command_text.Words | None:
         """The ranking."""
@@ -173,18 +137,12 @@ class TopLinesPanel(Panel):
         order = command_text.sorting(self.view.table, SORTED) or ("--sort=cost",)
         return command_text.rcv(self.session, "hotspot", *by, *of, *order, f"--top={LIMIT}")
 
-    def sheet(self) -> Sheet | None:
-        """The ranking."""
-        if self._ranking is None:
-            return None
-        return Sheet("Top lines", self.view.table.headers, self.view.table.table())
-
     def save_state(self) -> dict[str, Any]:
         """Columns and which files are ranked."""
-        return {"table": self.view.save_state(), "selected_file": self.scope.currentIndex() == 1}
+        return {**super().save_state(), "selected_file": self.scope.currentIndex() == 1}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
-        self.view.load_state(state.get("table") or {})
+        super().load_state(state)
         self.scope.setCurrentIndex(1 if state.get("selected_file") is True else 0)
         self._compute()

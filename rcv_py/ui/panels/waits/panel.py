@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QMenu
 
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import beside, known_place
@@ -16,21 +16,16 @@ from rcv_py.model.kinds import KIND_TEXT
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
-from rcv_py.ui.core.counted_waves import waves_note
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.layout import bar, boxed, column
+from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.panels.waits.tree import WaitNode, WaitRows, kinds_of, only_about, wait_nodes
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.table.tree_table import TreeTable
 from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
-NO_WAVES = (
-    "This capture has no traced waves, so nothing is known about waits. "
-    "Record a thread trace with instruction tracing to see them."
-)
-READING = "Waits are shown as soon as waves are read."
-UNREAD = "No wave could be read, so nothing is known about waits. Problems says why."
 NO_WAITS = "No wave ran a wait for memory, LDS or messages."
 NOT_SELECTED = "No line is selected. Click an instruction, or show all waits."
 OUT_OF_RANGE = "No wave that was read touches the clock range. Reset the range in the Wave panel to see all."
@@ -47,12 +42,13 @@ Answer = tuple[WaitSummary, WaitNode]
     order=30,
     tip="What waits waited for, with the stall charged to it.",
 )
-class WaitsPanel(Panel):
+class WaitsPanel(TablePanel[WaitSummary]):
     """A tree of waits and producers; a click selects the line everywhere."""
+
+    result_name = "waits"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.summary: WaitSummary | None = None
         self._whole = WaitNode()
         self.tree = TreeTable(
             WaitRows(ui.theme).tree(),
@@ -66,69 +62,48 @@ class WaitsPanel(Panel):
         self.only = QCheckBox("Selected line only")
         self._ranged = self.coalesced(self._compute_range, STREAM_MS)
         self._lay_out()
-        self._watch()
-        self._open()
+        self.tree.chosen.connect(self._go)
+        self.tree.hovered.connect(self._point)
+        self.tree.customContextMenuRequested.connect(self._open_menu)
+        self.session.clock_range.watch(self._range_changed)
+        self.session.waves.watch(self._more_waves)
+        ui.settings.cell("isa.bar_scale").watch(self._restyle)
+        ui.theme.changed.connect(self._restyle)
+        self._start()
 
     def _lay_out(self) -> None:
         self.note.setObjectName("muted")
         self.only.setToolTip("Show the waits at the selected line, and those that waited for it.")
         self.only.setAccessibleName("Show only waits of the selected line")
         self.only.toggled.connect(self._show)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 4)
-        bar.setSpacing(8)
-        bar.addWidget(self.legend, 1)
-        bar.addWidget(self.note)
-        bar.addWidget(self.only)
-        self.bar = QWidget()
-        self.bar.setLayout(bar)
+        self.bar = boxed(bar((self.legend, 1), self.note, self.only))
         self.empty = WithEmptyState(self.tree)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.setSpacing(0)
-        around.addWidget(self.bar)
-        around.addWidget(self.empty, 1)
-
-    def _watch(self) -> None:
-        session, ui, tree = self.session, self.ui, self.tree
-        session.trace.watch(self._open)
-        session.selection.watch(self._follow)
-        session.clock_range.watch(self._range_changed)
-        session.loaded.watch(self._more_waves)
-        session.waves.watch(self._more_waves)
-        ui.results.cell("waits").watch(self._shared)
-        ui.settings.cell("isa.bar_scale").watch(self._restyle)
-        ui.theme.changed.connect(self._restyle)
-        tree.chosen.connect(lambda node: self._go(node.line))
-        tree.hovered.connect(lambda node: session.hover.set(None if node is None else Hover(line=node.line)))
-        tree.customContextMenuRequested.connect(self._open_menu)
+        column(self.bar, (self.empty, 1), of=self)
 
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        trace = self.session.trace.value
         self._ranged.reset()
-        self.summary, self._whole = None, WaitNode()
+        self.result, self._whole = None, WaitNode()
         self.tree.forget()
-        if trace is not None and len(trace.waves) and len(trace.code):
-            self.want_result("waits")
+        super()._open()
         self._show()
 
-    def _shared(self) -> None:
-        summary = self.ui.results.cell("waits").value
+    def _refresh(self) -> None:
+        summary = self.ui.results.cell(self.result_name).value
         if summary is not None and self.session.clock_range.value is None:
             self.run_job(lambda: (summary, wait_nodes(summary)), only_for(self.session, self._take))
 
     def _range_changed(self) -> None:
         if self.session.clock_range.value is None:
-            self._shared()
+            self._refresh()
         else:
             self._ranged.now()
 
     def _more_waves(self) -> None:
         if self.session.clock_range.value is not None:
             self._ranged.ask()
-        elif self.summary is None:
+        elif self.result is None:
             self._show()
 
     def _compute_range(self) -> None:
@@ -147,13 +122,13 @@ class WaitsPanel(Panel):
 
     def _take(self, answer: Answer) -> None:
         self._ranged.finished()
-        self.summary, self._whole = answer
+        self.result, self._whole = answer
         self._show()
 
     # -- showing ------------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        trace, summary = self.session.trace.value, self.summary
+        trace, summary = self.session.trace.value, self.result
         sentence = self._why_empty()
         self.bar.setVisible(summary is not None and bool(len(summary.blocking)))
         self.empty.say(sentence)
@@ -168,27 +143,20 @@ class WaitsPanel(Panel):
         self._mark(line)
 
     def _why_empty(self) -> str:
-        trace, summary = self.session.trace.value, self.summary
-        if trace is None or not len(trace.waves) or not len(trace.code):
-            return reason(trace, "waits", NO_WAVES)
-        if summary is None or not summary.waves:
-            return self._why_no_wave()
+        trace, summary, line = self.session.trace.value, self.result, self.session.selection.value.line
+        sentence = self.why_no_waves(summary)
+        if summary is not None and not summary.waves and self.session.clock_range.value is not None:
+            return OUT_OF_RANGE
+        if sentence or trace is None or summary is None:
+            return sentence
         if not len(summary.blocking):
             return reason(trace, "waits", NO_WAITS)
-        line = self.session.selection.value.line
         if not self.only.isChecked():
             return ""
         if line is None:
             return NOT_SELECTED
         text = f"Line {line}, {trace.code.text[line]}{beside(trace, line)}, neither waits nor is waited for."
         return "" if only_about(self._whole, line).children else text
-
-    def _why_no_wave(self) -> str:
-        trace, store = self.session.trace.value, self.session.store
-        if self.summary is not None and self.session.clock_range.value is not None:
-            return OUT_OF_RANGE
-        is_over = trace is not None and store is not None and len(store.missing) >= len(trace.waves)
-        return UNREAD if is_over else READING
 
     def _note(self, summary: WaitSummary) -> str:
         text = f"{count(self._whole.stall)} cycles of stall in {plural(summary.waves, 'wave')}"
@@ -197,7 +165,7 @@ class WaitsPanel(Panel):
         store = self.session.store
         if store is not None and not store.is_complete:
             return f"partial: {summary.waves:,} of {plural(summary.of, 'wave')} read"
-        return " · ".join(filter(None, (waves_note(self.session), text)))
+        return self.of_waves(text)
 
     def _restyle(self) -> None:
         trace, theme = self.session.trace.value, self.ui.theme
@@ -209,9 +177,9 @@ class WaitsPanel(Panel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        if self.summary is not None and self.only.isChecked():
+        if self.result is not None and self.only.isChecked():
             self._show()
-        elif self.summary is not None:
+        elif self.result is not None:
             self._mark(self.session.selection.value.line)
 
     def _mark(self, line: int | None) -> None:
@@ -225,9 +193,9 @@ class WaitsPanel(Panel):
         shown = [one for wait in waits if tree.isExpanded(tree.rows.index_of(wait)) for one in wait.children]
         return next((node for node in (*waits, *shown) if node.line == line), None)
 
-    def _go(self, line: int) -> None:
-        if line != self.session.selection.value.line:
-            self.session.select_line(line)
+    def place_of(self, row: WaitNode | None) -> Hover | None:
+        """The instruction of a row."""
+        return None if row is None else Hover(line=row.line)
 
     def _open_menu(self, position: QPoint) -> None:
         index = self.tree.indexAt(position)
@@ -238,8 +206,8 @@ class WaitsPanel(Panel):
         tip = self.tree.rows.tree.tip(node)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Go there", lambda: self._go(node.line))
-        menu.addAction("Show only the arrows of this wait", lambda: self._isolate(wait.line))
+        menu.addAction("Go there", lambda: self._go(node))
+        menu.addAction("Show only the arrows of this wait", lambda: self._isolate(wait))
         menu.addAction("Copy", lambda: copy_text(tip))
         menu.addSeparator()
         menu.addAction("Expand all", self.tree.expandAll)
@@ -247,9 +215,9 @@ class WaitsPanel(Panel):
         self.add_copy(menu)
         menu.popup(self.tree.viewport().mapToGlobal(position))
 
-    def _isolate(self, line: int) -> None:
-        self._go(line)
-        self.session.isolated_wait.set(line)
+    def _isolate(self, wait: WaitNode) -> None:
+        self._go(wait)
+        self.session.isolated_wait.set(wait.line)
 
     # -- state --------------------------------------------------------------------------------------
 

@@ -1,0 +1,39 @@
+"""Dataclasses whose fields are columns: some of their rows, and several of them as one.
+
+Every array field must have one row a row of the table; other fields are taken over from the first table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import Field, fields, replace
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+
+
+class Columns(Protocol):
+    """A dataclass of columns."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+Table = TypeVar("Table", bound=Columns)
+
+
+def of_rows(table: Table, rows: np.ndarray | slice) -> Table:
+    """Return the table with the rows chosen by a mask, by numbers or by a slice, in that order."""
+    return replace(table, **{name: column[rows] for name, column in _arrays(table).items()})
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """Return the rows of all tables, one after the other; ValueError if there is no table."""
+    if not tables:
+        raise ValueError("no table to join")
+    parts = [_arrays(table) for table in tables]
+    return replace(tables[0], **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+
+
+def _arrays(table: Columns) -> dict[str, np.ndarray]:
+    columns = {one.name: getattr(table, one.name) for one in fields(table)}
+    return {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}

@@ -1,0 +1,55 @@
+"""Layouts in a line: `column(bar((legend, 1), note), (view, 1), of=panel)`.
+
+An item is a widget or a layout, `(item, stretch)`, or `None` for room that stretches.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+
+Item = QWidget | QLayout | None | tuple[QWidget | QLayout, int]
+Margins = tuple[int, int, int, int]  # left, top, right, bottom, in px
+Box = TypeVar("Box", bound=QBoxLayout)
+
+NONE: Margins = (0, 0, 0, 0)
+BAR: Margins = (8, 4, 8, 4)  # around a bar of choices and notes
+BAR_ABOVE: Margins = (8, 4, 8, 0)  # around the upper of two bars
+BAR_BELOW: Margins = (8, 2, 8, 4)  # around the lower one
+
+
+def column(*items: Item, margins: Margins = NONE, spacing: int = 0, of: QWidget | None = None) -> QVBoxLayout:
+    """Return items one below the other; with `of` they fill that widget."""
+    return _filled(QVBoxLayout() if of is None else QVBoxLayout(of), items, margins, spacing)
+
+
+def row(*items: Item, margins: Margins = NONE, spacing: int = 0, of: QWidget | None = None) -> QHBoxLayout:
+    """Return items beside each other; with `of` they fill that widget."""
+    return _filled(QHBoxLayout() if of is None else QHBoxLayout(of), items, margins, spacing)
+
+
+def bar(*items: Item, margins: Margins = BAR, of: QWidget | None = None) -> QHBoxLayout:
+    """Return the choices and notes above a table or a plot."""
+    return row(*items, margins=margins, spacing=8, of=of)
+
+
+def boxed(layout: QLayout) -> QWidget:
+    """Return a widget that is filled by a layout."""
+    box = QWidget()
+    box.setLayout(layout)
+    return box
+
+
+def _filled(box: Box, items: tuple[Item, ...], margins: Margins, spacing: int) -> Box:
+    box.setContentsMargins(*margins)
+    box.setSpacing(spacing)
+    for item in items:
+        what, stretch = item if isinstance(item, tuple) else (item, 0)
+        if what is None:
+            box.addStretch(1)
+        elif isinstance(what, QLayout):
+            box.addLayout(what, stretch)
+        else:
+            box.addWidget(what, stretch)
+    return box
