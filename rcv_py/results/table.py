@@ -125,7 +125,7 @@ class Table:
         """
         if not by:
             return self
-        names = [field.name for field in self.fields(At.DATA) if field.is_sortable]
+        names = [field.name for field in self.spec.fields if field.is_sortable and field.name in self.columns]
         if by not in names:
             raise UsageError(f"There is no column {by!r} to sort by.", hint=f"Columns: {', '.join(names)}.")
         rank, is_known = self._ranks(by)
