@@ -38,6 +38,7 @@ class Words:
 
 
 Column = np.ndarray | Words
+Columns = Mapping[str, Column | Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Table:
     Cells that are not known are nan, -1 of code rows, and "".
     """
 
-    def __init__(self, spec: Spec, columns: Mapping[str, Column | Sequence[Any]]) -> None:
+    def __init__(self, spec: Spec, columns: Columns) -> None:
         self.spec = spec
         made = {
             field.name: _column(field, columns[field.name]) for field in spec.fields if field.name in columns
@@ -154,16 +155,33 @@ class Table:
 
     def csv(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return the names and the rows of a spreadsheet: what has an inside is left out."""
-        names = [*self.spec.csv] or [field.name for field in self.fields(At.DATA) if field.kind.is_plain]
-        return names, self.flat(names)
+        if self.spec.csv:
+            return [*self.spec.csv], self.flat(self.spec.csv)
+        columns: dict[str, list[Any]] = {}
+        for field in self.fields(At.DATA):
+            if field.kind.is_plain:
+                columns[field.name] = self._flat(field.name)
+            elif field.kind.is_spread:
+                columns |= self.by_key(field, "")
+        return list(columns), list(zip(*columns.values(), strict=True))
+
+    def by_key(self, field: Field, prefix: str) -> dict[str, Any]:
+        """Return a column for each name of a mapping that occurs, those with the largest sum first."""
+        values = self.columns[field.name]
+        assert isinstance(values, np.ndarray)
+        sums = values.sum(axis=0)
+        order = [at for at in np.argsort(-sums, kind="stable").tolist() if sums[at]]
+        return {f"{prefix}{field.kind.names[at]}": values[:, at] for at in order}
 
     def flat(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
         """Return rows of these columns as a spreadsheet has them: objects that a column holds as text."""
         return list(zip(*map(self._flat, names), strict=True))
 
     def _flat(self, name: str) -> list[Any]:
-        kind = self.spec[name].kind
-        return self.plain(name) if kind.document is None else [*map(kind.text, self.columns[name])]
+        kind, column = self.spec[name].kind, self.columns[name]
+        if kind.document is None or isinstance(column, Words):
+            return self.plain(name)
+        return [*map(kind.text, column)]
 
     def markdown(self) -> str:
         """Return the fields that reports show as a table of Markdown."""
@@ -193,9 +211,12 @@ class Table:
 def _column(field: Field, values: Column | Sequence[Any]) -> Column:
     if isinstance(values, Words):
         return Words(values.texts, _read_only(values.code))
-    if field.kind.dtype is not None:
+    if field.dtype is not None:
         shape = (len(values), len(field.kind.names)) if field.kind.names else (len(values),)
-        return _read_only(np.asarray(values, dtype=field.kind.dtype).reshape(shape))
+        column = np.asarray(values, dtype=field.dtype).reshape(shape)
+        if field.is_nan and not field.kind.is_signed:
+            column = np.where(column < 0, np.nan, column)
+        return _read_only(column)
     texts = np.empty(len(values), dtype=object)
     texts[:] = values if isinstance(values, np.ndarray) else list(values)
     return _read_only(texts)

@@ -17,9 +17,10 @@ from rcv_py.cli.schemas.table import BY_ID, SCHEMAS, of_command, schema_document
 from rcv_py.synth.variants import SAMPLES
 from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run
+from tests.support.samples import write_sample
 from tests.support.schema_outline import outline
 
-WITHOUT_JSON = {"view", "shot", "mcp"}  # they show, draw and talk; there is no result of a script
+WITHOUT_JSON = {"view", "shot", "mcp", "completion", "help"}  # there is no result for a script
 SMALL = tuple(name for name in captures.TRACES if name != "moe_reduce")
 WITH_ALL_VARIANTS = (
     "flash_attn_small_before",
@@ -75,7 +76,7 @@ def test_captures_with_counters_markers_and_other_generations(name: str) -> None
 
 @pytest.mark.parametrize("name", SAMPLES.ids())
 def test_samples(name: str, tmp_path: Path) -> None:
-    SAMPLES[name].write(tmp_path / name, 0)
+    write_sample(name, tmp_path / name, 0)
     hold_all(tmp_path / name, None if name in OF_EACH_KIND else 1)
 
 
@@ -92,7 +93,7 @@ def test_captures_below_a_folder_and_between_two(tmp_path: Path) -> None:
         assert len(found["about"]["captures"]) == 2
     assert checked(run("compare", a, small, "--json"))["kernel"] is None
     for name in ("one", "two"):
-        SAMPLES[SAMPLES.ids()[0]].write(tmp_path / name, 0)
+        write_sample(SAMPLES.ids()[0], tmp_path / name, 0)
     assert len(checked(run("triage", str(tmp_path), "--json"))["captures"]) == 2
 
 
@@ -142,6 +143,7 @@ def test_no_json_without_a_schema(command: Any) -> None:
 
 def test_every_command_about_a_capture_is_held() -> None:
     alone = {"view", "shot", "compare", "pmc", "index", "report", "export", "synth", "schema", "mcp"}
+    alone |= {"completion", "help"}
     about_a_capture = {command.name for command in COMMANDS} - alone
     assert about_a_capture == set(ON_A_CAPTURE), "add the command to tests/support/command_runs.py"
 

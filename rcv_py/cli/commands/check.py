@@ -19,13 +19,13 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.opening import pooled
 from rcv_py.cli.options.capture_options import CheckOptions
 from rcv_py.cli.report import bold, json_text, plain, print_facts
 from rcv_py.cli.results import print_csv
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.results.check import NOTES, document, number_table
-from rcv_py.work.load import load_all
 
 NOTHING = "Nothing wrong with this capture."
 
@@ -33,7 +33,7 @@ NOTHING = "Nothing wrong with this capture."
 def run(arguments: CheckOptions) -> int:
     """Print the health card as text, CSV, JSON or only the input file; 4 with --strict if it is serious."""
     trace = open_trace(arguments.folder)
-    notes = capture_health(trace, load_all(trace), Extras(_twin(trace, arguments)))
+    notes = capture_health(trace, tuple(pooled(trace)), Extras(_twin(trace, arguments)))
     if arguments.yaml:
         sys.stdout.write(input_yaml(trace, notes))
     elif arguments.json:

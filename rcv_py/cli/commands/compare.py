@@ -16,7 +16,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import batches
+from rcv_py.cli.opening import batches, pooled
 from rcv_py.cli.options.cost_options import CompareOptions
 from rcv_py.cli.report import bold, json_text, print_facts
 from rcv_py.cli.results import ordered, print_csv, print_shown
@@ -26,7 +26,6 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import UNITS, change_table
 from rcv_py.results.table import Table
-from rcv_py.work.load import batches as pooled
 
 POOL_BYTES = 32_000_000  # more than this is read by several processes
 _TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}

@@ -11,7 +11,7 @@ from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about
-from rcv_py.cli.opening import captures, facts_of
+from rcv_py.cli.opening import captures, facts_of, pooled
 from rcv_py.cli.options.capture_options import TriageOptions
 from rcv_py.cli.report import bold, json_text, print_facts, print_wrapped
 from rcv_py.cli.results import print_csv, print_shown
@@ -20,7 +20,6 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table
-from rcv_py.work.load import batches
 from rcv_py.work.triage import triage
 
 SCHEMA = "rcv.triage/1"
@@ -61,7 +60,7 @@ def look(
     ranked: `working`, `all`, or a population.
     """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows)), is_whole=True, facts=facts, waves=waves)
+    return triage(trace, tuple(pooled(trace, rows)), is_whole=True, facts=facts, waves=waves)
 
 
 def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:
