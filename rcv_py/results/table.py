@@ -139,7 +139,7 @@ class Table:
 
     def order(self, by: str, *, descending: bool = True) -> np.ndarray:
         """Return the numbers of the rows in order of a field."""
-        names = [field.name for field in self.fields(At.DATA) if field.is_sortable]
+        names = [field.name for field in self.spec.fields if field.is_sortable and field.name in self.columns]
         if by not in names:
             raise UsageError(f"There is no column {by!r} to sort by.", hint=f"Columns: {', '.join(names)}.")
         rank, is_known = self._ranks(by)
