@@ -11,7 +11,6 @@ from rcv_py.api.table import Table
 from rcv_py.export.tables import Column
 from rcv_py.results import table as results
 from rcv_py.results.field import At
-from rcv_py.results.unit import ROW
 
 T = TypeVar("T")
 _PLACES = frozenset(("line", "parent", "line_a", "line_b", "top_line"))  # none of them is -1
@@ -42,16 +41,10 @@ class Answer(Table, Generic[T]):
 def _flat(table: results.Table) -> dict[str, Column]:
     found: dict[str, Column] = {}
     for field in table.fields(At.DATA):
-        column = table.columns[field.name]
-        if field.kind.names and isinstance(column, np.ndarray):
-            sums = column.sum(axis=0)
-            order = [at for at in np.argsort(-sums, kind="stable").tolist() if sums[at]]
-            found |= {f"{field.name}_{field.kind.names[at]}": column[:, at] for at in order}
-        elif field.is_unknown and field.kind is not ROW and isinstance(column, np.ndarray):
-            is_lost = (column < 0) & (column.dtype.kind == "i")
-            found[field.name] = np.where(is_lost, np.nan, column) if is_lost.any() else column
+        if field.kind.names:
+            found |= table.by_key(field, f"{field.name}_")
         else:
-            found[field.name] = column
+            found[field.name] = table.columns[field.name]
     return found
 
 

@@ -198,10 +198,6 @@ memory_latency.counter | | what counted it
 memory_latency.stall | cycles | mean stall of an execution
 memory_latency.samples | executions | whose return is known
 hidden_latency.total | cycles | latency and idle time
-bubbles.cycles | cycles | SIMD cycles in which nothing happened, its part of them
-bubbles.idle | cycles | of them in front of it
-bubbles.stall | cycles | of them in its stall
-bubbles.share | | part of all bubbles, 0 to 1
 occupancy_numbers.mean | waves | mean over the time
 occupancy_numbers.drain | cycles | from nine tenths of the peak to the end
 occupancy_curves.waves | waves | resident until the next row

@@ -152,9 +152,21 @@ class Table:
 
     def csv(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return the names and the rows of a spreadsheet: what has an inside is left out."""
-        names = [field.name for field in self.fields(At.DATA) if field.kind.is_plain]
-        columns = [self.plain(name) for name in names]
-        return names, list(zip(*columns, strict=True))
+        columns: dict[str, list[Any]] = {}
+        for field in self.fields(At.DATA):
+            if field.kind.is_plain:
+                columns[field.name] = self.plain(field.name)
+            elif field.kind.is_spread:
+                columns |= self.by_key(field, "")
+        return list(columns), list(zip(*columns.values(), strict=True))
+
+    def by_key(self, field: Field, prefix: str) -> dict[str, Any]:
+        """Return a column for each name of a mapping that occurs, those with the largest sum first."""
+        values = self.columns[field.name]
+        assert isinstance(values, np.ndarray)
+        sums = values.sum(axis=0)
+        order = [at for at in np.argsort(-sums, kind="stable").tolist() if sums[at]]
+        return {f"{prefix}{field.kind.names[at]}": values[:, at] for at in order}
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of documents: plain values by the names of fields."""
@@ -178,9 +190,12 @@ class Table:
 def _column(field: Field, values: Column | Sequence[Any]) -> Column:
     if isinstance(values, Words):
         return Words(values.texts, _read_only(values.code))
-    if field.kind.dtype is not None:
+    if field.dtype is not None:
         shape = (len(values), len(field.kind.names)) if field.kind.names else (len(values),)
-        return _read_only(np.asarray(values, dtype=field.kind.dtype).reshape(shape))
+        column = np.asarray(values, dtype=field.dtype).reshape(shape)
+        if field.is_nan and not field.kind.is_signed:
+            column = np.where(column < 0, np.nan, column)
+        return _read_only(column)
     texts = np.empty(len(values), dtype=object)
     texts[:] = values if isinstance(values, np.ndarray) else list(values)
     return _read_only(texts)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from rcv_py.analysis.findings.bound_class import CLASS_NAMES, SHOWN_NAMES
 from rcv_py.cli.schemas.common import (
     CAPTURE,
-    INSTRUCTION,
     LINE,
-    LINE_OR_NONE,
     PLACE,
-    SOURCE,
     WAVE_ASKED,
     WAVE_NAME,
     WAVES_READ,
 )
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
+from rcv_py.results import bubbles
+from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Fields,
     Shape,
@@ -169,62 +168,11 @@ CAUSES = Schema(
     ),
 )
 
-_WAYS: Fields = {
-    "idle": parts_of_cycles("Charged to a line in front of which a wave was idle"),
-    "stall": parts_of_cycles("Charged to a line in which a wave stalled"),
-    "drain": parts_of_cycles("Charged to the last line of a wave that had nothing left to issue"),
-}
-_SIMD: Fields = {
-    "resident": cycles("Time with a traced wave"),
-    "issuing": cycles("Time in which a wave issued"),
-    "no_issue": cycles("Time with a wave and none that issued"),
-    "matrix": cycles("Time with a wave in which the matrix unit worked; 0 with the reference's rule"),
-    "bubble": cycles("Time with a wave in which nothing happened; with the reference's rule: none issued"),
-}
 BUBBLES = schema(
     "rcv.bubbles",
     "bubbles",
     "Instructions by the cycles in which waves waited in them while nothing happened on their SIMD.",
-    {
-        **CAPTURE,
-        "rule": choice("Our rules, or those of the reference.", "ours", "reference"),
-        "waves": WAVES_READ,
-        "of": waves("Traced waves"),
-        "totals": record(
-            "Sums over SIMDs; null if no wave was read.",
-            {
-                name: maybe(shape)
-                for name, shape in {
-                    **_SIMD,
-                    "busy_share": share("Part of the time with a wave in which one issued"),
-                    **_WAYS,
-                }.items()
-            },
-        ),
-        "matrix": record(
-            "How busy matrix units were.",
-            {
-                "busy": maybe(cycles("Matrix instructions by the cycles each takes")),
-                "share": maybe(number("Part of the time with a traced wave, from 0.", least=0)),
-                "assumption": text("What the number takes for granted, as a sentence."),
-            },
-        ),
-        "simds": rows(
-            "One row a SIMD.",
-            {"se": whole("Shader engine, a number."), "simd": whole("SIMD, a number."), **_SIMD},
-        ),
-        "rows": rows(
-            "Instructions by bubbles, the most first.",
-            {
-                "line": LINE_OR_NONE,
-                "text": INSTRUCTION,
-                "cycles": parts_of_cycles("Bubbles that are charged to it"),
-                "share": share("Part of all bubbles"),
-                **_WAYS,
-                "source": SOURCE,
-            },
-        ),
-    },
+    {**shapes(bubbles.FACTS), "rows": bubbles.BUBBLES.shape},
 )
 
 _EVIDENCE = record(
