@@ -18,8 +18,9 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import batches, pooled
+from rcv_py.cli.opening import batches
 from rcv_py.cli.options.cost_options import CompareOptions
+from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
 from rcv_py.cli.views.compare_summary import junit, launch_document, markdown
 from rcv_py.cli.views.compare_views import VIEWS

@@ -15,8 +15,9 @@ from rcv_py.base.markdown import md_table, md_text
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import if_known
-from rcv_py.cli.opening import captures, facts_of, pooled
+from rcv_py.cli.opening import captures, facts_of
 from rcv_py.cli.options.capture_options import TriageOptions
+from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import (
     Column,
     bold,
