@@ -8,6 +8,8 @@ import sys
 from itertools import count
 from pathlib import Path
 from random import Random
+from shutil import rmtree
+from tempfile import mkdtemp
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
@@ -16,6 +18,8 @@ os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and t
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support.samples import STORE
 
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     # Every program that a test starts would compile the package again: its code lies beside the tree instead.
@@ -53,6 +57,16 @@ LONGEST = (  # files that take long, which are begun first: two processes then e
     "ui/test_commands.py",
     "cli/test_bombs.py",
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # the processes of a run share what the first one makes
+        os.environ[STORE] = mkdtemp(prefix="rcv-samples-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        rmtree(os.environ.pop(STORE))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

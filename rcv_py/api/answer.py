@@ -11,6 +11,7 @@ from rcv_py.api.table import Table
 from rcv_py.export.tables import Column
 from rcv_py.results import table as results
 from rcv_py.results.field import At
+from rcv_py.results.unit import ROW
 
 T = TypeVar("T")
 _PLACES = frozenset(("line", "parent", "line_a", "line_b", "top_line"))  # none of them is -1
@@ -43,6 +44,13 @@ def _flat(table: results.Table) -> dict[str, Column]:
     for field in table.fields(At.DATA):
         if field.kind.names:
             found |= table.by_key(field, f"{field.name}_")
+            continue
+        column = table.columns[field.name]
+        if field.kind.document is not None and isinstance(column, np.ndarray):
+            found[field.name] = [*map(field.kind.text, column)]
+        elif field.is_unknown and field.kind is not ROW and isinstance(column, np.ndarray):
+            is_lost = (column < 0) & (column.dtype.kind == "i")
+            found[field.name] = np.where(is_lost, np.nan, column) if is_lost.any() else column
         else:
             found[field.name] = table.columns[field.name]
     return found

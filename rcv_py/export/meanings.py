@@ -208,11 +208,6 @@ counter_numbers.mean | | mean by time
 counter_numbers.max | | largest value of the curve
 counter_numbers.total | | of all samples; nan: of levels and formulas
 counter_numbers.kind | | raw, or derived by a formula
-triage.cycles | cycles | at stake
-triage.name | | the pattern, a word that stays the same
-triage.share | | of what `unit` says, 0 to 1
-triage.unit | | what `share` is a part of
-check.note | | what it is about, a word that stays the same
 """
 
 MEANINGS: dict[str, Meaning] = {

@@ -93,6 +93,8 @@ class Field:
 
     def plain(self, column: np.ndarray) -> list[Any]:
         """Return the values of a column as documents have them: plain, rounded, None for unknown ones."""
+        if self.kind.document is not None:
+            return list(map(self.kind.document, column))
         if self.kind.names:
             return [_by_size(self.kind.names, values) for values in column]
         values = column.tolist()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.markdown import md_table, md_text
 from rcv_py.results import json_types
 from rcv_py.results.field import At, Field, optional, shapes
 from rcv_py.results.json_types import Shape
@@ -37,6 +38,7 @@ class Words:
 
 
 Column = np.ndarray | Words
+Columns = Mapping[str, Column | Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Spec:
     order: tuple[str, ...] = ()  # for people, where theirs differs: these first, then the others
     nothing: str = ""  # a sentence: why there may be no row
     note: str = ""  # a sentence for people: how the numbers are meant
+    csv: tuple[str, ...] = ()  # columns of CSV, where they are not the plain ones of documents
 
     def __getitem__(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)
@@ -82,7 +85,7 @@ class Table:
     Cells that are not known are nan, -1 of code rows, and "".
     """
 
-    def __init__(self, spec: Spec, columns: Mapping[str, Column | Sequence[Any]]) -> None:
+    def __init__(self, spec: Spec, columns: Columns) -> None:
         self.spec = spec
         made = {
             field.name: _column(field, columns[field.name]) for field in spec.fields if field.name in columns
@@ -152,10 +155,12 @@ class Table:
 
     def csv(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return the names and the rows of a spreadsheet: what has an inside is left out."""
+        if self.spec.csv:
+            return [*self.spec.csv], self.flat(self.spec.csv)
         columns: dict[str, list[Any]] = {}
         for field in self.fields(At.DATA):
             if field.kind.is_plain:
-                columns[field.name] = self.plain(field.name)
+                columns[field.name] = self._flat(field.name)
             elif field.kind.is_spread:
                 columns |= self.by_key(field, "")
         return list(columns), list(zip(*columns.values(), strict=True))
@@ -167,6 +172,22 @@ class Table:
         sums = values.sum(axis=0)
         order = [at for at in np.argsort(-sums, kind="stable").tolist() if sums[at]]
         return {f"{prefix}{field.kind.names[at]}": values[:, at] for at in order}
+
+    def flat(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Return rows of these columns as a spreadsheet has them: objects that a column holds as text."""
+        return list(zip(*map(self._flat, names), strict=True))
+
+    def _flat(self, name: str) -> list[Any]:
+        kind, column = self.spec[name].kind, self.columns[name]
+        if kind.document is None or isinstance(column, Words):
+            return self.plain(name)
+        return [*map(kind.text, column)]
+
+    def markdown(self) -> str:
+        """Return the fields that reports show as a table of Markdown."""
+        fields = [(field.title, field.is_number) for field in self.fields(At.REPORT)]
+        rows = [[*map(md_text, cells)] for cells in self.cells(At.REPORT)]
+        return "".join(f"{line}\n" for line in md_table(fields, rows))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of documents: plain values by the names of fields."""

@@ -37,6 +37,7 @@ class Kind:
     is_signed: bool = True  # less than 0 is a value; else, where it may be unknown, it is not known
     names: tuple[str, ...] = ()  # of the second axis of a column: a mapping in documents
     is_nested: bool = False  # a record, or rows, inside of a value
+    document: Callable[[Any], Any] | None = None  # makes plain values of objects that a column holds
 
     @property
     def is_plain(self) -> bool:

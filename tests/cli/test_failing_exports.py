@@ -24,7 +24,7 @@ from rcv_py.base.errors import ExportError
 from rcv_py.base.whole_files import remove_parts, whole_file, whole_folder
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
-from rcv_py.synth.variants import SAMPLES
+from tests.support.samples import write_sample
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = b"the old file"
@@ -50,7 +50,7 @@ WRITERS = {  # the words, and the files that they write
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("captures") / "capture"
-    SAMPLES["matmul_small"].write(folder)
+    write_sample("matmul_small", folder)
     return folder
 
 

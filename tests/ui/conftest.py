@@ -35,6 +35,7 @@ def released_keys(qapp: QApplication) -> Iterator[None]:
 @pytest.fixture
 def ui(qapp: QApplication) -> Iterator[UiContext]:
     """A context with nothing open; settings are forgotten afterwards."""
+    outer = qapp.styleSheet()  # of a window that several tests share
     settings = Settings(None)
     settings["look.theme"] = "light"
     tasks = Tasks(1)
@@ -44,10 +45,12 @@ def ui(qapp: QApplication) -> Iterator[UiContext]:
     session = Session()
     yield UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
     tasks.close()
-    if qapp.styleSheet():  # Qt keeps rules by widget, also of widgets that have gone, and would follow them
+    if (
+        qapp.styleSheet() != outer
+    ):  # Qt keeps rules by widget, also of widgets that have gone, and would follow them
         qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
-        qapp.setStyleSheet("")
+        qapp.setStyleSheet(outer)
     assert not errors, errors
 
 

@@ -70,7 +70,7 @@ def _put(library: Library, arguments: IndexOptions, stream: TextIO) -> None:
         stream.write(library_page(library.heading, table))
     else:
         print(library.heading, file=stream)
-        print_shown(table, stream)
+        print_shown(table, stream=stream)
 
 
 def _library(arguments: IndexOptions) -> Library:

@@ -56,7 +56,7 @@ def run(arguments: InfoOptions) -> int:
             )
         elif arguments.csv:
             rows = [_entry(entry) for entry in entries]
-            sys.stdout.write(csv_text(rows[0], [list(row.values()) for row in rows]))
+            sys.stdout.write(csv_text(list(rows[0]), [list(row.values()) for row in rows]))
         else:
             print_table(_CAPTURES, [_row(path, entry) for entry in entries])
         return 0

@@ -37,9 +37,8 @@ def run(arguments: IsaOptions) -> int:
         found = Listing(labels, np.asarray(labels.columns["latency"]), costs.label)
     else:
         read = chosen.counted if chosen is not None else ()
-        found = listing(
-            trace, kind, lambda: read or tuple(pooled(trace)), costs, show_idle=not arguments.no_idle
-        )
+        show_idle = not arguments.no_idle
+        found = listing(trace, kind, lambda: read or tuple(pooled(trace)), costs, show_idle=show_idle)
     if arguments.bars is not None and kind == "lines":
         found = found.with_bars(bar_lengths(trace, costs, arguments))
     found = _matching(found, arguments)

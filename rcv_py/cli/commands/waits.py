@@ -68,7 +68,7 @@ def run(arguments: WaitsOptions) -> int:
     else:
         rows, inside = {trace.wave_row(arguments.wave)}, counted(trace, arguments.clock)
         rows = rows if inside is None else rows & inside
-        read = counted_batches(trace, rows)
+        read = tuple(counted_batches(trace, rows))
     summary = wait_summary(trace, read, rows)
     make = _Latencies if arguments.latency else _Waits
     printer = make(trace, summary, len(trace.waves) if rows is None else len(rows))

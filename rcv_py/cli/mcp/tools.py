@@ -18,7 +18,7 @@ from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import COMMANDS
 from rcv_py.cli.mcp.fence import Fence
 from rcv_py.cli.options.commands import Command
-from rcv_py.cli.options.common import count, cycles, percent, positive_count, size
+from rcv_py.cli.options.common import at_most, count, cycles, percent, positive_count, size
 
 NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help"))  # a window, synthetic captures, a shell
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
@@ -105,7 +105,7 @@ class Tool:
         if default not in (None, "", [], argparse.SUPPRESS):
             described["default"] = str(default) if isinstance(default, Path) else default
         item = dict(_TYPES.get(action.type, _ANY))
-        if hasattr(action.type, "most"):
+        if isinstance(action.type, at_most):
             item = {"type": "integer", "minimum": action.type.least, "maximum": action.type.most}
         if action.choices is not None:
             item["enum"] = list(action.choices)

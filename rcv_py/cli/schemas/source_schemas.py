@@ -68,7 +68,7 @@ _FORMS: dict[str, tuple[str, Fields]] = {
         },
     ),
 }
-SOURCE = Schema(
+SOURCES = Schema(
     "rcv.source",
     1,
     "source",
@@ -154,4 +154,4 @@ PMC = schema(
     },
 )
 
-SOURCE_SCHEMAS = (SOURCE, PMC)
+SOURCE_SCHEMAS = (SOURCES, PMC)

@@ -151,8 +151,10 @@ class CausesPanel(TablePanel[Attribution]):
         """One row a cause, line and instruction to blame."""
         if self.result is None or not len(self.result):
             return None
-        headers = ("cause", "line", "instruction", "producer line", "producer", "stall", "idle", "times")
-        headers = (*headers, "source", "producer source", "guessed")
+        headers = (
+            *("cause", "line", "instruction", "producer line", "producer", "stall", "idle", "times"),
+            *("source", "producer source", "guessed"),
+        )
         return Sheet("Causes", headers, self._sheet_rows(self.result))
 
     def _sheet_rows(self, table: Attribution) -> Iterator[tuple[Any, ...]]:

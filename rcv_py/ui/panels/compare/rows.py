@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +62,7 @@ class CompareView(RowsView):
         ink = self.theme.role("text" if rows.is_real[row] or band else "muted")
         return Look(ink, self.theme.soft(self.theme.role(band), BAND_SOFT) if band else None)
 
-    def _painter_of(self, name: str):
+    def _painter_of(self, name: str) -> Callable[[QPainter, QRect, int], None]:
         def paint(painter: QPainter, cell: QRect, row: int) -> None:
             rows, at = self.rows, self.table.column_of(name)
             if rows is None or at < 0 or row >= len(rows):
@@ -108,7 +108,7 @@ def _ranked(found: Comparison, by: str) -> CompareRows:
     )
     tip = "What the instructions do." if by == "class" else "The line."
     text = Column("text", "text", [row.text for row in rows], width=420, tip=tip)
-    last = (text,) if by in ("line", "source", "class") else ()
+    last: tuple[Column, ...] = (text,) if by in ("line", "source", "class") else ()
     if by == "line":
         last = (text, Column("place", "source", _places(rows), is_elided_left=True, width=220, tip=PLACE_TIP))
     return CompareRows((*first, *numbers, *last), line, is_real, delta, fate)

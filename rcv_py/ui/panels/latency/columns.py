@@ -112,9 +112,9 @@ def memory_rows(code: CodeTable, table: MemoryLatency, waits: WaitLatency | None
 def _rows_by_waits(
     code: CodeTable, line: np.ndarray, kinds: np.ndarray, waits: WaitLatency | None, row: np.ndarray
 ) -> LatencyRows:
-    told = _by_waits(waits, row)
-    median = np.nan_to_num(entries(waits.median, row)) if told else np.zeros(len(line))
-    columns = (_line(line), _text(code, line), _bar(median, "Median latency by waits."), *told)
+    median = np.zeros(len(line)) if waits is None else np.nan_to_num(entries(waits.median, row))
+    bar = _bar(median, "Median latency by waits.")
+    columns = (_line(line), _text(code, line), bar, *_by_waits(waits, row))
     return LatencyRows(line, columns, (), median[None], None, kinds)
 
 

@@ -17,7 +17,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
 from rcv_py.ui.core.panel import Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 from rcv_py.ui.panels.latency.bars import draw_latency, legend_items
 from rcv_py.ui.panels.latency.columns import LatencyRows, hidden_rows, memory_rows, placed
 from rcv_py.ui.plot.legend import Legend
@@ -237,7 +237,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
 
 
 def _choice(name: str, texts: tuple[str, ...], tip: str) -> QComboBox:
-    box = QComboBox(toolTip=tooltip(tip))
+    box = with_tip(QComboBox(), tip)
     box.setAccessibleName(name)
     box.addItems(list(texts))
     return box
