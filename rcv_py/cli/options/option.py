@@ -189,7 +189,8 @@ def positional(
     how: dict[str, Any] = {"metavar": metavar}
     for name, value in (("type", read), ("nargs", nargs), ("choices", choices)):
         how |= {name: value} if value else {}
-    return _field(Argument(help, how, is_positional=True), None if nargs in ("?", "*") else MISSING)
+    defaults: dict[str, Any] = {"?": None, "*": []}
+    return _field(Argument(help, how, is_positional=True), defaults.get(nargs, MISSING))
 
 
 # -- needs ----------------------------------------------------------------------------------------------

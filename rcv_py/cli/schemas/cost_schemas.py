@@ -12,7 +12,6 @@ from rcv_py.cli.schemas.envelope import Schema, Variant, schema
 from rcv_py.results import hotspot, isa, line
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
-    Fields,
     choice,
     cycles,
     fixed,
