@@ -18,13 +18,9 @@ from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches
 from rcv_py.cli.options.cost_options import CompareOptions
-<<<<<<< HEAD
+from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import bold, json_text, print_facts
 from rcv_py.cli.results import ordered, print_csv, print_shown
-=======
-from rcv_py.cli.pooled import pooled
-from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
->>>>>>> h-e
 from rcv_py.cli.views.compare_summary import junit, launch_document, markdown
 from rcv_py.cli.views.compare_views import VIEWS
 from rcv_py.formats.open import open_trace
