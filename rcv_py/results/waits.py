@@ -137,7 +137,7 @@ def wait_table(trace: Trace, found: WaitSummary) -> Table:
         "share": table.stall / max(1, int(table.stall.sum())),
         "exact": table.blocked,
     }
-    return Table(WAITS, _places(trace, table.line) | numbers)
+    return Table(WAITS, {**_places(trace, table.line), **numbers})
 
 
 def waits_about(found: WaitSummary, line: int | None) -> np.ndarray:
@@ -166,7 +166,7 @@ def producer_table(trace: Trace, found: WaitSummary) -> Table:
 def latency_table(trace: Trace, found: WaitSummary) -> Table:
     """Return one row an instruction that was waited for, most exact samples first."""
     line = found.latency.line
-    return Table(LATENCIES, _places(trace, line) | _latency(found, line))
+    return Table(LATENCIES, {**_places(trace, line), **_latency(found, line)})
 
 
 def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
@@ -201,7 +201,7 @@ def wait_documents(trace: Trace, found: WaitSummary, waits: np.ndarray) -> list[
     """Return the rows of a document, by rows of `wait_table`, each with what it waited for."""
     line = found.blocking.producer
     producers = producer_table(trace, found)
-    samples = Table(LATENCIES, _places(trace, line) | _latency(found, line))
+    samples = Table(LATENCIES, {**_places(trace, line), **_latency(found, line)})
 
     def waited_for(row: int) -> list[dict[str, Any]]:
         part = found.blocking.producers(row)

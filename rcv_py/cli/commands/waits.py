@@ -64,7 +64,7 @@ def run(arguments: WaitsOptions) -> int:
     if arguments.csv:
         print_csv(table[shown] if arguments.latency else flat_table(trace, summary, shown))
     elif arguments.json:
-        document = {"capture": trace.name, "wave": arguments.wave, "waves": summary.waves}
+        document: dict[str, Any] = {"capture": trace.name, "wave": arguments.wave, "waves": summary.waves}
         document["totals"] = if_known(totals(summary), summary.waves > 0)
         if arguments.latency:
             document["latency"] = latency_documents(table[shown])
