@@ -75,7 +75,7 @@ class Table(dict[str, np.ndarray | Words]):
             return Table({str(one): self.raw(str(one)) for one in key}, self.name, self._spec)
         return self._at(key)  # type: ignore[arg-type]
 
-    def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
+    def get(self, name: str, default: Any = None) -> Any:
         """Return a column, or what is given if there is none of that name."""
         return self._column(name) if name in self else default
 
@@ -226,8 +226,8 @@ class Table(dict[str, np.ndarray | Words]):
     def _never(self, *_: object, **__: object) -> NoReturn:
         raise TypeError("A table cannot be changed; Table({**table, name: column}) is another one.")
 
-    __setitem__ = __delitem__ = __ior__ = __or__ = __ror__ = _never  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _never  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = __or__ = __ror__ = _never
+    clear = pop = popitem = setdefault = update = _never
     __eq__ = object.__eq__
     __ne__ = object.__ne__
     __hash__ = object.__hash__  # type: ignore[assignment]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from rcv_py.analysis.core.chosen import batch_of
 from rcv_py.api import tables
 from rcv_py.api.table import Table
-from rcv_py.api.wave_cache import batch_of
 from rcv_py.model import waves
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
