@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from rcv_py.cli.schemas.common import CAPTURE
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
-from rcv_py.results import events, occupancy
+from rcv_py.results import counters, events, occupancy
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
-    choice,
     cycles,
     either,
     fixed,
@@ -122,56 +121,10 @@ LIMITS = schema(
 )
 
 COUNTERS = schema(
-    "rcv.counters",
-    "counters",
-    "Hardware counters and formulas over them.",
-    {
-        **CAPTURE,
-        "notes": listed("What is doubtful or missing.", text("A sentence.")),
-        "engines": listed("Shader engines that counted.", whole("A number.")),
-        "units": listed("Compute units that counted.", whole("A number.")),
-        "counters": rows(
-            "One row a counter or formula.",
-            {
-                "name": text("Its name."),
-                "kind": choice("Counted by the hardware, or a formula.", "raw", "derived"),
-                "from": text("Where it is from."),
-                "unit": text("Unit of min, mean and max."),
-                "min": maybe(number("Smallest value, in the unit.")),
-                "mean": maybe(number("Mean, in the unit.")),
-                "max": maybe(number("Largest value, in the unit.")),
-                "total": maybe(number("Sum; null if a sum means nothing.")),
-                "points": times("Steps of its curve"),
-            },
-        ),
-        "errors": rows(
-            "Formulas that do not work; the exit code is then 2.",
-            {
-                "file": text("Where the formula is from."),
-                "kind": text("Kind of the mistake."),
-                "text": text("A sentence."),
-            },
-        ),
-    },
+    "rcv.counters", "counters", "Hardware counters and formulas over them.", shapes(counters.FACTS)
 )
 COUNTER_LIST = schema(
-    "rcv.counters.list",
-    "counters",
-    "Which counters were recorded (--list).",
-    {
-        **CAPTURE,
-        "counters": rows(
-            "One row a counter.",
-            {
-                "name": text("Its name."),
-                "interval": cycles("Time between samples"),
-                "samples": times("Samples"),
-                "engines": text("Shader engines, joined by commas."),
-                "units": text("Compute units, joined by commas."),
-                "simds": text("SIMDs, joined by commas."),
-            },
-        ),
-    },
+    "rcv.counters.list", "counters", "Which counters were recorded (--list).", shapes(counters.RECORDED_FACTS)
 )
 
 EVENTS = schema(
