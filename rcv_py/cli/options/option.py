@@ -50,11 +50,15 @@ class Argument:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of a command; `given` names those that stand on the command line."""
+    """The options of a command, such as `HotspotOptions`; `given` names those on the command line."""
 
     command: ClassVar[str] = ""
     example: ClassVar[str] = ""
     given: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        """Name the command after the class."""
+        cls.command = cls.__name__.removesuffix("Options").lower()
 
     @property
     def usual_waves(self) -> str | None:
