@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients
@@ -33,7 +33,7 @@ from rcv_py.ui.panels.isa.words import isa_words
 from rcv_py.ui.table.command_text import Words
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.heat_strip import HeatStrip
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NO_CODE = "This capture has no instructions: code.json is missing or empty. Record the trace again."
 STREAM_MS = 300  # while waves arrive, costs are computed at most this often
@@ -75,17 +75,7 @@ class IsaPanel(Panel):
         rows.setSpacing(0)
         rows.addWidget(self.view, 1)
         rows.addWidget(self.strip)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.bar)
-        column.addWidget(self.note)
-        column.addLayout(rows, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        self.empty = page(self, self.bar, self.note, (rows, 1))
 
     def _connect(self) -> None:
         session, view, bar = self.session, self.view, self.bar
