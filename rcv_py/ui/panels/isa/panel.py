@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QHBoxLayout
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients
@@ -17,6 +16,7 @@ from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job, only_for
+from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.places import rows_at_leaf, rows_of_place
 from rcv_py.ui.core.plain_text import PlainLabel
@@ -70,11 +70,7 @@ class IsaPanel(Panel):
         self.note.setObjectName("muted")
         self.note.setWordWrap(True)
         self.note.setContentsMargins(8, 0, 8, 4)
-        rows = QHBoxLayout()
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
-        rows.addWidget(self.view, 1)
-        rows.addWidget(self.strip)
+        rows = row((self.view, 1), self.strip)
         self.empty = page(self, self.bar, self.note, (rows, 1))
 
     def _connect(self) -> None:
