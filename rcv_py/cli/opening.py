@@ -7,22 +7,21 @@ from pathlib import Path
 
 from rcv_py.cli.options.shared import WithRunFiles
 from rcv_py.cli.progress import watched
-from rcv_py.formats.open import find_captures, is_capture
+from rcv_py.formats.locate import locate
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import RunFacts
-from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 WAVES_AT_ONCE = 64
 
 
-def captures(path: Path) -> tuple[CaptureEntry, ...] | None:
+def captures(path: Path) -> tuple[Path, ...] | None:
     """Return the captures below a folder; None if the path itself is one, or names nothing that holds any."""
-    try:
-        is_parent = path.is_dir() and not is_capture(path)
-    except OSError:  # opening it says why
+    located = locate(path)
+    if located.error is not None or located.is_capture:  # opening it says why
         return None
-    return find_captures(path) or None if is_parent else None
+    return located.captures() or None
 
 
 def facts_of(trace: Trace, arguments: WithRunFiles) -> RunFacts:

@@ -32,7 +32,7 @@ NOTHING = "Nothing wrong with this capture."
 
 def run(arguments: CheckOptions) -> int:
     """Print the health card as text, CSV, JSON or only the input file; 4 with --strict if it is serious."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     notes = capture_health(trace, tuple(pooled(trace)), Extras(_twin(trace, arguments)))
     if arguments.yaml:
         sys.stdout.write(input_yaml(trace, notes))
@@ -49,7 +49,7 @@ def run(arguments: CheckOptions) -> int:
 def _twin(trace: Trace, arguments: CheckOptions) -> Trace | None:
     if arguments.twin is None:
         return None
-    other = open_trace(arguments.twin)
+    other = open_trace(arguments.twin, cache=arguments.cache)
     if fingerprint(trace.code) != fingerprint(other.code):
         raise UsageError(
             f"{other.name} is no twin of {trace.name}: their instructions differ.",

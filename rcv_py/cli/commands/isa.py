@@ -24,7 +24,7 @@ _PLURAL = {"branch": "branches"}
 
 def run(arguments: IsaOptions) -> int:
     """Print the listing, the blocks, the branches or the labels of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     trace, chosen = counted_trace(trace, arguments)
     own = None if chosen is None else chosen.rows
