@@ -8,7 +8,7 @@ SEED ?= $(shell date +%s)
 FUZZ ?=
 export QT_LOGGING_RULES ?= qt.qpa.*=false
 
-.PHONY: run test lint bench precision fuzz docs samples clean setup
+.PHONY: run test lint bench precision fuzz docs man samples clean setup
 
 run: ## open the viewer on FOLDER, a sample by default
 	@bash packaging/setup.sh run
@@ -38,6 +38,10 @@ precision: ## measure attribution against the simulator's truth, as in docs/attr
 docs: ## write the references and the README's pictures again
 	@bash packaging/setup.sh test
 	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python packaging/reference.py --pictures
+
+man: ## write the manual page, build/man/rcv.1
+	@bash packaging/setup.sh test
+	@$(VENV)/bin/python packaging/man_page.py
 
 samples: ## write sample_traces again
 	@bash packaging/setup.sh run

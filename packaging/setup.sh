@@ -35,8 +35,8 @@ if [ ! -e "$stamp" ]; then
         fi
     fi
     say "installing Python packages (once)"
-    target=.
-    [ "$what" = test ] && target='.[test]'
+    target='.[window]'
+    [ "$what" = test ] && target='.[window,test]'
     "$venv/bin/python" -m pip install -q --disable-pip-version-check -e "$target" \
         || die "The packages could not be installed. Check the network, then run this again."
     missing=$("$venv/bin/python" packaging/system_libs.py)

@@ -42,16 +42,17 @@ class Answer(Table, Generic[T]):
 def _flat(table: results.Table) -> dict[str, Column]:
     found: dict[str, Column] = {}
     for field in table.fields(At.DATA):
+        if field.kind.names:
+            found |= table.by_key(field, f"{field.name}_")
+            continue
         column = table.columns[field.name]
-        if field.kind.names and isinstance(column, np.ndarray):
-            sums = column.sum(axis=0)
-            order = [at for at in np.argsort(-sums, kind="stable").tolist() if sums[at]]
-            found |= {f"{field.name}_{field.kind.names[at]}": column[:, at] for at in order}
+        if field.kind.document is not None:
+            found[field.name] = [*map(field.kind.text, column)]
         elif field.is_unknown and field.kind is not ROW and isinstance(column, np.ndarray):
             is_lost = (column < 0) & (column.dtype.kind == "i")
             found[field.name] = np.where(is_lost, np.nan, column) if is_lost.any() else column
         else:
-            found[field.name] = column
+            found[field.name] = table.columns[field.name]
     return found
 
 

@@ -19,7 +19,6 @@ from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
 from rcv_py.analysis.core.line_stats import all_lines
 from rcv_py.analysis.cost.distribution import LineHits
-from rcv_py.analysis.cost.listing import Listing
 from rcv_py.analysis.cost.ranking import Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons
 from rcv_py.analysis.counters.counter_summary import CounterRow
@@ -74,6 +73,8 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results import loops as loop_results
+from rcv_py.results import waves as wave_results
+from rcv_py.results.isa import Listing
 from rcv_py.work.limits import limits_of
 from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
 
@@ -201,7 +202,8 @@ class Capture:
 
         The argument `waves` of analyses takes their ids; reads all waves.
         """
-        return costs.populations(self.trace, self.ways)
+        facts = wave_results.population_facts(self.trace, self.ways)
+        return Answer.of(wave_results.population_table(self.ways), self.ways, facts)
 
     # -- tables; cycles are on one clock for the whole capture ---------------------------------------------
 
@@ -397,7 +399,7 @@ class Capture:
         return self._once(
             "bubbles",
             waves,
-            lambda: stalls.bubbles(self.trace, self._all(), self._rows(waves), self._texts),
+            lambda: stalls.bubbles(self.trace, self._all(), self._rows(waves)),
         )
 
     def hidden_latency(self, rule: Rule = "ours", waves: Waves = WORKING) -> Answer[HiddenLatency]:

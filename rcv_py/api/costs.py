@@ -10,8 +10,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.cost.distribution import MEASURES, LineHits, line_hits
 from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
-from rcv_py.analysis.cost.listing import NAMES, Listing, listing
-from rcv_py.analysis.cost.ranking import BY, SORT, Ranked, ranking
+from rcv_py.analysis.cost.ranking import BY, SORT, Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree, frame_rows
@@ -19,28 +18,16 @@ from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.overview.summary_rows import NAMES as SUMMARY
 from rcv_py.analysis.overview.summary_rows import summary_rows
-from rcv_py.analysis.waves.populations import POPULATION_HEAD, Populations, population_rows
 from rcv_py.api.answer import Answer, by_name, by_row
 from rcv_py.api.arguments import one_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.hotspot import ranking_table, totals
+from rcv_py.results.isa import LISTED, Listing, listing
 
-_RANKED = ("name", "text", "line", "rows", "hits", "latency", "stall", "idle", "share", "source")
 _FRAMES = ("what", "name", "full_name", "line", "source", "parent", "depth", "begin", "self", "total")
-
-
-def populations(trace: Trace, found: Populations) -> Answer[Populations]:
-    """Return one row a way through the code."""
-    facts = {
-        "read": found.read,
-        "traced": len(trace.waves),
-        "instructions_ran": found.ran,
-        "instructions": found.of,
-    }
-    rows = [list(row.values()) for row in population_rows(found)]
-    return Answer("populations", by_row(POPULATION_HEAD, rows), found, facts)
 
 
 def summary(
@@ -58,17 +45,15 @@ def hotspot(trace: Trace, code: CodeTable, by: str, sort: str) -> Answer[tuple[R
     one_of("by", by, BY)
     one_of("sort", sort, SORT)
     costs = cost_columns(code, LatencyMode.SUM_ALL, None, None)
-    found = ranking(trace.code, trace.sources, costs, by, sort)
-    rows = [[getattr(row, name) for name in _RANKED] for row in found]
-    totals = {name: int(getattr(costs, name).sum()) for name in ("hits", "latency", "stall", "idle")}
-    return Answer("hotspot", by_row(_RANKED, rows), found, {"measure": costs.label, "totals": totals})
+    table, found = ranking_table(trace, costs, by, sort)
+    return Answer.of(table, found, {"measure": costs.label, "totals": totals(costs)})
 
 
 def isa(trace: Trace, kind: str, batches: Callable[[], Sequence[WaveBatch]]) -> Answer[Listing]:
     """Return `lines`, `blocks` or `branches`; batches are read for branches only."""
-    one_of("kind", kind, tuple(NAMES))
+    one_of("kind", kind, LISTED)
     found = listing(trace, kind, batches)
-    return Answer(f"isa {kind}", by_row(found.names, found.rows), found, {"measure": found.measure})
+    return Answer.of(found.table, found, {"measure": found.measure})
 
 
 def line(batches: Sequence[WaveBatch], row: int, waves: np.ndarray) -> Answer[LineHits]:

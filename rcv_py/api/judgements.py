@@ -10,13 +10,10 @@ from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import (
-    CHECKED,
     Extras,
     HealthNote,
     capture_health,
-    verdict,
 )
-from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.api.answer import Answer, by_row
 from rcv_py.api.errors import noted
@@ -24,12 +21,9 @@ from rcv_py.base.errors import UsageError
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.check import NOTE_ROWS, facts, note_table
+from rcv_py.results.triage import finding_table
 
-_FOUND = (
-    "name", "title", "rank", "gain", "cycles", "is_upper_bound", "share", "unit", "exposed", "attributed",
-    "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
-)  # fmt: skip
-_NOTE = ("note", "severity", "title", "evidence", "consequence", "remedy")
 _CHANGE = {
     "name": "name", "text": "text", "line_a": "line_a", "line_b": "line_b", "status": "fate",
     "hits_a": "hits_a", "hits_b": "hits_b", "cycles_a": "cost_a", "cycles_b": "cost_b",
@@ -41,7 +35,7 @@ _CHANGE = {
 def triage(trace: Trace, batches: Sequence[WaveBatch], run: RunFacts, waves: str) -> Answer[Findings]:
     """Return one row a finding."""
     found = findings(trace, batches, facts=run, waves=waves)
-    facts = {
+    said = {
         "alarm": found.alarm,
         "class": None if found.bound_class is None else found.bound_class.as_json(),
         "headline": found.headline,
@@ -56,11 +50,7 @@ def triage(trace: Trace, batches: Sequence[WaveBatch], run: RunFacts, waves: str
         "assumption": found.assumption,
         "note": found.why,
     }
-    rows = [
-        [*(getattr(one, name) for name in _FOUND[:-2]), "; ".join(map(str, one.evidence)), one.assumption]
-        for one in found.findings
-    ]
-    return Answer("triage", by_row(_FOUND, rows), found, facts)
+    return Answer.of(finding_table(found.findings), found, said)
 
 
 def check(trace: Trace, batches: Sequence[WaveBatch], twin: Trace | None) -> Answer[tuple[HealthNote, ...]]:
@@ -73,19 +63,7 @@ def check(trace: Trace, batches: Sequence[WaveBatch], twin: Trace | None) -> Ans
             )
         )
     notes = capture_health(trace, batches, Extras(twin))
-    rows = [
-        (one.name, str(one.severity), one.title, one.evidence_text, one.consequence, one.remedy)
-        for one in notes
-    ]
-    facts = {
-        "verdict": verdict(notes),
-        "is_serious": any(note.is_serious for note in notes),
-        "checked": list(CHECKED),
-        "settings": input_settings(trace, notes),
-        "input_yaml": input_yaml(trace, notes),
-        "command": command_line(),
-    }
-    return Answer("check", by_row(_NOTE, rows), notes, facts)
+    return Answer.of(note_table(notes, NOTE_ROWS), notes, facts(trace, notes))
 
 
 def compare(found: Comparison, by: str) -> Answer[Comparison]:

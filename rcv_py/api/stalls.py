@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.latency.bubbles import WAYS, Bubbles
+from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.analysis.latency.bubbles import bubbles as simd_bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, why_not_hidden
 from rcv_py.analysis.latency.latency_tables import hidden_table
@@ -24,6 +24,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.bubbles import bubble_table
 from rcv_py.results.table import Words
 
 RULES = tuple(rule.value for rule in ReferenceRule)
@@ -120,24 +121,15 @@ def _wait_facts(found: WaitSummary) -> dict[str, int]:
     return {"waves": found.waves, "waits": len(table), **sums}
 
 
-def bubbles(
-    trace: Trace, batches: Sequence[WaveBatch], rows: Collection[int] | None, texts: CodeTexts
-) -> Answer[Bubbles]:
+def bubbles(trace: Trace, batches: Sequence[WaveBatch], rows: Collection[int] | None) -> Answer[Bubbles]:
     """Return one row an instruction that waves waited in while nothing happened on their SIMD."""
     found, use = simd_bubbles(trace, batches, rows), matrix_use(trace, batches)
-    columns: dict[str, Column] = {
-        "line": found.line,
-        **texts.columns(found.line),
-        "cycles": found.total,
-        "share": found.total / max(1, found.bubble),
-        **{way: getattr(found, way) for way in WAYS},
-    }
     facts = {
         name: getattr(found, name)
         for name in ("waves", "resident", "issuing", "no_issue", "matrix", "bubble", "busy_share")
     }
     facts |= {"matrix_busy": use.busy, "matrix_share": use.share, "assumption": use.assumption}
-    return Answer("bubbles", columns, found, facts)
+    return Answer.of(bubble_table(trace, found), found, facts)
 
 
 def hidden_latency(

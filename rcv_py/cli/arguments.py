@@ -47,7 +47,9 @@ def parser(command: Command) -> argparse.ArgumentParser:
         description=f"{command.help}.",
         epilog=f"example: {command.example}",
         allow_abbrev=False,
+        add_help=False,
     )
+    own.add_argument(*_HELP, action="help", help="print this help")
     command.add(own)
     return own
 

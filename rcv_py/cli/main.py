@@ -16,6 +16,7 @@ from rcv_py.base.text import visible
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.outlet import outlets
+from rcv_py.cli.pager import on_a_terminal
 
 _FULL = (ENOSPC, EDQUOT, EIO)  # what writing anywhere can meet, on a full disk above all
 
@@ -67,7 +68,8 @@ def _run(words: list[str]) -> int:
         sys.stdout.flush()
         raise
     command = import_module(f"rcv_py.cli.commands.{options.command}")
-    code = int(command.run(options) or ExitCode.DONE)
+    with on_a_terminal(options):
+        code = int(command.run(options) or ExitCode.DONE)
     sys.stdout.flush()
     return code
 

@@ -21,18 +21,18 @@ class Outlet:
     """A stream that shows what nobody could see as escapes; it is the stream below it in all else."""
 
     def __init__(self, below: TextIO) -> None:
-        self._below = below
+        self.below = below
 
     def write(self, text: str) -> int:
         """Write the text; lines and tabs stay, and a mark of `code` becomes its code."""
         shown = visible(text, "\n\t")
         for code, mark in _MARKS.items() if "<" in shown else ():
             shown = shown.replace(mark, code)
-        self._below.write(shown)
+        self.below.write(shown)
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._below, name)
+        return getattr(self.below, name)
 
 
 def code(which: str, stream: TextIO) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import visible
 from rcv_py.cli.outlet import WIPE, code
 
 EVERY_S = 0.1
+Item = TypeVar("Item")
 
 
 @contextmanager
@@ -37,3 +38,16 @@ def progress(stream: TextIO | None = None) -> Iterator[Report]:
     finally:
         stream.write(code(WIPE, stream))
         stream.flush()
+
+
+def watched(
+    items: Iterable[Item], name: str, total: int, size: Callable[[Item], int] = lambda item: 1
+) -> Iterator[Item]:
+    """Yield the items, and show how many of `total` are done; `size` is what an item counts for."""
+    done = 0
+    with progress() as report:
+        report(Stage(name, done, total))
+        for item in items:
+            done += size(item)
+            report(Stage(name, done, total))
+            yield item

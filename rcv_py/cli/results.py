@@ -18,15 +18,15 @@ def ordered(table: Table, arguments: WithSort) -> Table:
     return table.sorted(arguments.sort, descending=not arguments.ascending)
 
 
-def print_result(table: Table, trace: Trace, stream: TextIO | None = None) -> None:
+def print_result(table: Table, trace: Trace, unknown: str = "", stream: TextIO | None = None) -> None:
     """Print the fields that are for people; source places are as short as is unambiguous."""
-    print_shown(with_short_sources(table, trace), stream)
+    print_shown(with_short_sources(table, trace), unknown, stream)
 
 
-def print_shown(table: Table, stream: TextIO | None = None) -> None:
+def print_shown(table: Table, unknown: str = "", stream: TextIO | None = None) -> None:
     """Print the fields that are for people as they are."""
     columns = [Column(field.title, field.is_number, field.elastic) for field in table.fields(At.TEXT)]
-    print_table(columns, table.cells(At.TEXT), stream)
+    print_table(columns, table.cells(At.TEXT, unknown), stream)
 
 
 def print_csv(table: Table) -> None:

@@ -198,10 +198,6 @@ memory_latency.counter | | what counted it
 memory_latency.stall | cycles | mean stall of an execution
 memory_latency.samples | executions | whose return is known
 hidden_latency.total | cycles | latency and idle time
-bubbles.cycles | cycles | SIMD cycles in which nothing happened, its part of them
-bubbles.idle | cycles | of them in front of it
-bubbles.stall | cycles | of them in its stall
-bubbles.share | | part of all bubbles, 0 to 1
 occupancy_numbers.mean | waves | mean over the time
 occupancy_numbers.drain | cycles | from nine tenths of the peak to the end
 occupancy_curves.waves | waves | resident until the next row
@@ -212,11 +208,6 @@ counter_numbers.mean | | mean by time
 counter_numbers.max | | largest value of the curve
 counter_numbers.total | | of all samples; nan: of levels and formulas
 counter_numbers.kind | | raw, or derived by a formula
-triage.cycles | cycles | at stake
-triage.name | | the pattern, a word that stays the same
-triage.share | | of what `unit` says, 0 to 1
-triage.unit | | what `share` is a part of
-check.note | | what it is about, a word that stays the same
 """
 
 MEANINGS: dict[str, Meaning] = {

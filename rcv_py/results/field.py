@@ -11,7 +11,7 @@ import numpy as np
 
 from rcv_py.results import json_types
 from rcv_py.results.json_types import Shape
-from rcv_py.results.unit import FLAG, Kind
+from rcv_py.results.unit import FLAG, ROW, Kind
 
 
 class At(Flag):
@@ -38,7 +38,7 @@ class Field:
     title: str = ""  # for people; the name if it is empty
     at: At = At.EVERYWHERE
     digits: int | None = None  # to which documents round; None: as the kind says
-    is_unknown: bool = False  # may be null: nan, or a row below 0
+    is_unknown: bool = False  # may be null: nan, and -1 of code rows
     is_optional: bool = False  # a table may lack it
     word: str = "yes"  # what a flag that is set says
     of: Callable[[Mapping[str, Any]], str] | None = None  # its text, made of the plain values of a row
@@ -69,6 +69,16 @@ class Field:
         return self.kind.elastic
 
     @property
+    def is_nan(self) -> bool:
+        """Whether it is a whole number that is kept as a float, for the nan of cells that are not known."""
+        return self.is_unknown and self.kind.dtype is np.int64 and self.kind is not ROW
+
+    @property
+    def dtype(self) -> type[np.generic] | None:
+        """The type of a column, None of texts and of values with an inside."""
+        return np.float64 if self.is_nan else self.kind.dtype
+
+    @property
     def is_sortable(self) -> bool:
         """Whether rows can be sorted by it."""
         return At.DATA in self.at and self.kind.is_plain
@@ -83,9 +93,13 @@ class Field:
 
     def plain(self, column: np.ndarray) -> list[Any]:
         """Return the values of a column as documents have them: plain, rounded, None for unknown ones."""
+        if self.kind.document is not None:
+            return list(map(self.kind.document, column))
         if self.kind.names:
             return [_by_size(self.kind.names, values) for values in column]
         values = column.tolist()
+        if self.is_nan:
+            return [None if np.isnan(value) else int(value) for value in values]
         if self.kind.dtype is np.float64:
             digits = self.kind.digits if self.digits is None else self.digits
             return [_rounded(value, digits, self.kind.is_trimmed) for value in values]

@@ -10,7 +10,7 @@ from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.cost.places import source_of
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.model.trace import Trace
-from rcv_py.results.table import Table, Words
+from rcv_py.results.table import Column, Table, Words
 from rcv_py.results.unit import SOURCE
 
 
@@ -43,15 +43,18 @@ def short_sources(trace: Trace) -> dict[str, str]:
 def with_short_sources(table: Table, trace: Trace) -> Table:
     """Return the table for people: every source place as short as is unambiguous."""
     short = short_sources(trace)
-    return Table(
-        table.spec,
-        {
-            name: Words([short_place(text, short) for text in column.texts], column.code)
-            if isinstance(column, Words) and table.spec[name].kind is SOURCE
-            else column
-            for name, column in table.columns.items()
-        },
-    )
+    columns = {
+        name: _shorter(column, short) if table.spec[name].kind is SOURCE else column
+        for name, column in table.columns.items()
+    }
+    return Table(table.spec, columns)
+
+
+def _shorter(column: Column, short: dict[str, str]) -> Words:
+    if isinstance(column, Words):
+        return Words([short_place(text, short) for text in column.texts], column.code)
+    texts, code = np.unique(column.astype(str), return_inverse=True)
+    return Words([short_place(text, short) for text in texts.tolist()], code.reshape(-1))
 
 
 def _words(numbers: np.ndarray, text: Callable[[int], str]) -> Words:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.markdown import md_table, md_text
 from rcv_py.results import json_types
 from rcv_py.results.field import At, Field, optional, shapes
 from rcv_py.results.json_types import Shape
@@ -29,6 +30,9 @@ class Words:
         """Return the column of some rows."""
         return Words(self.texts, self.code[rows])
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values())
+
     def values(self) -> np.ndarray:
         """Return the text of each row, dtype object."""
         texts = np.empty(len(self.texts), dtype=object)
@@ -37,6 +41,7 @@ class Words:
 
 
 Column = np.ndarray | Words
+Given = Column | Sequence[Any]  # what a table makes a column of
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class Spec:
     order: tuple[str, ...] = ()  # for people, where theirs differs: these first, then the others
     nothing: str = ""  # a sentence: why there may be no row
     note: str = ""  # a sentence for people: how the numbers are meant
+    csv: tuple[str, ...] = ()  # columns of CSV, where they are not the plain ones of documents
 
     def __getitem__(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)
@@ -82,7 +88,7 @@ class Table:
     Cells that are not known are nan, -1 of code rows, and "".
     """
 
-    def __init__(self, spec: Spec, columns: Mapping[str, Column | Sequence[Any]]) -> None:
+    def __init__(self, spec: Spec, columns: Mapping[str, Given]) -> None:
         self.spec = spec
         made = {
             field.name: _column(field, columns[field.name]) for field in spec.fields if field.name in columns
@@ -152,9 +158,37 @@ class Table:
 
     def csv(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return the names and the rows of a spreadsheet: what has an inside is left out."""
-        names = [field.name for field in self.fields(At.DATA) if field.kind.is_plain]
-        columns = [self.plain(name) for name in names]
-        return names, list(zip(*columns, strict=True))
+        if self.spec.csv:
+            return [*self.spec.csv], self.flat(self.spec.csv)
+        columns: dict[str, list[Any]] = {}
+        for field in self.fields(At.DATA):
+            if field.kind.is_plain:
+                columns[field.name] = self._flat(field.name)
+            elif field.kind.is_spread:
+                columns |= self.by_key(field, "")
+        return list(columns), list(zip(*columns.values(), strict=True))
+
+    def by_key(self, field: Field, prefix: str) -> dict[str, Any]:
+        """Return a column for each name of a mapping that occurs, those with the largest sum first."""
+        values = self.columns[field.name]
+        assert isinstance(values, np.ndarray)
+        sums = values.sum(axis=0)
+        order = [at for at in np.argsort(-sums, kind="stable").tolist() if sums[at]]
+        return {f"{prefix}{field.kind.names[at]}": values[:, at] for at in order}
+
+    def flat(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Return rows of these columns as a spreadsheet has them: objects that a column holds as text."""
+        return list(zip(*map(self._flat, names), strict=True))
+
+    def _flat(self, name: str) -> list[Any]:
+        kind = self.spec[name].kind
+        return self.plain(name) if kind.document is None else [*map(kind.text, self.columns[name])]
+
+    def markdown(self) -> str:
+        """Return the fields that reports show as a table of Markdown."""
+        fields = [(field.title, field.is_number) for field in self.fields(At.REPORT)]
+        rows = [[*map(md_text, cells)] for cells in self.cells(At.REPORT)]
+        return "".join(f"{line}\n" for line in md_table(fields, rows))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of documents: plain values by the names of fields."""
@@ -178,9 +212,12 @@ class Table:
 def _column(field: Field, values: Column | Sequence[Any]) -> Column:
     if isinstance(values, Words):
         return Words(values.texts, _read_only(values.code))
-    if field.kind.dtype is not None:
+    if field.dtype is not None:
         shape = (len(values), len(field.kind.names)) if field.kind.names else (len(values),)
-        return _read_only(np.asarray(values, dtype=field.kind.dtype).reshape(shape))
+        column = np.asarray(values, dtype=field.dtype).reshape(shape)
+        if field.is_nan and not field.kind.is_signed:
+            column = np.where(column < 0, np.nan, column)
+        return _read_only(column)
     texts = np.empty(len(values), dtype=object)
     texts[:] = values if isinstance(values, np.ndarray) else list(values)
     return _read_only(texts)

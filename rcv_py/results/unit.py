@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.base.text import count
+from rcv_py.base.text import count, percent
 from rcv_py.results import json_types
 from rcv_py.results.json_types import Shape
 
@@ -17,11 +17,6 @@ from rcv_py.results.json_types import Shape
 def decimal(value: float) -> str:
     """Return a number with at most two digits behind the point, grouped: `1,234.5`."""
     return count(value) if isinstance(value, int) else f"{value:,.2f}".rstrip("0").rstrip(".")
-
-
-def percent(value: float) -> str:
-    """Return a share of one in percent: `18.2 %`."""
-    return f"{100 * value:.1f} %"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +32,12 @@ class Kind:
     elastic: str = ""  # the end that may be cut to fit: "", "left" (paths keep their end) or "right"
     is_trimmed: bool = False  # a whole value is written without a point
     digits: int | None = None  # to which documents round, unless the field says otherwise
+    is_spread: bool = False  # CSV has a column for each name of a mapping
     width: int = 8  # characters that a column of it usually needs
+    is_signed: bool = True  # less than 0 is a value; else, where it may be unknown, it is not known
     names: tuple[str, ...] = ()  # of the second axis of a column: a mapping in documents
     is_nested: bool = False  # a record, or rows, inside of a value
+    document: Callable[[Any], Any] | None = None  # makes plain values of objects that a column holds
 
     @property
     def is_plain(self) -> bool:
@@ -49,7 +47,15 @@ class Kind:
 
 def _whole(ending: str = ".", unit: str = "", *, least: int | None = 0) -> Kind:
     json = partial(json_types.whole, least=least)
-    return Kind(json=json, ending=ending, unit=unit, dtype=np.int64, text=count, is_number=True)
+    return Kind(
+        json=json,
+        ending=ending,
+        unit=unit,
+        dtype=np.int64,
+        text=count,
+        is_number=True,
+        is_signed=least is None,
+    )
 
 
 def _real(
@@ -78,12 +84,17 @@ BYTES = _whole(", in bytes.", "bytes")
 WHOLE = _whole()
 NUMBER = _real(".")
 SHARE = replace(
-    _real(", from 0 to 1.", text=percent, digits=6),
+    _real(", from 0 to 1.", text=partial(percent, whole=1), digits=6),
     json=lambda sentence: {"type": "number", "minimum": 0, "maximum": 1, "description": sentence},
 )
+PART = replace(SHARE, text=lambda share: percent(share, 1) if share else "")  # most of them are 0
 RATIO = _real(", 1 being the same or all.", digits=6)
 ROW = replace(_whole(), text=str)  # of the program: a name, not grouped
-ROW_OR_NONE = replace(_whole(least=-1), text=str)
+ROW_OR_NONE = replace(_whole(least=-1), text=lambda row: str(row) if row >= 0 else "unknown")
+PLACE = replace(ROW_OR_NONE, text=lambda place: str(place) if place >= 0 else "")  # of the hardware
+INDEX = replace(_whole(), text=str)  # of something else, a name as well
+SIGNED_INDEX = replace(_whole(least=None), text=str)
+ADDRESS = replace(_whole(", in bytes."), text="{:#x}".format)
 FLAG = Kind(json=json_types.flag, dtype=np.bool_, width=10)
 TEXT = Kind(json=json_types.text, width=20)
 NOTE = replace(TEXT, elastic="right")  # a text that may be cut
@@ -92,14 +103,35 @@ SOURCE = replace(TEXT, elastic="left")  # path:line
 WAVE = replace(TEXT, width=24)
 
 
+CYCLE_RANGE = Kind(  # a begin and an end
+    json=lambda sentence: {
+        **json_types.listed(sentence, json_types.cycles("Begin, then end", least=None)),
+        "minItems": 2,
+        "maxItems": 2,
+    },
+    ending=": begin and end, in cycles.",
+    is_nested=True,
+)
+
+
 def choice(*values: str) -> Kind:
     """One of some texts."""
     return replace(TEXT, json=lambda sentence: json_types.choice(sentence, *values), width=14)
 
 
-def mapping(kind: Kind, names: Sequence[str], meaning: str) -> Kind:
+def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool = False) -> Kind:
     """Numbers by name: a column has one axis more; documents have those that are not 0, the largest first."""
     shape = kind.json(f"{meaning}{kind.ending}")
     return replace(
-        kind, json=lambda sentence: json_types.named(sentence, shape), ending=".", names=tuple(names)
+        kind,
+        json=lambda sentence: json_types.named(sentence, shape),
+        ending=".",
+        names=tuple(names),
+        is_spread=is_spread,
     )
+
+
+def texts(item: str) -> Kind:
+    """A list of texts, each of which is described by a sentence."""
+    json = json_types.text(item)
+    return Kind(json=lambda sentence: json_types.listed(sentence, json), text="; ".join, is_nested=True)

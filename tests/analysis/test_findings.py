@@ -344,7 +344,7 @@ def test_a_finding_as_text() -> None:
     page = markdown("capture", Findings((), (one,), 0, 1, 1, 9000, 2000, "Bounds."))
     assert "## 1. A\\_b" in page
     assert "It \\*costs\\*." in page
-    assert one.as_json()["evidence"] == [
+    assert [place.as_json() for place in one.evidence] == [
         {
             "kind": "token",
             "text": "stalls 8 cycles",

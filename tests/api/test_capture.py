@@ -16,7 +16,7 @@ import pytest
 import rcv_py
 from rcv_py import api
 from rcv_py.analysis.compare import changes, costs
-from rcv_py.analysis.cost import listing, ranking
+from rcv_py.analysis.cost import ranking
 from rcv_py.analysis.flame import flame_frames
 from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.overview import library
@@ -25,7 +25,7 @@ from rcv_py.api.wave_cache import in_order
 from rcv_py.export.table_files import FORMATS
 from rcv_py.export.tables import TABLES
 from rcv_py.formats.open import open_trace
-from rcv_py.results import loops
+from rcv_py.results import isa, loops
 from rcv_py.work.load import load_all
 from tests.api.calls import call_all, every_call
 
@@ -107,7 +107,7 @@ def test_the_types_of_choices_are_what_is_known() -> None:
     known = {
         ("hotspot", "by"): ranking.BY,
         ("hotspot", "sort"): ranking.SORT,
-        ("isa", "kind"): tuple(listing.NAMES),
+        ("isa", "kind"): isa.LISTED,
         ("flame", "content"): flame_frames.CONTENTS,
         ("flame", "metric"): tuple(flame_frames.METRICS),
         ("flame", "order"): tuple(order.value for order in Order),

@@ -66,7 +66,7 @@ def refused(done: Run) -> None:
 
 
 def test_every_command_that_reads_is_here() -> None:
-    assert set(NAMES) == {*WORDS, *ELSEWHERE, "synth", "schema"}
+    assert set(NAMES) == {*WORDS, *ELSEWHERE, "synth", "schema", "completion", "help"}
 
 
 @pytest.mark.parametrize("command", WORDS)

@@ -28,9 +28,37 @@ def test_a_table_is_aligned_and_has_no_trailing_blanks() -> None:
 
 def test_elastic_columns_give_way_at_their_end() -> None:
     assert table(COLUMNS, ROWS, 40) == [
-        "line  instruction       source",
-        "   7  v_add_f32 v0, v…  …to/kernel.py:12",
+        "line  instruction           source",
+        "   7  v_add_f32 v0, v1, v2  …ernel.py:12",
         "1234  s_nop",
+    ]
+    assert table(COLUMNS, ROWS, 36)[1] == "   7  v_add_f32 v0, v…  …ernel.py:12", "paths give way first"
+
+
+def test_of_an_instruction_and_its_producer_the_first_is_cut_first() -> None:
+    columns = (Column("cycles", True), Column("because", elastic="right"))
+    rows = [("12", "113 s_waitcnt vmcnt(3)  tile_io.h:20 ← 128 global_load_dwordx4")]
+    assert table(columns, rows, 48)[1] == "    12  113 s_waitcnt… ← 128 global_load_dwordx4"
+    assert table(columns, rows, 40)[1] == "    12  113 s_waitc… ← 128 global_load_…"
+
+
+def test_headings_take_lines_before_a_table_is_divided() -> None:
+    columns = (Column("unit"), Column("no issue cycles", True), Column("busy", True))
+    assert table(columns, [("SE0", "1", "2")], 20) == [
+        "          no",
+        "       issue",
+        "unit  cycles  busy",
+        "SE0        1     2",
+    ]
+
+
+def test_what_does_not_fit_at_all_stands_in_a_second_table() -> None:
+    columns = (Column("unit"), *(Column(f"n{number}", True) for number in range(6)))
+    assert table(columns, [("SE0", *("12345" for _ in range(6)))], 24) == [
+        "unit    n0    n1    n2",
+        "SE0  12345 12345 12345",
+        "unit    n3    n4    n5",
+        "SE0  12345 12345 12345",
     ]
 
 

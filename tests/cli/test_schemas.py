@@ -19,7 +19,7 @@ from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run
 from tests.support.schema_outline import outline
 
-WITHOUT_JSON = {"view", "shot", "mcp"}  # they show, draw and talk; there is no result of a script
+WITHOUT_JSON = {"view", "shot", "mcp", "completion", "help"}  # there is no result for a script
 SMALL = tuple(name for name in captures.TRACES if name != "moe_reduce")
 WITH_ALL_VARIANTS = (
     "flash_attn_small_before",
@@ -142,6 +142,7 @@ def test_no_json_without_a_schema(command: Any) -> None:
 
 def test_every_command_about_a_capture_is_held() -> None:
     alone = {"view", "shot", "compare", "pmc", "index", "report", "export", "synth", "schema", "mcp"}
+    alone |= {"completion", "help"}
     about_a_capture = {command.name for command in COMMANDS} - alone
     assert about_a_capture == set(ON_A_CAPTURE), "add the command to tests/support/command_runs.py"
 

@@ -12,6 +12,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
+from rcv_py.results.triage import finding_table
 from rcv_py.synth.variants import SAMPLES
 from rcv_py.work.triage import triage
 from tests.support import captures
@@ -31,7 +32,7 @@ def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> Non
     trace = open_trace(folder)
     found = triage(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert document["schema"] == "rcv.triage/1"
-    assert document["findings"] == [one.as_json() for one in found.findings]
+    assert document["findings"] == finding_table(found.findings).rows()
     assert document["waves"] == {"read": 32, "of": 32, "counted": 32, "missing": 0}
     assert document["totals"]["silent"] <= document["totals"]["resident"]
 

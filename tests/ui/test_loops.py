@@ -14,10 +14,10 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
+from rcv_py.results.bubbles import BUBBLES
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.bubbles import panel as bubbles_panel
-from rcv_py.ui.panels.bubbles.panel import BubblesPanel
+from rcv_py.ui.panels.bubbles import BubblesPanel
 from rcv_py.ui.panels.loops import panel as loops_panel
 from rcv_py.ui.panels.loops.iteration_strip import IterationStrip
 from rcv_py.ui.panels.loops.panel import ALL, OUTLIERS, SELECTED, LoopsPanel
@@ -214,7 +214,7 @@ def test_bubbles_say_why_there_are_none(
     busy = build.wave("V|V|I", [1, 2, 4])
     open_in(build.trace(build.code(TEXTS), [busy]), [build.batch(busy)])
     settled()
-    qtbot.waitUntil(lambda: bubbles_panel.NONE in bubbles.empty.sentence.text())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: BUBBLES.nothing in bubbles.empty.sentence.text())  # type: ignore[attr-defined]
     open_in(build.trace(build.code(TEXTS), []))
     settled()
     assert "so nothing is known about bubbles." in bubbles.empty.sentence.text()

@@ -122,26 +122,6 @@ class Finding:
         bound = "at most" if self.is_upper_bound else "about"
         return f"{bound} {count(self.cycles)} {unit} ({percent(round(self.share * 1_000_000), 1_000_000)})"
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain values, in a stable order."""
-        names = (
-            "name",
-            "title",
-            "rank",
-            "gain",
-            "cycles",
-            "is_upper_bound",
-            "share",
-            "unit",
-            "exposed",
-            "attributed",
-        )
-        found = {name: getattr(self, name) for name in names}
-        found |= {"gain": round(self.gain, 6), "share": round(self.share, 6), "small": self.is_small}
-        texts = ("sentence", "remedy", "remedy_id", "effort", "assumption")
-        found |= {name: getattr(self, name) for name in texts}
-        return found | {"evidence": [one.as_json() for one in self.evidence]}
-
 
 def gain_percent(gain: float) -> str:
     """A share of the kernel's duration as text."""

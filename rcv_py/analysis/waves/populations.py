@@ -97,28 +97,6 @@ class Populations:
         return frozenset(np.flatnonzero(np.isin(self.label, np.asarray(which))).tolist())
 
 
-POPULATION_HEAD = (
-    "id", "name", "kernel", "is_working", "waves", "cut", "instructions", "reached", "cycles", "share",
-)  # fmt: skip
-
-
-def population_rows(found: Populations) -> list[dict[str, str | int | float | bool]]:
-    """Return one row a population, by the names of `POPULATION_HEAD`; shares are rounded to six places."""
-    columns = (
-        found.id,
-        found.name,
-        found.kernel,
-        found.is_working.tolist(),
-        found.waves.tolist(),
-        found.cut.tolist(),
-        found.instructions.tolist(),
-        found.reached.tolist(),
-        found.cycles.tolist(),
-        found.share.round(6).tolist(),
-    )
-    return [dict(zip(POPULATION_HEAD, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
 def ran_text(found: Populations) -> str:
     """Return `17 of 4,948 instructions ran`."""
     return f"{found.ran:,} of {plural(found.of, 'instruction')} ran"

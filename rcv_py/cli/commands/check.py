@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from rcv_py.analysis.health.capture_health import (
     CHECKED,
@@ -12,7 +11,6 @@ from rcv_py.analysis.health.capture_health import (
     HealthNote,
     capture_health,
     command_line,
-    input_settings,
     verdict,
 )
 from rcv_py.analysis.health.input_yaml import input_yaml
@@ -21,26 +19,27 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.opening import pooled
 from rcv_py.cli.options.capture_options import CheckOptions
-from rcv_py.cli.report import bold, csv_text, json_text, plain, print_facts
+from rcv_py.cli.report import bold, json_text, plain, print_facts
+from rcv_py.cli.results import print_csv
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.work.load import load_all
+from rcv_py.results.check import NOTES, document, number_table
 
-_HEAD = ("note", "severity", "title", "evidence", "value", "text")
 NOTHING = "Nothing wrong with this capture."
 
 
 def run(arguments: CheckOptions) -> int:
     """Print the health card as text, CSV, JSON or only the input file; 4 with --strict if it is serious."""
     trace = open_trace(arguments.folder)
-    notes = capture_health(trace, load_all(trace), Extras(_twin(trace, arguments)))
+    notes = capture_health(trace, tuple(pooled(trace)), Extras(_twin(trace, arguments)))
     if arguments.yaml:
         sys.stdout.write(input_yaml(trace, notes))
     elif arguments.json:
-        print(json_text("rcv.check/1", _document(trace, notes), about(arguments, trace)))
+        print(json_text("rcv.check/1", document(trace, notes), about(arguments, trace)))
     elif arguments.csv:
-        sys.stdout.write(csv_text(_HEAD, _rows(notes)))
+        print_csv(number_table(notes))
     else:
         _print(trace, notes)
     is_refused = arguments.strict and any(note.is_serious for note in notes)
@@ -57,42 +56,6 @@ def _twin(trace: Trace, arguments: CheckOptions) -> Trace | None:
             hint="A twin is another capture of the same binary; rcv index names those it finds.",
         )
     return other
-
-
-def _rows(notes: Sequence[HealthNote]) -> list[tuple[Any, ...]]:
-    return [
-        (note.name, str(note.severity), note.title, one.name, one.value, one.text)
-        for note in notes
-        for one in note.evidence
-    ]
-
-
-def _document(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Any]:
-    return {
-        "capture": trace.name,
-        "path": str(trace.path),
-        "kernel": trace.kernel_name,
-        "verdict": verdict(notes),
-        "is_serious": any(note.is_serious for note in notes),
-        "notes": [_note(note) for note in notes],
-        "checked": list(CHECKED),
-        "problems": [str(problem) for problem in trace.problems],
-        "settings": input_settings(trace, notes),
-        "input_yaml": input_yaml(trace, notes),
-        "command": command_line(),
-    }
-
-
-def _note(note: HealthNote) -> dict[str, Any]:
-    return {
-        "name": note.name,
-        "severity": str(note.severity),
-        "title": note.title,
-        "evidence": [{"name": one.name, "value": one.value, "text": one.text} for one in note.evidence],
-        "consequence": note.consequence,
-        "remedy": note.remedy,
-        "settings": dict(note.settings),
-    }
 
 
 def _print(trace: Trace, notes: Sequence[HealthNote]) -> None:
@@ -116,7 +79,8 @@ def _print(trace: Trace, notes: Sequence[HealthNote]) -> None:
 
 
 def _facts(note: HealthNote) -> list[tuple[str, str]]:
-    facts = [("shown by", note.evidence_text), ("means", note.consequence), ("mend", note.remedy)]
+    words = {"evidence": note.evidence_text, "consequence": note.consequence, "remedy": note.remedy}
+    facts = [(NOTES[name].title, text) for name, text in words.items()]
     if note.settings:
         facts.append(("settings", ", ".join(f"{name}: {value}" for name, value in note.settings.items())))
     return facts

@@ -18,14 +18,13 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import batches
+from rcv_py.cli.opening import batches, pooled
 from rcv_py.cli.options.cost_options import CompareOptions
 from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
 from rcv_py.cli.views.compare_summary import junit, launch_document, markdown
 from rcv_py.cli.views.compare_views import VIEWS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.work.load import batches as pooled
 
 POOL_BYTES = 32_000_000  # more than this is read by several processes
 _TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}

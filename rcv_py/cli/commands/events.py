@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,21 +10,15 @@ from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import matched, nothing, tuples_in_order
+from rcv_py.cli.chosen import matched, nothing
 from rcv_py.cli.options.device_options import EventsOptions
-from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.report import json_text
+from rcv_py.cli.results import ordered, print_csv, print_result
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
+from rcv_py.results.events import events
+from rcv_py.results.table import Table
 
-_HEAD = ("time", "duration", "kind", "name", "place", "detail")
-_COLUMNS = (
-    Column("time", True),
-    Column("duration", True),
-    Column("kind"),
-    Column("name", elastic="right"),
-    Column("place"),
-    Column("detail", elastic="right"),
-)
 _PLURALS = {
     "dispatch": ("dispatch", "dispatches"),
     "event": ("event",),
@@ -51,13 +42,23 @@ def run(arguments: EventsOptions) -> int:
     if kept is not None:
         columns = (table.name, table.place, table.detail)
         rows = rows[np.any([np.isin(column[rows], sorted(kept)) for column in columns], axis=0)]
-    cells = tuples_in_order(_HEAD, [table.cells(row) for row in rows.tolist()], arguments)
+    shown = ordered(events(table)[rows], arguments)
     if arguments.csv:
-        sys.stdout.write(csv_text(_HEAD, [["" if cell is None else cell for cell in row] for row in cells]))
+        print_csv(shown)
     elif arguments.json:
-        print(json_text("rcv.events/1", _document(trace, spans, kinds, cells), about(arguments, trace)))
+        document = {
+            "capture": trace.name,
+            "kinds": list(kinds),
+            "problems": [problem.text for problem in spans.problems],
+            "rows": shown.rows(),
+        }
+        print(json_text("rcv.events/1", document, about(arguments, trace)))
+    elif not len(table):
+        print(_NOTHING)
+    elif not len(shown):
+        print(nothing(shown.spec.noun, arguments, shown.spec.nothing))
     else:
-        _print(arguments, spans, table, cells)
+        _print(trace, spans, shown, len(table))
     return 0
 
 
@@ -74,30 +75,10 @@ def _spans(trace: Trace) -> MarkerSpans:
     return marker_spans(trace, batches)
 
 
-def _document(
-    trace: Trace, spans: MarkerSpans, kinds: Sequence[str], cells: list[tuple[Any, ...]]
-) -> dict[str, Any]:
-    return {
-        "capture": trace.name,
-        "kinds": list(kinds),
-        "problems": [problem.text for problem in spans.problems],
-        "rows": [dict(zip(_HEAD, row, strict=True)) for row in cells],
-    }
-
-
-def _print(
-    arguments: EventsOptions, spans: MarkerSpans, table: EventTable, cells: list[tuple[Any, ...]]
-) -> None:
-    if not len(table):
-        print(_NOTHING)
-        return
-    if not cells:
-        print(nothing("event", arguments, "No event of these kinds is there."))
-        return
-    shown = [(count(time), "" if length is None else count(length), *words) for time, length, *words in cells]
-    print_table(_COLUMNS, shown)
-    numbers = Counter(row[2] for row in cells)
+def _print(trace: Trace, spans: MarkerSpans, shown: Table, of: int) -> None:
+    print_result(shown, trace)
+    numbers = Counter(shown.plain("kind"))
     parts = [plural(numbers[text], *words) for text, words in _PLURALS.items() if numbers[text]]
-    print(f"\n{', '.join(parts) or 'Nothing of that kind'}; {count(len(table))} entries in all.")
+    print(f"\n{', '.join(parts)}; {count(of)} entries in all.")
     for problem in spans.problems:
         print(f"note: {problem}")

@@ -15,6 +15,7 @@ from rcv_py.base.text import count, plural, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
 from rcv_py.cli.options.capture_options import IndexOptions
+from rcv_py.cli.progress import watched
 from rcv_py.cli.report import csv_text, json_text
 from rcv_py.cli.results import print_shown
 from rcv_py.export.report.library import library_markdown, library_page
@@ -69,7 +70,7 @@ def _put(library: Library, arguments: IndexOptions, stream: TextIO) -> None:
         stream.write(library_page(library.heading, table))
     else:
         print(library.heading, file=stream)
-        print_shown(table, stream)
+        print_shown(table, stream=stream)
 
 
 def _library(arguments: IndexOptions) -> Library:
@@ -78,5 +79,6 @@ def _library(arguments: IndexOptions) -> Library:
     if not paths:
         raise NotATrace(root, f"no capture lies up to {max(1, arguments.depth)} folders below it")
     chosen = paths[: arguments.limit or None]
-    rows = with_twins(list(library_rows(chosen, arguments.jobs, has_findings=arguments.findings)))
+    found = library_rows(chosen, arguments.jobs, has_findings=arguments.findings)
+    rows = with_twins(list(watched(found, "Captures", len(chosen))))
     return Library(root, ranked_rows(rows, arguments.sort), len(paths) - len(chosen))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.options.capture_options import ViewOptions
 from rcv_py.cli.options.output_options import ShotOptions
 
+WINDOW_PACKAGES = ("PySide6", "pyqtgraph", "pygments")  # the extra `window` of pyproject.toml
+
 
 def run(arguments: ShotOptions) -> int:
     """Write the picture; the ending of the file's name says which kind."""
+    check_window()
     check_path(arguments.folder)
     check_compared(arguments)
     if arguments.out.suffix.lower() not in (".png", ".svg", ".csv"):
@@ -22,6 +26,16 @@ def run(arguments: ShotOptions) -> int:
     write(arguments)
     print(arguments.out)
     return 0
+
+
+def check_window() -> None:
+    """Raise UsageError if the packages of the window are not installed."""
+    missing = [name for name in WINDOW_PACKAGES if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"The window is not installed: it needs {', '.join(missing)}.",
+            hint="Install it with: pip install 'rcv-py[window]'; all other commands work without it.",
+        )
 
 
 def check_compared(arguments: ShotOptions | ViewOptions) -> None:

@@ -3,76 +3,27 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Any
 
 from rcv_py.analysis.findings.engine_choice import chosen_rows
-from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, gain_percent
+from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.text import markdown
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
-from rcv_py.base.markdown import md_table, md_text
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import if_known
-from rcv_py.cli.opening import captures, facts_of
+from rcv_py.cli.opening import captures, facts_of, pooled
 from rcv_py.cli.options.capture_options import TriageOptions
-from rcv_py.cli.report import (
-    Column,
-    bold,
-    csv_text,
-    json_text,
-    print_facts,
-    print_table,
-    print_wrapped,
-)
+from rcv_py.cli.report import bold, json_text, print_facts, print_wrapped
+from rcv_py.cli.results import print_csv, print_shown
 from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import open_trace
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
-from rcv_py.work.load import batches
+from rcv_py.results.triage import Judged, capture_table, document, finding_table
 from rcv_py.work.triage import triage
 
 SCHEMA = "rcv.triage/1"
 MANY_SCHEMA = "rcv.triage.folder/1"
-_HEAD = (
-    "rank",
-    "name",
-    "title",
-    "gain",
-    "cycles",
-    "is_upper_bound",
-    "share",
-    "unit",
-    "exposed",
-    "attributed",
-    "sentence",
-    "remedy",
-    "remedy_id",
-    "effort",
-    "evidence",
-    "assumption",
-)
-_MANY = (
-    Column("capture", elastic="left"),
-    Column("kernel", elastic="right"),
-    Column("waves", True),
-    Column("class"),
-    Column("gain", True),
-    Column("headline", elastic="right"),
-)
-_MANY_HEAD = (
-    "capture",
-    "kernel",
-    "waves",
-    "class",
-    "name",
-    "headline",
-    "gain",
-    "cycles",
-    "share",
-    "note",
-)
 _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
 
@@ -83,16 +34,16 @@ def run(arguments: TriageOptions) -> int:
         _print_many(arguments, entries)
         return 0
     trace = open_trace(arguments.folder)
-    facts = facts_of(trace, arguments)
-    found = look(trace, is_whole=arguments.all, facts=facts, waves=arguments.waves or WORKING)
+    known = facts_of(trace, arguments)
+    found = look(trace, is_whole=arguments.all, facts=known, waves=arguments.waves or WORKING)
     is_plain = not (arguments.csv or arguments.json)
     shown = _chosen(found, arguments.top, is_short=is_plain and not arguments.all)
     if arguments.csv:
-        sys.stdout.write(csv_text(_HEAD, [_cells(one) for one in shown]))
+        print_csv(finding_table(shown))
     elif arguments.json:
         waves = None if found.choice is None else wave_facts(found.choice, found.of)
-        described = about(arguments, trace, files=facts.files, waves=waves)
-        print(json_text(SCHEMA, _document(trace, found, shown), described))
+        described = about(arguments, trace, files=known.files, waves=waves)
+        print(json_text(SCHEMA, document(trace, found, finding_table(shown)), described))
     elif arguments.markdown:
         sys.stdout.write(markdown(trace.name, found, shown))
     else:
@@ -109,7 +60,7 @@ def look(
     ranked: `working`, `all`, or a population.
     """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows)), is_whole=True, facts=facts, waves=waves)
+    return triage(trace, tuple(pooled(trace, rows)), is_whole=True, facts=facts, waves=waves)
 
 
 def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:
@@ -117,39 +68,6 @@ def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Findin
     if top is None:
         return found.in_full if is_short else found.findings
     return found.findings[: top or None]
-
-
-def _document(trace: Trace, found: Findings, shown: tuple[Finding, ...]) -> dict[str, Any]:
-    return {
-        "capture": trace.name,
-        "kernel": trace.kernel_name,
-        "waves": {
-            "read": found.waves,
-            "of": found.of,
-            "counted": found.waves if found.choice is None else found.choice.waves,
-            "missing": found.unread,
-        },
-        "totals": if_known(
-            {"resident": found.resident, "silent": found.no_issue, "bubbles": found.bubbles},
-            found.resident > 0,
-        ),
-        "numbers": [
-            {"id": one.id, "name": one.name, "text": one.text, "of": one.of} for one in found.numbers
-        ],
-        "alarm": found.alarm,
-        "class": None if found.bound_class is None else found.bound_class.as_json(),
-        "headline": found.headline,
-        "of": len(found.findings),
-        "below_threshold": found.hidden,
-        "findings": [one.as_json() for one in shown],
-        "assumption": found.assumption,
-        "note": found.why,
-    }
-
-
-def _cells(one: Finding) -> list[Any]:
-    values = {**one.as_json(), "evidence": "; ".join(map(str, one.evidence))}
-    return [values[name] for name in _HEAD]
 
 
 # -- text -----------------------------------------------------------------------------------------------
@@ -210,62 +128,26 @@ def _print_many(arguments: TriageOptions, entries: tuple[CaptureEntry, ...]) -> 
         raise UsageError(
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
         )
-    rows = [(entry, *_headline(arguments, entry)) for entry in entries]
+    table = capture_table([_judged(arguments, entry) for entry in entries], arguments.folder)
     if arguments.json:
-        content = {
-            "folder": str(arguments.folder),
-            "captures": [dict(zip(_MANY_HEAD, _many_cells(*row), strict=True)) for row in rows],
-        }
+        content = {"folder": str(arguments.folder), "captures": table.rows()}
         names = [entry.name for entry in entries]
         print(json_text(MANY_SCHEMA, content, about(arguments, names=names)))
     elif arguments.csv:
-        sys.stdout.write(csv_text(_MANY_HEAD, [_many_cells(*row) for row in rows]))
+        print_csv(table)
     elif arguments.markdown:
-        sys.stdout.write(_many_markdown(rows))
+        sys.stdout.write(table.markdown())
     else:
-        print_table(_MANY, [_shown(arguments.folder, *row) for row in rows])
-        print(f"\n{plural(len(rows), 'capture')}; `rcv triage CAPTURE` tells more.")
+        print_shown(table)
+        print(f"\n{plural(len(table), 'capture')}; `rcv triage CAPTURE` tells more.")
 
 
-def _headline(arguments: TriageOptions, entry: CaptureEntry) -> tuple[Findings | None, str]:
+def _judged(arguments: TriageOptions, entry: CaptureEntry) -> Judged:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
     try:
         trace = open_trace(entry.path)
-        facts = facts_of(trace, arguments) if arguments.run_files else None
-        found = look(trace, is_whole=arguments.all, facts=facts, waves=arguments.waves or WORKING)
+        known = facts_of(trace, arguments) if arguments.run_files else None
+        found = look(trace, is_whole=arguments.all, facts=known, waves=arguments.waves or WORKING)
     except RcvError as error:
-        return None, str(error)
-    return found, "" if found.findings else entry.note or found.headline
-
-
-def _first(found: Findings | None) -> Finding | None:
-    return found.findings[0] if found is not None and found.findings else None
-
-
-def _many_cells(entry: CaptureEntry, found: Findings | None, note: str) -> list[Any]:
-    first = _first(found)
-    told: tuple[str | float | None, ...] = (None, "", None, None, None)
-    if first is not None:
-        told = (first.name, first.title, round(first.gain, 6), first.cycles, first.share)
-    return [str(entry.path), entry.kernel, entry.waves, _class(found) or None, *told, note]
-
-
-def _class(found: Findings | None) -> str:
-    if found is None or found.bound_class is None:
-        return ""
-    return found.bound_class.name
-
-
-def _shown(folder: Path, entry: CaptureEntry, found: Findings | None, note: str) -> list[str]:
-    first = _first(found)
-    gain = gain_percent(first.gain) if first is not None and first.gain_text else ""
-    place = entry.path.relative_to(folder) if entry.path.is_relative_to(folder) else entry.path
-    title = first.title if first is not None else note
-    return [str(place), entry.kernel, count(entry.waves), _class(found), gain, title]
-
-
-def _many_markdown(rows: list[tuple[CaptureEntry, Findings | None, str]]) -> str:
-    """The table as Markdown; every capture by its name."""
-    heads = ((column.title, column.is_number) for column in _MANY)
-    cells = ((entry.name, *_shown(entry.path, entry, found, note)[1:]) for entry, found, note in rows)
-    return "".join(f"{line}\n" for line in md_table(heads, [[*map(md_text, row)] for row in cells]))
+        return Judged(entry, None, str(error))
+    return Judged(entry, found, "" if found.findings else entry.note or found.headline)

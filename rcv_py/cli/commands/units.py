@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-
-from rcv_py.analysis.core.union import union
-from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, window_of
 from rcv_py.cli.options.wave_options import UnitsOptions
-from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.report import json_text
+from rcv_py.cli.results import print_csv, print_result
 from rcv_py.cli.wave_choice import missing_text
 from rcv_py.formats.open import open_trace
+from rcv_py.results.units import units
 
 SCHEMA = "rcv.units/1"
-_HEAD = ("unit", "busy", "cycles", "share")
 
 
 def run(arguments: UnitsOptions) -> int:
@@ -30,13 +27,10 @@ def run(arguments: UnitsOptions) -> int:
     waves = [wave for batch in counted_batches(trace, set(chosen.tolist())) for wave in batch.waves]
     window = window_of(arguments.within) or trace.span
     place = place_name(trace, *(int(column[row]) for column in (index.se, index.sa, index.cu)))
-    rows = []
-    for track in utilization(waves, trace) if waves else ():
-        busy = union(track.start, track.end).inside(window)
-        rows.append((track.name, busy, window.width, round(busy / max(1, window.width), 6)))
+    table = units(trace, waves, window)
     lost = missing_text(len(waves), len(chosen))
     if arguments.csv:
-        sys.stdout.write(csv_text(_HEAD, rows))
+        print_csv(table)
     elif arguments.json:
         document = {
             "capture": trace.name,
@@ -44,7 +38,7 @@ def run(arguments: UnitsOptions) -> int:
             "waves": len(waves),
             "within": [window.begin, window.end],
             "missing": lost,
-            "rows": [dict(zip(_HEAD, one, strict=True)) for one in rows],
+            "rows": table.rows(),
         }
         print(json_text(SCHEMA, document, about(arguments, trace)))
     else:
@@ -53,8 +47,7 @@ def run(arguments: UnitsOptions) -> int:
             print(lost)
         if not waves:
             return 0
-        cells = [(name, count(busy), percent(busy, whole)) for name, busy, whole, _ in rows]
-        print_table((Column("unit"), Column("busy", True), Column("share", True)), cells)
+        print_result(table, trace)
         what = "cycles of issue" if trace.gfxip <= 9 else "cycles of execution"
         print(
             f"\nOf {count(window.width)} cycles; {what} that no other instruction of the unit covered twice."

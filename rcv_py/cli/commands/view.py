@@ -19,6 +19,7 @@ PICTURE = Path("rcv.png")
 
 def run(arguments: ViewOptions) -> int:
     """Open the window; return when it is closed."""
+    shot.check_window()
     folder: Path | None = arguments.folder
     if folder is not None:
         shot.check_path(folder)

@@ -16,7 +16,6 @@ from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import wave_of, window_of
-from rcv_py.cli.commands.waves import STATES, states_within
 from rcv_py.cli.options.wave_options import WaveOptions
 from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
@@ -25,6 +24,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
+from rcv_py.results.waves import STATES, states_within
 
 SCHEMA = "rcv.wave/1"
 _HEAD = ("token", "start", "stall", "issue", "idle", "kind", "line", "text", "source")

@@ -20,7 +20,7 @@ from rcv_py.cli.mcp.fence import Fence
 from rcv_py.cli.options.commands import Command
 from rcv_py.cli.options.common import at_most, count, cycles, percent, positive_count, size
 
-NO_TOOLS = frozenset(("view", "synth", "mcp"))  # a window, made-up captures, and this
+NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help"))  # a window, synthetic captures, a shell
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
 PICTURE = "shot"  # answers with the picture, and needs no folder
 MAX_KB = "max_kb"

@@ -78,6 +78,8 @@ COMMANDS = (
     Command("shot", GIVE, "output", "Draw a panel or the window into a picture"),
     Command("schema", SERVE, "output", "Print the JSON Schema of what --json prints, or list all"),
     Command("mcp", SERVE, "output", "Serve these commands to agents, by Model Context Protocol"),
+    Command("completion", SERVE, "output", "Print the completion of words for bash, zsh or fish"),
+    Command("help", SERVE, "output", "Print the help of a command, or list all commands"),
 )
 BY_NAME = {command.name: command for command in COMMANDS}
 NAMES = tuple(BY_NAME)

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, TypeVar
 
 from rcv_py.base.errors import UsageError
 
+MAX_CHOICES = 56  # characters of choices in a line of usage, which has 80
+FORM = "form"  # the forms of the output, of which only one can be
 _KEY = "argument"
 _EMPTY: tuple[object, ...] = (None, False, [], ())
 
@@ -77,7 +79,7 @@ def add_arguments(options: type[Options], parser: argparse.ArgumentParser) -> No
             group = groups.get(section) or parser.add_argument_group(section.title, section.text)
             groups[section] = group
         written = name if argument.is_positional else flag_of(name)
-        group.add_argument(written, help=argument.help, **_default(declared), **argument.how)
+        group.add_argument(written, **_default(declared), **_listed(name, argument))
 
 
 def read_options(
@@ -113,9 +115,23 @@ def arguments_of(options: type[Options]) -> list[tuple[str, Field[Any]]]:
     return [(one.name, one) for one in fields(options) if _KEY in one.metadata]
 
 
+def form_of(options: Options) -> str:
+    """Return the name of the form that was asked for instead of text; "" for text."""
+    forms = (name for name, one in arguments_of(type(options)) if one.metadata[_KEY].one_of == FORM)
+    return next((name for name in forms if name in options.given), "")
+
+
 def flag_of(name: str) -> str:
     """Return how an option is written: `--run-files` for `run_files`."""
     return "--" + name.replace("_", "-")
+
+
+def _listed(name: str, argument: Argument) -> dict[str, Any]:
+    """The help, with the choices in it where they are too long for a line of usage."""
+    listed = ", ".join(map(str, () if "metavar" in argument.how else argument.how.get("choices", ())))
+    if len(listed) <= MAX_CHOICES:
+        return {"help": argument.help, **argument.how}
+    return {"help": f"{argument.help}; one of {listed}", "metavar": name.upper(), **argument.how}
 
 
 def _default(declared: Field[Any]) -> dict[str, Any]:
@@ -155,9 +171,17 @@ def flag(help: str, *, needs: Sequence[Need] = (), one_of: str = "", section: Se
     return _field(argument, False)
 
 
-def positional(metavar: str, help: str, read: Callable[[str], object] | None = Path, nargs: str = "") -> Any:
+def positional(
+    metavar: str,
+    help: str,
+    read: Callable[[str], object] | None = Path,
+    nargs: str = "",
+    choices: Sequence[str] = (),
+) -> Any:
     """Declare an argument without a name, which must be there unless `nargs` says otherwise."""
-    how = {"metavar": metavar, **({"type": read} if read else {}), **({"nargs": nargs} if nargs else {})}
+    how: dict[str, Any] = {"metavar": metavar}
+    for name, value in (("type", read), ("nargs", nargs), ("choices", choices)):
+        how |= {name: value} if value else {}
     return _field(Argument(help, how, is_positional=True), None if nargs in ("?", "*") else MISSING)
 
 

@@ -145,3 +145,23 @@ class McpOptions(Options):
     out: Path | None = option(
         "reports and exports are written into it; without it, none are", read=Path, metavar="DIR"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionOptions(Options):
+    """What `rcv completion` takes."""
+
+    command = "completion"
+    example = "rcv completion bash > ~/.local/share/bash-completion/completions/rcv"
+
+    shell: str = positional("SHELL", f"one of {', '.join(SHELLS)}", None, choices=SHELLS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HelpOptions(Options):
+    """What `rcv help` takes."""
+
+    command = "help"
+    example = "rcv help hotspot"
+
+    name: str | None = positional("COMMAND", "a command (default: list all of them)", None, "?")

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from rcv_py.cli.options.common import count, cycles
-from rcv_py.cli.options.option import Need, Options, flag, has, lacks, option, positional
+from rcv_py.cli.options.option import FORM, Need, Options, flag, has, lacks, option, positional
 
 WORKING, ALL = "working", "all"  # the names of rcv_py.analysis.waves.populations, which needs numpy
 REFERENCE = "reference"
 RULES = ("ours", REFERENCE)
 WAVE_ID = "se0/simd2/slot1/wv0"
-FORM = "form"  # the forms of the output, of which only one can be
 
 WITH_MATCH = Need(has("match"), "--match")
 WITH_SORT = Need(has("sort"), "--sort")
@@ -106,22 +105,22 @@ def folder(metavar: str = "FOLDER", help: str = "a ui_output_* folder, or a file
 
 
 def wave(help: str = f"of one wave only, e.g. {WAVE_ID}", needs: Sequence[Need] = ()) -> Any:
-    """Declare `--wave ID`."""
+    """Declare the option `--wave ID`."""
     return option(help, metavar="ID", needs=needs)
 
 
 def clock(help: str = "only waves that touch the cycles A to B", needs: Sequence[Need] = ()) -> Any:
-    """Declare `--clock A:B`, the clock range of the window."""
+    """Declare the option `--clock A:B`, the clock range of the window."""
     return option(help, read=cycles, metavar="A:B", needs=needs)
 
 
 def within(needs: Sequence[Need] = ()) -> Any:
-    """Declare `--within A:B`, the range that timelines show."""
+    """Declare the option `--within A:B`, the range that timelines show."""
     return option("count only the cycles from A to B", read=cycles, metavar="A:B", needs=needs)
 
 
 def run_files(prefix: str = "", needs: Sequence[Need] = ()) -> Any:
-    """Declare `--run-files PATH`: where the tables of the run are."""
+    """Declare the option `--run-files PATH`: where the tables of the run are."""
     return option(
         f"{prefix}tables of the run (*_kernel_trace.csv, *_agent_info.csv), or a folder with them; "
         "may be repeated (default: those near the capture)",
@@ -133,13 +132,13 @@ def run_files(prefix: str = "", needs: Sequence[Need] = ()) -> Any:
 
 
 def baseline(*needs: Need) -> Any:
-    """Declare `--compare BASELINE`."""
+    """Declare the option `--compare BASELINE`."""
     what = "a capture that the first one is compared with"
     return option(what, read=Path, metavar="BASELINE", needs=needs)
 
 
 def twin(help: str = "another capture of the baseline's build: it measures the noise") -> Any:
-    """Declare `--twin C`."""
+    """Declare the option `--twin C`."""
     return option(help, read=Path, metavar="C")
 
 
@@ -147,7 +146,7 @@ def twin(help: str = "another capture of the baseline's build: it measures the n
 
 
 def waves(default: str = WORKING, needs: Sequence[Need] = ()) -> Any:
-    """Declare `--waves NAME`: whose costs count; without it None, which stands for `default`."""
+    """Declare the option `--waves NAME`: whose costs count; without it None, which stands for `default`."""
     return option(
         "count the waves that work, all of them, or a population that `rcv waves --populations` names:"
         f" working, all, or its id (default {default})",
@@ -170,13 +169,13 @@ def rule(help: str) -> Any:
 
 
 def top(default: int | None, what: str = "rows", shown: str = "", needs: Sequence[Need] = ()) -> Any:
-    """Declare `--top N`; 0 means all; `shown` describes a default that depends on other options."""
+    """Declare the option `--top N`; 0 means all; `shown` describes a default of several."""
     described = shown or str(default or "all")
     return option(f"{what}; 0 for all (default {described})", default, read=count, metavar="N", needs=needs)
 
 
 def match(help: str = "only rows that hold this text") -> Any:
-    """Declare `--match TEXT`."""
+    """Declare the option `--match TEXT`."""
     return option(help, metavar="TEXT")
 
 
@@ -191,7 +190,7 @@ def case() -> Any:
 
 
 def sort(default: str, needs: Sequence[Need] = ()) -> Any:
-    """Declare `--sort COLUMN`, by any column of the JSON document."""
+    """Declare the option `--sort COLUMN`, by any column of the JSON document."""
     what = f"a column of the JSON document, largest first (default: {default})"
     return option(what, metavar="COLUMN", needs=needs)
 
@@ -202,7 +201,7 @@ def ascending(*needs: Need) -> Any:
 
 
 def only(help: str, needs: Sequence[Need] = ()) -> Any:
-    """Declare `--only NAME`."""
+    """Declare the option `--only NAME`."""
     return option(f"{help}; may be repeated", repeated=True, metavar="NAME", needs=needs)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from rcv_py.cli.schemas.common import CAPTURE
 from rcv_py.cli.schemas.cost_schemas import LIMIT
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
+from rcv_py.results import events
+from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Fields,
     choice,
@@ -233,22 +235,7 @@ EVENTS = schema(
     "rcv.events",
     "events",
     "Dispatches, hardware events, markers and shader data by time.",
-    {
-        **CAPTURE,
-        "kinds": listed("Kinds that are listed.", text("dispatch, event, marker or shader.")),
-        "problems": listed("What does not fit among markers.", text("A sentence.")),
-        "rows": rows(
-            "Entries by time.",
-            {
-                "time": cycles("When it began", least=None),
-                "duration": maybe(cycles("How long it took; null if it is a moment")),
-                "kind": choice("What it is.", "dispatch", "event", "marker", "shader"),
-                "name": text("Its name."),
-                "place": text("Where it happened."),
-                "detail": text("What else is known."),
-            },
-        ),
-    },
+    {**shapes(events.FACTS), "rows": events.EVENTS.shape},
 )
 
 CAPTURE_SCHEMAS = (

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from rcv_py.cli.schemas.common import (
     CAPTURE,
-    COST_SHARE,
-    COSTS,
     INSTRUCTION,
     LINE,
-    LINE_OR_NONE,
-    MEASURE,
-    OF,
     SOURCE,
     WAVE_NAME,
 )
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
+from rcv_py.results import hotspot, isa
+from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Fields,
     choice,
@@ -27,56 +24,18 @@ from rcv_py.results.json_types import (
     parts_of_cycles,
     record,
     rows,
-    share,
     text,
     times,
     waves,
     whole,
 )
 
-LIMIT: Fields = {
-    "name": text("Name of the resource."),
-    "used": whole("What a wave takes (LDS: a workgroup) before rounding, in units of the resource."),
-    "given": whole("What it is given, rounded up to what is given at a time, in units of the resource."),
-    "of": whole("What there is, in units of the resource."),
-    "source": text("Where the number is from."),
-}
-OCCUPANCY = record(
-    "How many waves fit on a SIMD, as the header of the text tells.",
-    {
-        "waves_per_simd": waves("Waves of this kernel that fit on a SIMD"),
-        "most_waves_per_simd": waves("Waves that a SIMD has room for"),
-        "binding": maybe(text("Name of the resource that binds; null if none does.")),
-        "limits": rows("One row a resource that is known.", LIMIT),
-        "resident_peak": waves("Most traced waves on a SIMD at a time"),
-    },
-)
-
+LIMIT: Fields = shapes(hotspot.LIMIT)
 HOTSPOT = schema(
     "rcv.hotspot",
     "hotspot",
     "Instructions, source lines, kinds or classes, ranked by what they cost.",
-    {
-        **CAPTURE,
-        "occupancy": OCCUPANCY,
-        "by": choice("What a row is.", "line", "source", "kind", "class"),
-        "sort": choice("What ranks the rows, the largest first.", "latency", "stall", "idle", "hits"),
-        "measure": MEASURE,
-        "totals": record("Sums over the whole program.", COSTS),
-        "of": OF,
-        "rows": rows(
-            "The ranking, the largest first.",
-            {
-                "name": text("What the row is called: a line, a source place, a kind or a class."),
-                "text": text("Instruction, source text, or meaning of the kind."),
-                "line": LINE_OR_NONE,
-                "rows": times("Instructions in the row"),
-                **COSTS,
-                "share": share("Part of what the ranking is by"),
-                "source": SOURCE,
-            },
-        ),
-    },
+    {**shapes(hotspot.RANKING_FACTS), "rows": hotspot.ranking_spec("line", "").shape},
 )
 
 LIKE = schema(
@@ -140,96 +99,14 @@ LIKE = schema(
     },
 )
 
-_ISA: Fields = {**CAPTURE, "measure": MEASURE, "of": OF}
 ISA = Schema(
     "rcv.isa",
     1,
     "isa",
     "The program: instructions, basic blocks, branches or labels.",
-    (
-        Variant(
-            {
-                **_ISA,
-                "kind": fixed("What a row is.", "lines"),
-                "rows": rows(
-                    "Instructions in the order of the program; with --top by latency and idle.",
-                    {
-                        "row": LINE,
-                        **COSTS,
-                        "share": COST_SHARE,
-                        "block": text("Name of the basic block."),
-                        "bar": maybe(
-                            number("Length of the bar that --bars asks for, in cycles; reasons: in samples.")
-                        ),
-                        "instruction": INSTRUCTION,
-                        "source": SOURCE,
-                    },
-                    optional=("bar",),
-                ),
-            },
-            words="Instructions.",
-        ),
-        Variant(
-            {
-                **_ISA,
-                "kind": fixed("What a row is.", "blocks"),
-                "rows": rows(
-                    "Basic blocks in the order of the program; with --top by latency and idle.",
-                    {
-                        "block": whole("Number of the block, counted from 0."),
-                        "first": LINE,
-                        "last": LINE,
-                        "lines": times("Instructions in it"),
-                        **COSTS,
-                        "hits": times("Executions of its first instruction"),
-                        "share": COST_SHARE,
-                        "loops": times("Loops around it"),
-                        "name": text("Name of the block."),
-                        "source": text("Source place of its first instruction as file:line; empty if none."),
-                    },
-                ),
-            },
-            words="Basic blocks: --blocks.",
-        ),
-        Variant(
-            {
-                **_ISA,
-                "kind": fixed("What a row is.", "branches"),
-                "rows": rows(
-                    "Branches in the order of the program; with --top by executions.",
-                    {
-                        "row": LINE,
-                        "target": whole("Row that it leads to; -1 if that is not known.", least=-1),
-                        "taken": maybe(times("Executions that jumped; null if no wave was traced")),
-                        "not_taken": maybe(times("Executions that went on; null if no wave was traced")),
-                        "taken_share": maybe(
-                            share("Part of the executions that jumped; null if there was none")
-                        ),
-                        "instruction": INSTRUCTION,
-                        "source": SOURCE,
-                    },
-                ),
-            },
-            words="Branches: --branches.",
-        ),
-        Variant(
-            {
-                **_ISA,
-                "kind": fixed("What a row is.", "labels"),
-                "rows": rows(
-                    "Labels in the order of the program.",
-                    {
-                        "row": LINE,
-                        "latency": cycles("Latency from here to the next label"),
-                        "share": share("Part of what all labels cost"),
-                        "codeobj": whole("Number of the code object.", least=None),
-                        "address": whole("Address in the code object, in bytes."),
-                        "name": text("Name of the label."),
-                    },
-                ),
-            },
-            words="Labels: --labels.",
-        ),
+    tuple(
+        Variant({**shapes(isa.FACTS), "kind": fixed("What a row is.", kind), "rows": spec.shape}, words=words)
+        for kind, (spec, words) in isa.VARIANTS.items()
     ),
 )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import CAPTURE
 from rcv_py.cli.schemas.envelope import schema
+from rcv_py.results import check
+from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     choice,
     cycles,
-    either,
     flag,
     listed,
     maybe,
@@ -159,46 +159,11 @@ CAPTURES = schema(
     },
 )
 
-SETTINGS = named(
-    "Options of rocprofv3 by name.", either("Value of the option.", "string", "integer", "boolean", "array")
-)
 CHECK = schema(
     "rcv.check",
     "check",
     "Whether the capture can be trusted, and how to record a better one.",
-    {
-        **CAPTURE,
-        "path": text("Path of the folder."),
-        "kernel": text("Name of the kernel."),
-        "verdict": text("The answer in one sentence."),
-        "is_serious": flag("Whether a note is a warning or an error; --strict then exits with 4."),
-        "notes": rows(
-            "What speaks against trusting it, the worst first.",
-            {
-                "name": text("Stable name of the check."),
-                "severity": SEVERITY,
-                "title": text("The note in one line."),
-                "evidence": rows(
-                    "The numbers that show it.",
-                    {
-                        "name": text("What was measured."),
-                        "value": either(
-                            "The value, in the unit that the text names.", "integer", "number", "string"
-                        ),
-                        "text": text("The value with its unit and what it is a part of."),
-                    },
-                ),
-                "consequence": text("What it means for the reader."),
-                "remedy": text("What mends it."),
-                "settings": SETTINGS,
-            },
-        ),
-        "checked": listed("What was looked at.", text("A few words.")),
-        "problems": listed("What is wrong with the files.", text("A sentence.")),
-        "settings": SETTINGS,
-        "input_yaml": text("An input file for rocprofv3 that mends it; empty if none does."),
-        "command": text("How to use that file."),
-    },
+    {**shapes(check.HEAD), "notes": check.NOTES.shape, **shapes(check.FOOT)},
 )
 
 INFO_SCHEMAS = (INFO, CAPTURES, CHECK)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import CAPTURE, OF
+from rcv_py.cli.schemas.common import OF
 from rcv_py.cli.schemas.envelope import schema
-from rcv_py.cli.schemas.wave_schemas import ASKED_RANGE
+from rcv_py.results import hotspot
+from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Fields,
     choice,
     cycles,
     flag,
     maybe,
-    named,
     parts_of_cycles,
     ratio,
     rows,
-    share,
     text,
     whole,
 )
@@ -24,56 +23,13 @@ BINS = schema(
     "rcv.hotspot.bins",
     "hotspot",
     "A histogram of the program: cycles by range of code rows and kind (--bins).",
-    {
-        **CAPTURE,
-        "se": maybe(whole("Shader engine whose waves count; null for all.")),
-        "clock": ASKED_RANGE,
-        "step": whole("Code rows of a range, as a count.", least=1),
-        "total": cycles("All ranges"),
-        "rows": rows(
-            "One row a range, in program order.",
-            {
-                "first": whole("First row of the program, counted from 0."),
-                "last": whole("Last row of the program, counted from 0."),
-                "total": cycles("Latency of these instructions"),
-                "kinds": named("The same by kind of instruction.", cycles("Latency of the kind")),
-            },
-        ),
-    },
+    {**shapes(hotspot.BINS_FACTS), "rows": hotspot.BINS.shape},
 )
 PLACES = schema(
     "rcv.hotspot.places",
     "hotspot",
     "Source lines, instructions, or the tree of places with what they are charged (--charge).",
-    {
-        **CAPTURE,
-        "by": choice("What a row is.", "line", "source", "tree"),
-        "charge": choice(
-            "Who is charged: the innermost place, or all of an inline chain.", "self", "inclusive"
-        ),
-        "idle": flag("Whether gaps in front of instructions are charged as well."),
-        "clock": ASKED_RANGE,
-        "unit": choice("What numbers count.", "cycles", "samples"),
-        "total": whole("The whole program, in the unit."),
-        "of": OF,
-        "rows": rows(
-            "Places by cost; of one file in its order; of a tree parents before children.",
-            {
-                "name": text("What the place is called."),
-                "path": text("Path of the source file, or code rows of a block; empty if there is none."),
-                "line": whole(
-                    "Line of the source file, counted from 1; of an instruction or a block its row, "
-                    "counted from 0; -1 if there is none.",
-                    least=-1,
-                ),
-                "depth": whole("Places around it, as a count; 0 without a tree."),
-                "cost": whole("What it is charged, in the unit."),
-                "share": share("Part of the whole program"),
-                "text": text("Source text or instruction; empty if it is not known."),
-                "source": text("Source place of an instruction or a line as file:line; empty if none."),
-            },
-        ),
-    },
+    {**shapes(hotspot.PLACES_FACTS), "rows": hotspot.places_spec("line", "cycles").shape},
 )
 
 _SIDES: Fields = {

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.findings.bound_class import CLASS_NAMES, SHOWN_NAMES
 from rcv_py.cli.schemas.common import (
     CAPTURE,
-    INSTRUCTION,
     LINE,
-    LINE_OR_NONE,
     PLACE,
-    SOURCE,
     WAVE_ASKED,
-    WAVE_NAME,
     WAVES_READ,
 )
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
+from rcv_py.results import bubbles, triage
+from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Fields,
     Shape,
-    choice,
     cycles,
     fixed,
     flag,
-    listed,
     maybe,
-    number,
     parts_of_cycles,
     record,
     rows,
     share,
     text,
     times,
-    waves,
-    whole,
 )
 
 SAMPLED: Fields = {
@@ -169,190 +161,24 @@ CAUSES = Schema(
     ),
 )
 
-_WAYS: Fields = {
-    "idle": parts_of_cycles("Charged to a line in front of which a wave was idle"),
-    "stall": parts_of_cycles("Charged to a line in which a wave stalled"),
-    "drain": parts_of_cycles("Charged to the last line of a wave that had nothing left to issue"),
-}
-_SIMD: Fields = {
-    "resident": cycles("Time with a traced wave"),
-    "issuing": cycles("Time in which a wave issued"),
-    "no_issue": cycles("Time with a wave and none that issued"),
-    "matrix": cycles("Time with a wave in which the matrix unit worked; 0 with the reference's rule"),
-    "bubble": cycles("Time with a wave in which nothing happened; with the reference's rule: none issued"),
-}
 BUBBLES = schema(
     "rcv.bubbles",
     "bubbles",
     "Instructions by the cycles in which waves waited in them while nothing happened on their SIMD.",
-    {
-        **CAPTURE,
-        "rule": choice("Our rules, or those of the reference.", "ours", "reference"),
-        "waves": WAVES_READ,
-        "of": waves("Traced waves"),
-        "totals": record(
-            "Sums over SIMDs; null if no wave was read.",
-            {
-                name: maybe(shape)
-                for name, shape in {
-                    **_SIMD,
-                    "busy_share": share("Part of the time with a wave in which one issued"),
-                    **_WAYS,
-                }.items()
-            },
-        ),
-        "matrix": record(
-            "How busy matrix units were.",
-            {
-                "busy": maybe(cycles("Matrix instructions by the cycles each takes")),
-                "share": maybe(number("Part of the time with a traced wave, from 0.", least=0)),
-                "assumption": text("What the number takes for granted, as a sentence."),
-            },
-        ),
-        "simds": rows(
-            "One row a SIMD.",
-            {"se": whole("Shader engine, a number."), "simd": whole("SIMD, a number."), **_SIMD},
-        ),
-        "rows": rows(
-            "Instructions by bubbles, the most first.",
-            {
-                "line": LINE_OR_NONE,
-                "text": INSTRUCTION,
-                "cycles": parts_of_cycles("Bubbles that are charged to it"),
-                "share": share("Part of all bubbles"),
-                **_WAYS,
-                "source": SOURCE,
-            },
-        ),
-    },
+    {**shapes(bubbles.FACTS), "rows": bubbles.BUBBLES.shape},
 )
 
-_EVIDENCE = record(
-    "A place where the finding can be seen.",
-    {
-        "kind": choice("Which of the other fields are there.", "line", "wave", "token", "window", "source"),
-        "text": text("What is seen there."),
-        "line": LINE,
-        "place": text("Source line of the instruction, `file.py:186`."),
-        "wave": WAVE_NAME,
-        "token": whole("Row among the wave's instructions, counted from 0.", least=-1),
-        "begin": cycles("Begin", least=None),
-        "end": cycles("End", least=None),
-        "source": record(
-            "A source place.",
-            {"file": whole("Number of the source file."), "line": whole("Line, counted from 1.")},
-        ),
-    },
-    optional=("line", "place", "wave", "token", "begin", "end", "source"),
-)
 TRIAGE = schema(
     "rcv.triage",
     "triage",
     "What limits the kernel, and findings with evidence and remedy, by what its duration can gain.",
-    {
-        **CAPTURE,
-        "kernel": text("Name of the kernel."),
-        "waves": record(
-            "How much was looked at.",
-            {
-                "read": waves("Waves that were read"),
-                "of": waves("Traced waves"),
-                "counted": waves("Waves whose costs are ranked"),
-                "missing": waves("Waves whose file is missing or damaged"),
-            },
-        ),
-        "totals": record(
-            "What findings are measured against.",
-            {
-                "resident": maybe(
-                    cycles("Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave")
-                ),
-                "silent": maybe(cycles("Part of it in which no wave issued")),
-                "bubbles": maybe(cycles("Part of that in which the matrix unit did not work either")),
-            },
-        ),
-        "numbers": rows(
-            "Numbers that frame all findings.",
-            {
-                "id": text("Stable name."),
-                "name": text("What it is called."),
-                "text": text("The number with its unit."),
-                "of": text("What it is a part of."),
-            },
-        ),
-        "alarm": text("Why nothing may be concluded from the capture, and what to do; empty if all is well."),
-        "class": maybe(
-            record(
-                "What limits the kernel; null if nothing can be concluded.",
-                {
-                    "name": choice("The class.", *CLASS_NAMES),
-                    "sentence": text("It with the number that shows it."),
-                    "numbers": rows(
-                        "The numbers that show it, the deciding one first.",
-                        {
-                            "id": choice("What it is.", *SHOWN_NAMES),
-                            "value": number(
-                                "A share from 0 to 1; `rate`: bytes a compute unit and cycle.", least=0
-                            ),
-                            "text": text("The number with what it is a part of."),
-                        },
-                    ),
-                },
-            )
-        ),
-        "headline": text("The first finding in one line."),
-        "of": times("Findings, of which --top may have left some out"),
-        "below_threshold": times("Findings with less than 2 % of the kernel's duration to gain"),
-        "findings": rows(
-            "The findings.",
-            {
-                "name": text("Stable name of the pattern."),
-                "title": text("The finding in one line."),
-                "rank": choice("How it is listed.", "ranked", "context", "caution"),
-                "gain": share(
-                    "What the kernel's duration can gain at most; an estimate if that is no upper bound"
-                ),
-                "small": flag("Whether it is told in one line with others, since it gains less than 2 %."),
-                "cycles": whole("What is at stake, in cycles or, of PC samples, in samples."),
-                "is_upper_bound": flag("Whether no change of this alone can win more than that."),
-                "share": share("What is at stake, of the unit"),
-                "unit": text("What the share is a part of."),
-                "exposed": cycles("Part of it in which nothing happened on the SIMD, summed over waves"),
-                "attributed": cycles("Stalled and idle time of all waves, covered by others or not"),
-                "sentence": text("What is seen, with numbers."),
-                "remedy": text("What to do."),
-                "remedy_id": text("Name of the remedy in the table of docs/findings.md; empty if none fits."),
-                "effort": text("Effort of the remedy: low, medium or high; empty if none fits."),
-                "assumption": text("What is taken for granted."),
-                "evidence": listed("Where it can be seen.", _EVIDENCE),
-            },
-        ),
-        "assumption": text("What all findings take for granted."),
-        "note": text("Why there is nothing, or what is missing; empty if nothing is."),
-    },
+    {**shapes(triage.HEAD), "findings": triage.FINDINGS.shape, **shapes(triage.FOOT)},
 )
 TRIAGE_FOLDER = schema(
     "rcv.triage.folder",
     "triage",
     "The first finding of every capture below a folder.",
-    {
-        "folder": text("The folder, as it was given."),
-        "captures": rows(
-            "One row a capture.",
-            {
-                "capture": text("Path of the capture."),
-                "kernel": text("Name of the kernel."),
-                "waves": waves("Traced waves"),
-                "class": maybe(text("What limits the kernel.")),
-                "name": maybe(text("Stable name of the first finding's pattern.")),
-                "headline": text("The first finding in one line."),
-                "gain": maybe(share("What the kernel's duration can gain by it at most")),
-                "cycles": maybe(whole("What is at stake, in cycles or, of PC samples, in samples.")),
-                "share": maybe(share("What is at stake, of its unit")),
-                "note": text("Why there is no finding."),
-            },
-        ),
-    },
+    {**shapes(triage.FOLDER_FACTS), "captures": triage.CAPTURES.shape},
 )
 
 WAIT_SCHEMAS = (TRIAGE, TRIAGE_FOLDER, WAITS, CAUSES, BUBBLES)

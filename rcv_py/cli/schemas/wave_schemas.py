@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rcv_py.cli.schemas.common import CAPTURE, INSTRUCTION, LINE, OF, SOURCE, WAVE_NAME
 from rcv_py.cli.schemas.envelope import schema
+from rcv_py.results import units, waves
+from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Fields,
     Shape,
@@ -12,15 +14,13 @@ from rcv_py.results.json_types import (
     listed,
     maybe,
     named,
-    number,
     record,
     rows,
-    share,
     text,
     times,
-    waves,
     whole,
 )
+from rcv_py.results.json_types import waves as wave_count
 
 _BEGIN = cycles("When the wave began", least=None)
 _END = cycles("When it ended", least=None)
@@ -46,82 +46,19 @@ WAVES = schema(
     "rcv.waves",
     "waves",
     "Traced waves: where and when they lived, and what they did.",
-    {
-        **CAPTURE,
-        "within": ASKED_RANGE,
-        "of": OF,
-        "rows": rows(
-            "One row a wave, by place and begin; of a range those that touch it.",
-            {
-                "wave": WAVE_NAME,
-                "cu": whole("Compute unit, a number; -1 if it is not known.", least=-1),
-                "kernel": _KERNEL,
-                "begin": _BEGIN,
-                "end": _END,
-                "cycles": _LIVED,
-                "tokens": maybe(times("Instructions it ran; null if its file cannot be read")),
-                **{
-                    name: maybe(cycles(f"{meaning}, inside of the range; null without a timeline"))
-                    for name, meaning in _STATES.items()
-                },
-            },
-        ),
-    },
+    {**shapes(waves.HEAD), "rows": waves.WAVES.shape},
 )
 RESIDENT = schema(
     "rcv.waves.resident",
     "waves",
     "Every wave that was on the device, traced or not (--resident).",
-    {
-        **CAPTURE,
-        "within": ASKED_RANGE,
-        "of": OF,
-        "rows": rows(
-            "One row a wave, by place and begin.",
-            {
-                "se": whole("Shader engine, a number."),
-                "sa": whole("Shader array, a number.", least=-1),
-                "cu": whole("Compute unit, a number.", least=-1),
-                "simd": whole("SIMD, a number.", least=-1),
-                "slot": whole("Slot of the SIMD, a number.", least=-1),
-                "begin": _BEGIN,
-                "end": _END,
-                "workgroup": whole("Number of its workgroup; -1 if it is not known.", least=-1),
-                "cycles": _LIVED,
-                "kernel": _KERNEL,
-                "wave": text("Name of the wave if its instructions were traced, else empty."),
-            },
-        ),
-    },
+    {**shapes(waves.HEAD), "rows": waves.RESIDENT.shape},
 )
-
 POPULATIONS = schema(
     "rcv.waves.populations",
     "waves",
     "Ways that waves took through the code, and which of them work (--populations).",
-    {
-        **CAPTURE,
-        "read": whole("Waves that could be read."),
-        "traced": whole("Waves that the capture names."),
-        "instructions_ran": whole("Distinct instructions that one of these waves reached."),
-        "instructions": whole("Instructions of the kernels that they executed."),
-        "of": OF,
-        "rows": rows(
-            "One row a population: those that work first, then by executions.",
-            {
-                "id": text("What `--waves` takes."),
-                "name": text("The same for people."),
-                "kernel": text("Symbol of the kernel; empty if it is not known."),
-                "is_working": flag("Whether these waves do the work of the kernel."),
-                "waves": whole("Waves that took this way; how often loops ran is left aside."),
-                "cut": whole("Of them: waves whose record does not reach the end of the program."),
-                "instructions": number("Executions a wave, median.", least=0),
-                "reached": whole("Distinct instructions in the basic blocks of the way."),
-                "cycles": cycles("Sum of the lives of these waves"),
-                "share": share("Part of the lives of all waves that were read"),
-            },
-        ),
-    },
+    {**shapes(waves.POPULATION_FACTS), "rows": waves.POPULATIONS.shape},
 )
 
 _TOKEN: Fields = {
@@ -151,8 +88,8 @@ WAVE = schema(
         "latency": cycles("Latency of all of them"),
         "stall": cycles("Stall of all of them"),
         "idle": cycles("Gaps in front of all of them"),
-        "counted": waves("Traced waves that touch the range of --clock; without it all"),
-        "of": waves("Traced waves"),
+        "counted": wave_count("Traced waves that touch the range of --clock; without it all"),
+        "of": wave_count("Traced waves"),
         "instructions": rows(
             "Instructions that touch the range, in order of their starts: --tokens.",
             {
@@ -171,22 +108,7 @@ UNITS = schema(
     "rcv.units",
     "units",
     "For how long each unit of a compute unit was busy with traced waves.",
-    {
-        **CAPTURE,
-        "place": text("The compute unit, such as SE1 CU3."),
-        "waves": waves("Traced waves of it that could be read"),
-        "missing": text("Which of its waves could not be read, a sentence; empty if all could."),
-        "within": range_of("The range that counts; the whole capture if none was asked for"),
-        "rows": rows(
-            "One row a unit that was used.",
-            {
-                "unit": text("Name of the unit with the number of its SIMD; shared units have none."),
-                "busy": cycles("Time in which any instruction issued (gfx9) or executed on it"),
-                "cycles": cycles("Length of the range"),
-                "share": share("Busy part of the range"),
-            },
-        ),
-    },
+    {**shapes(units.FACTS), "rows": units.UNITS.shape},
 )
 
 _TOTALS = record(

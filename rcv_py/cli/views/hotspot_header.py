@@ -37,20 +37,6 @@ def header_facts(
     ]
 
 
-def header_document(found: OccupancyLimits) -> dict[str, Any]:
-    """Return the same for programs."""
-    return {
-        "waves_per_simd": found.waves,
-        "most_waves_per_simd": found.cap,
-        "binding": None if found.binding is None else found.binding.name,
-        "limits": [
-            {"name": one.name, "used": one.used, "given": one.given, "of": one.of, "source": one.source}
-            for one in found.limits
-        ],
-        "resident_peak": found.resident.peak,
-    }
-
-
 def _totals(costs: CostColumns, whose: str) -> tuple[str, str]:
     latency, stall, idle = (int(column.sum()) for column in (costs.latency, costs.stall, costs.idle))
     share = f" ({percent(stall, latency)})" if latency else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rcv_py import __version__
-from rcv_py.base.markdown import md_table, md_text
+from rcv_py.base.markdown import md_text
 from rcv_py.base.text import visible
 from rcv_py.export.report.html import html
 from rcv_py.export.report.model import Cell, Heading, Report, Section
@@ -16,9 +16,7 @@ from rcv_py.results.table import Table
 
 def library_markdown(heading: str, table: Table) -> str:
     """Return the table for a README."""
-    fields = [(field.title, field.is_number) for field in table.fields(At.REPORT)]
-    rows = [[*map(md_text, cells)] for cells in table.cells(At.REPORT)]
-    return "\n".join([f"# {md_text(heading)}", "", *md_table(fields, rows)]) + "\n"
+    return f"# {md_text(heading)}\n\n{table.markdown()}"
 
 
 def library_page(heading: str, table: Table) -> str:

@@ -10,7 +10,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import table as results
 from rcv_py.results.field import At, Field
 from rcv_py.results.places import with_short_sources
-from rcv_py.results.unit import INSTRUCTION, ROW, SHARE
+from rcv_py.results.unit import INSTRUCTION, ROW, ROW_OR_NONE, SHARE
 
 
 def report_table(table: results.Table, trace: Trace, caption: str = "", *, is_folded: bool = False) -> Table:
@@ -32,5 +32,7 @@ def _cell(field: Field, record: dict[str, Any]) -> Cell:
         return share(value, 1.0)
     if field.kind is INSTRUCTION:
         return code(value)
-    link = line_anchor(value) if field.kind is ROW else ""
+    if field.kind is ROW_OR_NONE and value < 0:
+        return Cell("")
+    link = line_anchor(value) if field.kind in (ROW, ROW_OR_NONE) else ""
     return Cell(field.text(value), link=link, value=float(value) if field.is_number else None)

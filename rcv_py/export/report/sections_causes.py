@@ -28,7 +28,9 @@ from rcv_py.export.report.model import (
     share,
 )
 from rcv_py.export.report.places import line_anchor
+from rcv_py.export.report.result_tables import report_table
 from rcv_py.model.kinds import TokenKind
+from rcv_py.results.bubbles import bubble_table
 
 TOP = 15
 PRODUCERS = 3  # of a wait that are named
@@ -208,29 +210,18 @@ def idle_simds(inputs: ReportInputs) -> Section | None:
     found = bubbles(inputs.trace, inputs.batches, inputs.rows)
     if not found.bubble:
         return None
-    whole = float(found.total.sum())
-    rows = tuple(
-        (
-            line_cell(inputs, int(found.line[row])),
-            text_cell(inputs, int(found.line[row])),
-            *(number(round(float(column[row]))) for column in (found.stall, found.idle, found.drain)),
-            share(float(found.total[row]), whole),
-        )
-        for row in range(min(TOP, len(found)))
-    )
     computed = found.no_issue - found.bubble
     shares = (
         Share("a wave issued", found.resident - found.no_issue, "issue"),
         *((Share("only the matrix unit worked", computed, "hidden"),) if computed else ()),
         Share("nothing happened", found.bubble, "stall"),
     )
-    names = ("stall", "idle", "drain", "share")
-    heads = (Heading("line", True), Heading("instruction"), *(Heading(name, True) for name in names))
     intro = (
         "In these cycles no wave of the SIMD issued, and its matrix unit did not work. Each is split among "
         "the waves that were there. Only recorded waves count, and an issue is no proof of useful work."
     )
-    parts = (Stacked("Cycles of SIMDs that held a recorded wave", shares), Table(heads, rows))
+    table = report_table(bubble_table(inputs.trace, found).head(TOP), inputs.trace)
+    parts = (Stacked("Cycles of SIMDs that held a recorded wave", shares), table)
     return Section("bubbles", "When nothing happened on a SIMD", parts, intro)
 
 

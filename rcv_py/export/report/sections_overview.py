@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rcv_py.analysis.core.state_shares import SHOWN
-from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.base.text import plural
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import (
@@ -18,10 +15,11 @@ from rcv_py.export.report.model import (
     Share,
     Stacked,
     Table,
-    code,
     number,
     share,
 )
+from rcv_py.export.report.result_tables import report_table
+from rcv_py.results.hotspot import ranking_table
 
 _STATE_TEXT = {"IDLE": "nothing to do", "EXEC": "executing", "WAIT": "waiting", "STALL": "stalled"}
 
@@ -68,8 +66,8 @@ def _stacked(title: str, shares: tuple[Share, ...]) -> list[Part]:
 def kinds(inputs: ReportInputs) -> Section | None:
     """Costs by class of instruction, which tells waits apart, and by the kind that timelines colour."""
     trace = inputs.trace
-    by_class = ranking(trace.code, trace.sources, inputs.costs, "class")
-    by_kind = ranking(trace.code, trace.sources, inputs.costs, "kind")
+    classes, by_class = ranking_table(trace, inputs.costs, "class", "latency")
+    kinds_table, by_kind = ranking_table(trace, inputs.costs, "kind", "latency")
     if not by_kind:
         return None
     unit = "PC samples" if inputs.is_sampled else "cycles"
@@ -84,28 +82,8 @@ def kinds(inputs: ReportInputs) -> Section | None:
     )
     parts = (
         stacked,
-        _table("kind", by_kind, ""),
+        report_table(kinds_table, trace),
         Bars("Latency by class of instruction", bars, unit),
-        _table("class", by_class, "Classes: finer than kinds, by mnemonic; waits by what they wait for"),
+        report_table(classes, trace, "Classes: finer than kinds, by mnemonic; waits by what they wait for"),
     )
     return Section("kinds", "Kinds and classes of instruction", parts)
-
-
-def _table(what: str, rows: Sequence[Ranked], caption: str) -> Table:
-    whole = sum(row.latency for row in rows)
-    heads = (
-        Heading(what),
-        Heading("meaning"),
-        *(Heading(name, True) for name in ("hits", "latency", "stall", "idle")),
-        Heading("share", True, "Of the latency of all lines."),
-    )
-    cells = tuple(
-        (
-            code(row.name),
-            Cell(row.text),
-            *(number(value) for value in (row.hits, row.latency, row.stall, row.idle)),
-            share(row.latency, whole),
-        )
-        for row in rows
-    )
-    return Table(heads, cells, caption)

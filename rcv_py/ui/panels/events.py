@@ -12,6 +12,7 @@ from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.window import TimeWindow
+from rcv_py.results.events import EVENTS
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
@@ -21,6 +22,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.filter_menu import Choice, FilterButton
 from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.table.result_columns import sort_names
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.timeline.unit_markers import go_to_wave
@@ -32,7 +34,7 @@ NOTHING = (
     "recording."
 )
 NO_MATCH = "No row fits the text and the kinds that are shown."
-SORTED = command_text.same("time", "duration", "kind", "name", "place", "detail")
+SORTED = sort_names(EVENTS)
 READING = "Markers are being matched."
 TITLES = {
     EntryKind.DISPATCH: ("Dispatches", "Kernels being launched."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
@@ -10,6 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, 
 
 from rcv_py.analysis.findings.finding import Finding, Findings
 from rcv_py.analysis.findings.text import markdown, one_as_markdown
+from rcv_py.results.field import At
+from rcv_py.results.triage import finding_table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -225,31 +226,13 @@ class TriagePanel(Panel):
         """One row a finding."""
         if self.found is None or not self.found.findings:
             return None
-        headers = (
-            "finding",
-            "title",
-            "gain",
-            "cycles",
-            "is upper bound",
-            "share",
-            "of",
-            "exposed",
-            "attributed",
+        table = finding_table(self.found.findings)
+        fields = table.fields(At.WINDOW)
+        return Sheet(
+            "Findings",
+            tuple(field.title for field in fields),
+            table.flat([field.name for field in fields]),
         )
-        return Sheet("Findings", (*headers, "sentence", "remedy", "evidence"), self._rows(self.found))
-
-    def _rows(self, found: Findings) -> Iterator[tuple[Any, ...]]:
-        for one in found.findings:
-            numbers = (
-                round(one.gain, 6),
-                one.cycles,
-                one.is_upper_bound,
-                round(one.share, 6),
-                one.unit,
-                one.exposed,
-            )
-            words = (one.sentence, one.remedy, "; ".join(map(str, one.evidence)))
-            yield (one.name, one.title, *numbers, one.attributed, *words)
 
     def save_state(self) -> dict[str, Any]:
         """Widths."""

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.base.text import count, percent, plural
+from rcv_py.results.bubbles import BUBBLES, bubble_table
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar, boxed, column
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import tooltip
-from rcv_py.ui.panels.bubbles.columns import ROLE_OF, WAY_TEXT, bubble_columns, row_of_line
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.result_columns import result_columns, sort_names
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 
-SORTED = command_text.same(
-    "line", "text", "cycles", "share", "stall", "idle", "drain", "source", bar="cycles"
-)
-NONE = "Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles."
+ROLE_OF = {"stall": "stall", "idle": "idle", "drain": "hidden"}
+WAY_TEXT = {
+    "stall": "the wave stalled in this instruction",
+    "idle": "the wave had nothing to do in front of this instruction",
+    "drain": "the last instruction of the wave had issued, and the wave was still there",
+}
+BAR_TIP = "Bubbles by their kind."
+SORTED = sort_names(BUBBLES) | {"bar": "cycles"}
 
 
 @panel(
@@ -59,13 +67,15 @@ class BubblesPanel(TablePanel[Bubbles]):
 
     def _refresh(self) -> None:
         trace, found = self.session.trace.value, self.ui.results.cell("bubbles").value
-        sentence = self.why_no_waves(found) or ("" if len(found) else NONE)
+        sentence = self.why_no_waves(found) or ("" if len(found) else BUBBLES.nothing)
         self.result = None if sentence else found
         self.bar.setVisible(not sentence)
         self.empty.say(sentence)
         if trace is None or self.result is None:
             return
-        self.view.show_columns(bubble_columns(trace, self.result))
+        columns = {column.id: column for column in result_columns(bubble_table(trace, self.result), trace)}
+        bar = replace(columns["cycles"], id="bar", title="cost", is_left=True, width=140, tip=BAR_TIP)
+        self.view.show_columns((columns.pop("line"), columns.pop("text"), bar, *columns.values()))
         self._show_legend()
         self._say(self.result)
         self._follow()
@@ -108,7 +118,10 @@ class BubblesPanel(TablePanel[Bubbles]):
 
     def row_of(self, selection: Selection) -> int:
         """The row of the selected instruction."""
-        return -1 if self.result is None else row_of_line(self.result, selection.line)
+        if self.result is None or selection.line is None:
+            return -1
+        found = np.flatnonzero(self.result.line == selection.line)
+        return int(found[0]) if len(found) else -1
 
     # -- what the shell asks ------------------------------------------------------------------------
 

@@ -1,0 +1,217 @@
+"""`rcv completion`: what a shell needs to complete commands, options, choices and folders.
+
+The scripts are written from the parsers, and start no process while somebody types.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rcv_py.base.text import elide_right
+from rcv_py.cli.arguments import COMMANDS, NAMES, parser
+from rcv_py.cli.options.commands import Command
+from rcv_py.cli.options.output_options import CompletionOptions
+
+MAX_LETTERS = 60  # of a description: menus have one line for it
+_FOLDERS = ("FOLDER", "DIR", "A", "B", "C", "BASELINE", "OTHER")  # what is called so is a folder
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """An option, or a positional argument if it has no flags, and what stands behind or at it."""
+
+    flags: tuple[str, ...]
+    text: str
+    value: str  # "" for a flag; "choices", "folder", "file", or "any"
+    choices: tuple[str, ...] = ()
+
+
+def run(arguments: CompletionOptions) -> int:
+    """Print the script of a shell."""
+    print(_SCRIPTS[arguments.shell](), end="")
+    return 0
+
+
+def words_of(command: Command) -> list[Word]:
+    """Return what can follow the name of a command."""
+    actions = parser(command)._actions  # argparse has no public list of them
+    return [_word(command, action) for action in actions]
+
+
+def _word(command: Command, action: argparse.Action) -> Word:
+    text = elide_right((action.help or "").replace("%%", "%").partition(";")[0], MAX_LETTERS)
+    choices = tuple(str(choice) for choice in action.choices or ())
+    if command.name == "help" and not action.option_strings:
+        choices = NAMES
+    if action.nargs == 0:
+        value = ""
+    elif choices:
+        value = "choices"
+    elif action.type is Path:
+        value = "folder" if action.metavar in _FOLDERS else "file"
+    else:
+        value = "any"
+    return Word(tuple(action.option_strings), text, value, choices)
+
+
+def _options(command: Command) -> list[Word]:
+    return [word for word in words_of(command) if word.flags]
+
+
+def _positional(command: Command) -> Word:
+    """The argument without a name that completion offers; most are folders."""
+    found = [word for word in words_of(command) if not word.flags]
+    return next((word for word in found if word.value != "any"), Word((), "", "any"))
+
+
+# -- bash -----------------------------------------------------------------------------------------------
+
+_BASH_OFFERS = {"folder": "_rcv_offer -d", "file": "_rcv_offer -f", "any": ":"}
+_BASH = """\
+# Completion of rcv for bash.  Use: source <(rcv completion bash)
+_rcv_offer() {{
+    local IFS=$'\\n'
+    COMPREPLY=($(compgen "$@" -- "$cur"))
+}}
+_rcv() {{
+    local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]}}
+    COMPREPLY=()
+    if [[ $cur == "=" ]]; then cur=""; elif [[ $prev == "=" ]]; then prev=${{COMP_WORDS[COMP_CWORD-2]}}; fi
+    if ((COMP_CWORD == 1)); then
+        _rcv_offer -d -W $'{names}'
+        return
+    fi
+    case "$command $prev" in
+{values}
+    esac
+    case $command in
+{commands}
+        *) _rcv_offer -d ;;
+    esac
+}}
+complete -o filenames -F _rcv rcv
+"""
+
+
+def _bash() -> str:
+    return _BASH.format(
+        names="\\n".join((*NAMES, "--help", "--version")),
+        values="\n".join(line for command in COMMANDS for line in _bash_values(command)),
+        commands="\n".join(_bash_command(command) for command in COMMANDS),
+    )
+
+
+def _bash_offer(word: Word) -> str:
+    lines = "\\n".join(word.choices)
+    return f"_rcv_offer -W $'{lines}'" if word.choices else _BASH_OFFERS[word.value]
+
+
+def _bash_values(command: Command) -> Iterator[str]:
+    for word in _options(command):
+        if word.value:
+            names = "|".join(f'"{command.name} {flag}"' for flag in word.flags)
+            yield f"        {names}) {_bash_offer(word)}; return ;;"
+
+
+def _bash_command(command: Command) -> str:
+    flags = "\\n".join(flag for word in _options(command) for flag in word.flags)
+    offers = f"_rcv_offer -W $'{flags}'"
+    return (
+        f"        {command.name}) if [[ $cur == -* ]]; then {offers}; "
+        f"else {_bash_offer(_positional(command))}; fi ;;"
+    )
+
+
+# -- zsh ------------------------------------------------------------------------------------------------
+
+_ZSH = """\
+#compdef rcv
+# Completion of rcv for zsh.  Use: source <(rcv completion zsh), or save it as _rcv in a folder of $fpath
+_rcv() {{
+    local -a commands
+    commands=(
+{names}
+    )
+    if (( CURRENT == 2 )); then
+        _describe -t commands command commands
+        _files -/
+        return
+    fi
+    local command=$words[2]
+    shift words
+    (( CURRENT-- ))
+    case $command in
+{commands}
+        *) _files -/ ;;
+    esac
+}}
+if [[ $funcstack[1] == _rcv ]]; then _rcv "$@"; else compdef _rcv rcv; fi
+"""
+_ZSH_ACTIONS = {"folder": "_files -/", "file": "_files", "any": " "}
+
+
+def _zsh() -> str:
+    names = "\n".join(f"        {_quoted(f'{one.name}:{one.help}')}" for one in COMMANDS)
+    return _ZSH.format(names=names, commands="\n".join(map(_zsh_command, COMMANDS)))
+
+
+def _zsh_command(command: Command) -> str:
+    specs = [spec for word in _options(command) for spec in _zsh_option(word)]
+    rest = _positional(command)
+    specs.append(f"*:{_zsh_text(rest) or ' '}:{_zsh_action(rest)}")
+    lines = "".join(f" \\\n            {_quoted(spec)}" for spec in specs)
+    return f"        {command.name}) _arguments{lines} ;;"
+
+
+def _zsh_option(word: Word) -> Iterator[str]:
+    for flag in word.flags:
+        yield f"*{flag}[{_zsh_text(word)}]" + (f": :{_zsh_action(word)}" if word.value else "")
+
+
+def _zsh_text(word: Word) -> str:
+    return re.sub(r"([\[\]:\\])", r"\\\1", word.text)
+
+
+def _zsh_action(word: Word) -> str:
+    return f"({' '.join(word.choices)})" if word.choices else _ZSH_ACTIONS[word.value]
+
+
+# -- fish -----------------------------------------------------------------------------------------------
+
+_FISH_ACTIONS = {"folder": "-x -a '(__fish_complete_directories)'", "file": "-r -F", "any": "-x", "": ""}
+
+
+def _fish() -> str:
+    lines = [
+        "# Completion of rcv for fish.  Use: rcv completion fish | source",
+        "complete -c rcv -f",
+        "complete -c rcv -n __fish_use_subcommand -a '(__fish_complete_directories)'",
+        "complete -c rcv -n __fish_use_subcommand -l version -d 'Print the version'",
+        "complete -c rcv -n __fish_use_subcommand -s h -l help -d 'List all commands'",
+    ]
+    for command in COMMANDS:
+        lines.append(f"complete -c rcv -n __fish_use_subcommand -a {command.name} -d {_quoted(command.help)}")
+        lines += [_fish_line(command, word) for word in words_of(command)]
+    return "\n".join(lines) + "\n"
+
+
+def _fish_line(command: Command, word: Word) -> str:
+    parts = [f"complete -c rcv -n '__fish_seen_subcommand_from {command.name}'"]
+    parts += [f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in word.flags]
+    if word.choices:
+        parts.append(f"-x -a {_quoted(' '.join(word.choices))}")
+    else:
+        parts.append(_FISH_ACTIONS[word.value])
+    return " ".join(filter(None, [*parts, f"-d {_quoted(word.text)}"]))
+
+
+def _quoted(text: str) -> str:
+    """A word for zsh and fish, which both end a quoted part for a quote in it."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+_SCRIPTS = {"bash": _bash, "zsh": _zsh, "fish": _fish}

@@ -1,0 +1,124 @@
+"""The check of a capture: what speaks against trusting it, and how to record a better one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from rcv_py.analysis.health.capture_health import CHECKED, verdict
+from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml
+from rcv_py.analysis.health.note import HealthNote
+from rcv_py.model.trace import Trace
+from rcv_py.results import json_types
+from rcv_py.results.common import CAPTURE
+from rcv_py.results.field import Field, rows
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import FLAG, TEXT, Kind, choice
+
+
+def _texts(each: str) -> Kind:
+    """A list of texts."""
+    return Kind(json=lambda sentence: json_types.listed(sentence, json_types.text(each)), is_nested=True)
+
+
+SEVERITY = Field("severity", choice("info", "warning", "error"), "How much it costs the reader")
+_VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))
+_OPTION = json_types.either("Value of the option.", "string", "integer", "boolean", "array")
+OPTIONS = Kind(json=lambda sentence: json_types.named(sentence, _OPTION), is_nested=True, document=dict)
+_MEASURED = (
+    Field("name", TEXT, "What was measured"),
+    Field("value", _VALUE, "The value, in the unit that the text names"),
+    Field("text", TEXT, "The value with its unit and what it is a part of"),
+)
+_EVIDENCE = replace(
+    rows(*_MEASURED),
+    document=lambda evidence: [{"name": one.name, "value": one.value, "text": one.text} for one in evidence],
+    text=lambda evidence: "; ".join(f"{one.name}: {one.text}" for one in evidence),
+)
+_TITLE = Field("title", TEXT, "The note in one line")
+_REASONS = (
+    _TITLE,
+    Field("evidence", _EVIDENCE, "The numbers that show it", "shown by"),
+    Field("consequence", TEXT, "What it means for the reader", "means"),
+    Field("remedy", TEXT, "What mends it", "mend"),
+)
+SETTINGS = Field("settings", OPTIONS, "Options of rocprofv3 by name")
+_NAME = "Stable name of the check"
+
+NOTES = Spec(
+    "check notes",
+    "What speaks against trusting it, the worst first.",
+    "note",
+    (Field("name", TEXT, _NAME), SEVERITY, *_REASONS, SETTINGS),
+)
+NOTE_ROWS = Spec("check", "One row a note.", "note", (Field("note", TEXT, _NAME), SEVERITY, *_REASONS))
+NUMBERS = Spec(
+    "check numbers",
+    "One row a number that a note rests on.",
+    "number",
+    (Field("note", TEXT, _NAME), SEVERITY, _TITLE, replace(_MEASURED[0], name="evidence"), *_MEASURED[1:]),
+)
+HEAD = (
+    CAPTURE,
+    Field("path", TEXT, "Path of the folder"),
+    Field("kernel", TEXT, "Name of the kernel"),
+    Field("verdict", TEXT, "The answer in one sentence"),
+    Field("is_serious", FLAG, "Whether a note is a warning or an error; --strict then exits with 4"),
+)
+FOOT = (
+    Field("checked", _texts("A few words."), "What was looked at"),
+    Field("problems", _texts("A sentence."), "What is wrong with the files"),
+    SETTINGS,
+    Field("input_yaml", TEXT, "An input file for rocprofv3 that mends it; empty if none does"),
+    Field("command", TEXT, "How to use that file"),
+)
+
+
+def note_table(notes: Sequence[HealthNote], spec: Spec = NOTES) -> Table:
+    """Return one row a note: those of documents, or `NOTE_ROWS`, without settings."""
+    columns = {
+        field.name: [getattr(note, "name" if field.name == "note" else field.name) for note in notes]
+        for field in spec.fields
+    }
+    return Table(spec, columns | {"severity": [str(note.severity) for note in notes]})
+
+
+def number_table(notes: Sequence[HealthNote]) -> Table:
+    """Return one row a number that a note rests on."""
+    pairs = [(note, one) for note in notes for one in note.evidence]
+    return Table(
+        NUMBERS,
+        {
+            "note": [note.name for note, _ in pairs],
+            "severity": [str(note.severity) for note, _ in pairs],
+            "title": [note.title for note, _ in pairs],
+            "evidence": [one.name for _, one in pairs],
+            "value": [one.value for _, one in pairs],
+            "text": [one.text for _, one in pairs],
+        },
+    )
+
+
+def facts(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Any]:
+    """Return what is said about all notes."""
+    return {
+        "verdict": verdict(notes),
+        "is_serious": any(note.is_serious for note in notes),
+        "checked": list(CHECKED),
+        "settings": input_settings(trace, notes),
+        "input_yaml": input_yaml(trace, notes),
+        "command": command_line(),
+    }
+
+
+def document(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Any]:
+    """Return the notes and what is said about all, as `HEAD` and `FOOT` declare it."""
+    found = facts(trace, notes) | {
+        "capture": trace.name,
+        "path": str(trace.path),
+        "kernel": trace.kernel_name,
+        "notes": note_table(notes).rows(),
+        "problems": [str(problem) for problem in trace.problems],
+    }
+    return {name: found[name] for name in (*(f.name for f in HEAD), "notes", *(f.name for f in FOOT))}

@@ -1,0 +1,329 @@
+"""What the program costs: a ranking, a histogram over its rows, and places with what they are charged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
+from rcv_py.analysis.cost.hotspot import Bins
+from rcv_py.analysis.cost.place_trees import Place, label_tree, source_tree
+from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.ranking import Ranked, ranking
+from rcv_py.analysis.cost.source_costs import source_costs
+from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, percent
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.modes import SourceCost
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import (
+    CAPTURE,
+    COSTS,
+    LINE_OR_NONE,
+    MEASURE,
+    OF,
+    RANGE_ASKED,
+    SUMS,
+    measured_in,
+    only,
+)
+from rcv_py.results.field import At, Field, record, rows
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLES,
+    FLAG,
+    INSTRUCTION,
+    NOTE,
+    ROW,
+    ROW_OR_NONE,
+    SHARE,
+    SOURCE,
+    TEXT,
+    WAVES,
+    WHOLE,
+    Kind,
+    choice,
+    mapping,
+)
+
+NOUNS = {"line": "instruction", "source": "source line", "kind": "kind", "class": "class"}
+
+# -- the ranking ---------------------------------------------------------------------------------------
+_ISSUED = Field(
+    "issued",
+    COUNT,
+    "Samples in which it issued",
+    at=At.TEXT,
+    of=lambda row: count(row["latency"] - row["stall"]),
+)
+
+
+def ranking_spec(by: str, measure: str) -> Spec:
+    """Return the fields of a ranking; people see a name and what it means, or a row and its instruction."""
+    is_line, is_sampled = by == "line", measure == SAMPLES
+    titles = {"line": "instruction", "source": "text"}
+    name: Kind = SOURCE if by == "source" else TEXT
+    fields: tuple[Field, ...] = (
+        Field(
+            "name",
+            name,
+            "What the row is called: a line, a source place, a kind or a class",
+            title=by,
+            at=At.DATA if is_line else At.EVERYWHERE,
+        ),
+        Field(
+            "text",
+            INSTRUCTION if is_line else NOTE,
+            "Instruction, source text, or meaning of the kind",
+            title=titles.get(by, "meaning"),
+        ),
+        Field("line", LINE_OR_NONE.kind, LINE_OR_NONE.meaning, at=At.EVERYWHERE if is_line else At.DATA),
+        Field(
+            "rows",
+            COUNT,
+            "Instructions in the row",
+            title="lines",
+            at=At.DATA if is_line else At.DATA | At.TEXT,
+        ),
+        *COSTS,
+        *((_ISSUED,) if is_sampled else ()),
+        Field("share", SHARE, "Part of what the ranking is by"),
+        Field(
+            "source",
+            SOURCE,
+            "Innermost source place as file:line; empty if there is none",
+            at=At.EVERYWHERE if is_line else At.DATA,
+        ),
+    )
+    middle = ("hits", "latency", *(("issued",) if is_sampled else ()), "stall", "idle", "share")
+    order = ("line" if is_line else "name", *middle, "rows", "text")
+    spec = Spec("hotspot", "The ranking, the largest first.", NOUNS[by], fields, order=order)
+    return measured_in(spec, measure)
+
+
+LIMIT = (  # of a resource that waves take
+    Field("name", TEXT, "Name of the resource"),
+    Field("used", WHOLE, "What a wave takes (LDS: a workgroup) before rounding, in units of the resource"),
+    Field(
+        "given", WHOLE, "What it is given, rounded up to what is given at a time, in units of the resource"
+    ),
+    Field("of", WHOLE, "What there is, in units of the resource"),
+    Field("source", TEXT, "Where the number is from"),
+)
+RANKING_FACTS = (
+    CAPTURE,
+    Field(
+        "occupancy",
+        record(
+            Field("waves_per_simd", WAVES, "Waves of this kernel that fit on a SIMD"),
+            Field("most_waves_per_simd", WAVES, "Waves that a SIMD has room for"),
+            Field("binding", TEXT, "Name of the resource that binds; null if none does", is_unknown=True),
+            Field("limits", rows(*LIMIT), "One row a resource that is known"),
+            Field("resident_peak", WAVES, "Most traced waves on a SIMD at a time"),
+        ),
+        "How many waves fit on a SIMD, as the header of the text tells",
+    ),
+    Field("by", choice(*NOUNS), "What a row is"),
+    Field("sort", choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
+    MEASURE,
+    Field("totals", record(*COSTS), "Sums over the whole program"),
+    OF,
+)
+
+
+def ranking_table(trace: Trace, costs: CostColumns, by: str, sort: str) -> tuple[Table, tuple[Ranked, ...]]:
+    """Return the rows whose `sort` column is not zero, the largest first, and what they were made of."""
+    found = ranking(trace.code, trace.sources, costs, by, sort)
+    spec = ranking_spec(by, costs.label)
+    names = [field.name for field in spec.at(At.DATA)]
+    return Table(spec, {name: [getattr(row, name) for row in found] for name in names}), found
+
+
+def totals(costs: CostColumns) -> dict[str, int]:
+    """Return sums over the whole program."""
+    return {name: int(getattr(costs, name).sum()) for name in SUMS}
+
+
+def occupancy_facts(found: OccupancyLimits) -> dict[str, object]:
+    """Return how many waves fit on a SIMD."""
+    return {
+        "waves_per_simd": found.waves,
+        "most_waves_per_simd": found.cap,
+        "binding": None if found.binding is None else found.binding.name,
+        "limits": [
+            {"name": one.name, "used": one.used, "given": one.given, "of": one.of, "source": one.source}
+            for one in found.limits
+        ],
+        "resident_peak": found.resident.peak,
+    }
+
+
+# -- the histogram -------------------------------------------------------------------------------------
+
+
+def _kinds(row: Mapping[str, Any]) -> str:
+    total = sum(row["kinds"].values())
+    return ", ".join(f"{kind} {percent(value, total)}" for kind, value in row["kinds"].items())
+
+
+BINS = Spec(
+    "hotspot bins",
+    "One row a range, in program order.",
+    "range",
+    (
+        Field("first", ROW, "First row of the program, counted from 0"),
+        Field("last", ROW, "Last row of the program, counted from 0"),
+        Field("total", CYCLES, "Latency of these instructions", title="cycles"),
+        Field(
+            "kinds",
+            mapping(CYCLES, [kind.name for kind in TokenKind], "Latency of the kind", is_spread=True),
+            "The same by kind of instruction",
+            at=At.DATA,
+        ),
+        Field("parts", TEXT, "The same by kind of instruction", title="kinds", at=At.TEXT, of=_kinds),
+    ),
+)
+BINS_FACTS = (
+    CAPTURE,
+    Field("se", WHOLE, "Shader engine whose waves count; null for all", is_unknown=True),
+    RANGE_ASKED,
+    Field("step", COUNT, "Code rows of a range"),
+    Field("total", CYCLES, "All ranges"),
+)
+
+
+def bins_table(found: Bins) -> Table:
+    """Return one row a bin; kinds are unknown to no wave."""
+    names = BINS["kinds"].kind.names
+    kinds = found.cycles[:, : len(names)]
+    return Table(BINS, {"first": found.first, "last": found.stop - 1, "total": found.totals, "kinds": kinds})
+
+
+# -- places with a charge ------------------------------------------------------------------------------
+
+_PLACE_LINE = (
+    "Line of the source file, counted from 1; of an instruction or a block its row, counted from 0; "
+    "-1 if there is none"
+)
+
+
+def places_spec(by: str, unit: str) -> Spec:
+    """Return the fields of places; `unit` is what costs are counted in."""
+    return Spec(
+        "hotspot places",
+        "Places by cost; of one file in its order; of a tree parents before children.",
+        "place",
+        (
+            Field("name", TEXT, "What the place is called", at=At.DATA),
+            *only(
+                (
+                    Field(
+                        "path",
+                        TEXT,
+                        "Path of the source file, or code rows of a block; empty if there is none",
+                    ),
+                    Field("line", ROW_OR_NONE, _PLACE_LINE),
+                    Field("depth", WHOLE, "Places around it, as a count; 0 without a tree"),
+                ),
+                At.DATA,
+            ),
+            Field("cost", WHOLE, "What it is charged, in the unit", title=unit),
+            Field("share", SHARE, "Part of the whole program"),
+            Field(
+                "place",
+                NOTE,
+                "What the place is called, below those around it",
+                at=At.TEXT,
+                of=lambda row: f"{'  ' * row['depth']}{row['name']}",
+            ),
+            Field("text", TEXT, "Source text or instruction; empty if it is not known"),
+            Field(
+                "source",
+                SOURCE,
+                "Source place of an instruction or a line as file:line; empty if none",
+                at=At.DATA if by == "source" else At.EVERYWHERE,
+            ),
+        ),
+    )
+
+
+PLACES_FACTS = (
+    CAPTURE,
+    Field("by", choice("line", "source", "tree"), "What a row is"),
+    Field(
+        "charge",
+        choice("self", "inclusive"),
+        "Who is charged: the innermost place, or all of an inline chain",
+    ),
+    Field("idle", FLAG, "Whether gaps in front of instructions are charged as well"),
+    RANGE_ASKED,
+    Field("unit", choice("cycles", "samples"), "What numbers count"),
+    Field("total", WHOLE, "The whole program, in the unit"),
+    OF,
+)
+PLACES_BY = ("source", "line", "tree")
+
+
+class _Row(NamedTuple):
+    name: str
+    path: str
+    line: int
+    depth: int
+    cost: int
+    text: str
+    source: str
+
+
+def places_table(
+    trace: Trace, cost: np.ndarray, by: str, how: SourceCost, *, unit: str, file: str | None = None
+) -> Table:
+    """Return places with what each is charged of `cost`, of each code row; UsageError for an unknown file."""
+    makers = {"source": _source_lines, "line": _code_lines, "tree": _tree}
+    found = list(makers[by](trace, cost, how, file))
+    columns = {name: [getattr(row, name) for row in found] for name in _Row._fields}
+    share = np.array(columns["cost"], dtype=np.float64) / max(1, int(cost.sum()))
+    return Table(places_spec(by, unit), columns | {"share": share})
+
+
+def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
+    """Source lines that cost anything, the costliest first; of one file all that code came from, in order."""
+    table = source_costs(trace.code, cost, how, len(trace.sources))
+    if file is None:
+        chosen = np.argsort(-table.cost, kind="stable")
+        chosen = chosen[table.cost[chosen] > 0]
+    else:
+        chosen = np.arange(len(table))[table.lines_of(_file(trace, file))]
+    for row in chosen.tolist():
+        source, line = trace.sources[int(table.file[row])], int(table.line[row])
+        text = source.lines[line - 1] if source.lines is not None and 1 <= line <= len(source.lines) else ""
+        place = f"{source.path}:{line}"
+        yield _Row(place, source.path, line, 0, int(table.cost[row]), text.strip(), place)
+
+
+def _file(trace: Trace, path: str) -> int:
+    found = next((at for at, source in enumerate(trace.sources) if source.path == path), None)
+    if found is None:
+        raise UsageError(f"No code came from {path}.", hint="Name a file as `rcv hotspot --by source` does.")
+    return found
+
+
+def _code_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
+    for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
+        yield _Row(f"line {row}", "", row, 0, int(cost[row]), trace.code.text[row], source_of(trace, row))
+
+
+def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
+    has_sources = len(trace.code.chain_file) > 0
+    root = source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
+    return _walk(root, -1)
+
+
+def _walk(place: Place, depth: int) -> Iterator[_Row]:
+    if depth >= 0:
+        yield _Row(place.name, place.tip, place.line, depth, place.cost, "", "")
+    for child in place.children:
+        yield from _walk(child, depth + 1)

@@ -1,0 +1,242 @@
+"""The program: its instructions with costs, its basic blocks, its branches and its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
+from rcv_py.analysis.cost.places import leaf_texts
+from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
+from rcv_py.analysis.program.branches import Branches, branch_table, branches
+from rcv_py.analysis.program.flow import Flow, flow
+from rcv_py.analysis.program.labels import labels
+from rcv_py.analysis.program.loops import loops
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.results.common import CAPTURE, COST_SHARE, COSTS, LINE, MEASURE, OF, SUMS, measured_in
+from rcv_py.results.field import Field
+from rcv_py.results.places import instructions, sources
+from rcv_py.results.table import Column, Given, Spec, Table, Words
+from rcv_py.results.unit import (
+    ADDRESS,
+    COUNT,
+    CYCLES,
+    INDEX,
+    INSTRUCTION,
+    NOTE,
+    NUMBER,
+    PART,
+    ROW,
+    ROW_OR_NONE,
+    SHARE,
+    SIGNED_INDEX,
+    SOURCE,
+    TEXT,
+)
+
+_ROW = replace(LINE, name="row", title="row")
+_SHARE = replace(COST_SHARE, kind=PART)
+_INSTRUCTION = Field("instruction", INSTRUCTION, "Text of the instruction")
+_SOURCE = Field("source", SOURCE, "Innermost source place as file:line; empty if there is none")
+LINES = Spec(
+    "isa lines",
+    "Instructions in the order of the program; with --top by latency and idle.",
+    "instruction",
+    (
+        _ROW,
+        *COSTS,
+        _SHARE,
+        Field("block", TEXT, "Name of the basic block"),
+        Field(
+            "bar",
+            NUMBER,
+            "Length of the bar that --bars asks for, in cycles; reasons: in samples",
+            digits=3,
+            is_unknown=True,
+            is_optional=True,
+        ),
+        _INSTRUCTION,
+        _SOURCE,
+    ),
+)
+BLOCKS = Spec(
+    "isa blocks",
+    "Basic blocks in the order of the program; with --top by latency and idle.",
+    "block",
+    (
+        Field("block", INDEX, "Number of the block, counted from 0"),
+        Field("first", ROW, "First row of the program, counted from 0"),
+        Field("last", ROW, "Last row of the program, counted from 0"),
+        Field("lines", COUNT, "Instructions in it"),
+        Field("hits", COUNT, "Executions of its first instruction"),
+        *COSTS[1:],
+        _SHARE,
+        Field("loops", COUNT, "Loops around it"),
+        Field("name", NOTE, "Name of the block"),
+        Field("source", SOURCE, "Source place of its first instruction as file:line; empty if none"),
+    ),
+)
+BRANCHES = Spec(
+    "isa branches",
+    "Branches in the order of the program; with --top by executions.",
+    "branch",
+    (
+        _ROW,
+        Field("target", ROW_OR_NONE, "Row that it leads to; -1 if that is not known"),
+        Field("taken", COUNT, "Executions that jumped; null if no wave was traced", is_unknown=True),
+        Field("not_taken", COUNT, "Executions that went on; null if no wave was traced", is_unknown=True),
+        Field(
+            "taken_share",
+            SHARE,
+            "Part of the executions that jumped; null if there was none",
+            is_unknown=True,
+        ),
+        _INSTRUCTION,
+        _SOURCE,
+    ),
+)
+LABELS = Spec(
+    "isa labels",
+    "Labels in the order of the program.",
+    "label",
+    (
+        _ROW,
+        Field("latency", CYCLES, "Latency from here to the next label"),
+        Field("share", SHARE, "Part of what all labels cost"),
+        Field("codeobj", SIGNED_INDEX, "Number of the code object"),
+        Field("address", ADDRESS, "Address in the code object"),
+        Field("name", NOTE, "Name of the label"),
+    ),
+)
+FACTS = (CAPTURE, MEASURE, OF)
+VARIANTS = {  # kind of a row → its table and the option that asks for it
+    "lines": (LINES, "Instructions."),
+    "blocks": (BLOCKS, "Basic blocks: --blocks."),
+    "branches": (BRANCHES, "Branches: --branches."),
+    "labels": (LABELS, "Labels: --labels."),
+}
+LISTED = ("lines", "blocks", "branches")
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """One of the tables, and what its rows are ranked by."""
+
+    table: Table
+    weight: np.ndarray  # int64 [n]
+    measure: str  # what latency and stall are counted in
+
+    def at(self, rows: np.ndarray) -> Listing:
+        """Return the listing of some rows."""
+        return replace(self, table=self.table[rows], weight=self.weight[rows])
+
+    def top(self, count: int) -> Table:
+        """Return all rows in program order (0), or the costliest ones, the largest first."""
+        return self.table[np.argsort(-self.weight, kind="stable")[:count]] if count else self.table
+
+    def with_bars(self, lengths: np.ndarray) -> Listing:
+        """Return the instructions with the length of a bar each."""
+        return replace(self, table=Table(self.table.spec, {**self.table.columns, "bar": lengths}))
+
+
+def listing(
+    trace: Trace,
+    kind: str,
+    read: Callable[[], Iterable[WaveBatch]],
+    costs: CostColumns | None = None,
+    *,
+    show_idle: bool = True,
+) -> Listing:
+    """Return the `lines`, `blocks` or `branches` of the program; `read` is called if jumps are not known.
+
+    `costs` are by default those of all waves; shares of lines are of latency, and of idle if it is shown.
+    """
+    costs = costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    how = flow(trace.code)
+    found = _jumps(trace, how, kind == "branches", read)
+    if kind == "branches":
+        return _branches(trace, how, found, costs)
+    if kind == "blocks":
+        return _blocks(trace, blocks(trace.code, found), costs)
+    return _lines(trace, blocks(trace.code, found), costs, show_idle)
+
+
+def label_table(trace: Trace, costs: CostColumns) -> Table:
+    """Return the labels with what the code after each costs."""
+    found = labels(trace.code, costs.latency)
+    return Table(
+        LABELS,
+        {
+            "row": [one.row for one in found],
+            "latency": [one.cost for one in found],
+            "share": [one.share for one in found],
+            "codeobj": [one.codeobj for one in found],
+            "address": [one.address for one in found],
+            "name": [one.name for one in found],
+        },
+    )
+
+
+def _jumps(
+    trace: Trace, how: Flow, is_needed: bool, read: Callable[[], Iterable[WaveBatch]]
+) -> Branches | None:
+    """Read the waves if their jumps are asked for, or if a branch that ran does not say where it goes."""
+    unknown = how.is_branch & (how.target < 0) & (trace.code.hits > 0)
+    if not trace.has_thread_trace or not (is_needed or unknown.any()):
+        return None
+    return branches(read(), trace.code)
+
+
+def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> Listing:
+    code = trace.code
+    cost = np.where(code.is_label, 0, costs.cost if show_idle else costs.latency)
+    columns: dict[str, Column | Sequence[str]] = {
+        "row": np.arange(len(code)),
+        **{name: getattr(costs, name) for name in SUMS},
+        "share": cost / max(1, int(cost.sum())),
+        "block": Words(table.name, table.of_row),
+        "instruction": code.text,
+        "source": leaf_texts(code, trace.sources),
+    }
+    return Listing(Table(measured_in(LINES, costs.label), columns), cost, costs.label)
+
+
+def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
+    sums = block_costs(table, trace.code, costs)
+    columns = {
+        "block": np.arange(len(table)),
+        "first": table.first,
+        "last": table.stop - 1,
+        "lines": sums.lines,
+        **{name: getattr(sums, name) for name in SUMS},
+        "share": sums.cost / max(1, costs.total),
+        "loops": loops(table).depth_of_block,
+        "name": table.name,
+        "source": sources(trace, table.first),
+    }
+    return Listing(Table(measured_in(BLOCKS, costs.label), columns), sums.cost, costs.label)
+
+
+def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumns) -> Listing:
+    empty = np.zeros(0, dtype=np.int64)
+    # Not `found or …`: what was seen is as long as there were jumps, and so false where none was taken.
+    seen = Branches(empty, empty, empty, empty) if found is None else found
+    table = branch_table(seen, how.is_branch, how.target)
+    # What ran in waves that could not be read went to a place that is not known.
+    ran = seen.ran if len(seen.ran) == len(trace.code) else np.zeros(len(trace.code), dtype=np.int64)
+    is_known = ((ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
+    both = table.taken + table.not_taken
+    columns: dict[str, Given] = {
+        "row": table.row,
+        "target": table.target,
+        "taken": np.where(is_known, table.taken, np.nan),
+        "not_taken": np.where(is_known, table.not_taken, np.nan),
+        "taken_share": np.where(both > 0, table.taken / np.maximum(1, both), np.nan),
+        "instruction": instructions(trace, table.row),
+        "source": sources(trace, table.row),
+    }
+    return Listing(Table(BRANCHES, columns), both, costs.label)

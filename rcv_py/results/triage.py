@@ -1,0 +1,337 @@
+"""Findings: what limits a kernel, what to look at first, and the same of several captures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rcv_py.analysis.findings.bound_class import CLASS_NAMES, SHOWN_NAMES
+from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
+from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.results import json_types
+from rcv_py.results.common import CAPTURE, LINE
+from rcv_py.results.field import At, Field, record, rows, shapes
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLE,
+    CYCLES,
+    FLAG,
+    NOTE,
+    NUMBER,
+    SHARE,
+    SOURCE,
+    TEXT,
+    WAVE,
+    WAVES,
+    WHOLE,
+    Kind,
+    choice,
+)
+
+_LINE_IN_FILE = record(
+    Field("file", WHOLE, "Number of the source file"), Field("line", WHOLE, "Line, counted from 1")
+)
+_EVIDENCE = (
+    Field(
+        "kind",
+        choice("line", "wave", "token", "window", "source"),
+        "Which of the other fields are there",
+    ),
+    Field("text", TEXT, "What is seen there"),
+    replace(LINE, is_optional=True),
+    Field("place", TEXT, "Source line of the instruction, `file.py:186`", is_optional=True),
+    Field("wave", WAVE, "A wave, such as se0/simd2/slot5/wv3", is_optional=True),
+    Field(
+        "token",
+        replace(WHOLE, json=partial(json_types.whole, least=-1)),
+        "Row among the wave's instructions, counted from 0",
+        is_optional=True,
+    ),
+    Field("begin", CYCLE, "Begin", is_optional=True),
+    Field("end", CYCLE, "End", is_optional=True),
+    Field("source", _LINE_IN_FILE, "A source place", is_optional=True),
+)
+_PLACES = Kind(
+    json=lambda sentence: json_types.listed(
+        sentence,
+        json_types.record(
+            "A place where the finding can be seen.",
+            shapes(_EVIDENCE),
+            [field.name for field in _EVIDENCE if field.is_optional],
+        ),
+    ),
+    document=lambda evidence: [place.as_json() for place in evidence],
+    text=lambda evidence: "; ".join(map(str, evidence)),
+    is_nested=True,
+)
+_WINDOW, _FOR_PROGRAMS = At.DATA | At.WINDOW, At.DATA
+GAIN = Field(
+    "gain",
+    SHARE,
+    "What the kernel's duration can gain at most; an estimate if that is no upper bound",
+    at=_WINDOW,
+)
+AT_STAKE = Field("cycles", WHOLE, "What is at stake, in cycles or, of PC samples, in samples", at=_WINDOW)
+
+_CSV = (
+    "rank", "name", "title", "gain", "cycles", "is_upper_bound", "share", "unit", "exposed", "attributed",
+    "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
+)  # fmt: skip
+
+FINDINGS = Spec(
+    "triage",
+    "The findings.",
+    "finding",
+    (
+        Field("name", TEXT, "Stable name of the pattern", "finding", at=_WINDOW),
+        Field("title", TEXT, "The finding in one line", at=_WINDOW),
+        Field("rank", choice("ranked", "context", "caution"), "How it is listed", at=_FOR_PROGRAMS),
+        GAIN,
+        AT_STAKE,
+        Field("is_upper_bound", FLAG, "Whether no change of this alone can win more than that", at=_WINDOW),
+        Field("share", SHARE, "What is at stake, of the unit", at=_WINDOW),
+        Field("unit", TEXT, "What the share is a part of", "of", at=_WINDOW),
+        Field(
+            "exposed",
+            CYCLES,
+            "Part of it in which nothing happened on the SIMD, summed over waves",
+            at=_WINDOW,
+        ),
+        Field(
+            "attributed",
+            CYCLES,
+            "Stalled and idle time of all waves, covered by others or not",
+            at=_WINDOW,
+        ),
+        Field(
+            "small",
+            FLAG,
+            "Whether it is told in one line with others, since it gains less than 2 %",
+            at=_FOR_PROGRAMS,
+        ),
+        Field("sentence", NOTE, "What is seen, with numbers", at=_WINDOW),
+        Field("remedy", NOTE, "What to do", at=_WINDOW),
+        Field(
+            "remedy_id",
+            TEXT,
+            "Name of the remedy in the table of docs/findings.md; empty if none fits",
+            at=_FOR_PROGRAMS,
+        ),
+        Field(
+            "effort",
+            TEXT,
+            "Effort of the remedy: low, medium or high; empty if none fits",
+            at=_FOR_PROGRAMS,
+        ),
+        Field("assumption", NOTE, "What is taken for granted", at=_FOR_PROGRAMS),
+        Field("evidence", _PLACES, "Where it can be seen", at=_WINDOW),
+    ),
+    csv=_CSV,
+)
+
+_BOUND_CLASS = record(
+    Field("name", choice(*CLASS_NAMES), "The class"),
+    Field("sentence", TEXT, "It with the number that shows it"),
+    Field(
+        "numbers",
+        rows(
+            Field("id", choice(*SHOWN_NAMES), "What it is"),
+            Field(
+                "value",
+                replace(NUMBER, json=partial(json_types.number, least=0)),
+                "A share from 0 to 1; `rate`: bytes a compute unit and cycle",
+            ),
+            Field("text", TEXT, "The number with what it is a part of"),
+        ),
+        "The numbers that show it, the deciding one first",
+    ),
+)
+HEAD = (
+    CAPTURE,
+    Field("kernel", TEXT, "Name of the kernel"),
+    Field(
+        "waves",
+        record(
+            Field("read", WAVES, "Waves that were read"),
+            Field("of", WAVES, "Traced waves"),
+            Field("counted", WAVES, "Waves whose costs are ranked"),
+            Field("missing", WAVES, "Waves whose file is missing or damaged"),
+        ),
+        "How much was looked at",
+    ),
+    Field(
+        "totals",
+        record(
+            Field(
+                "resident",
+                CYCLES,
+                "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave",
+                is_unknown=True,
+            ),
+            Field("silent", CYCLES, "Part of it in which no wave issued", is_unknown=True),
+            Field(
+                "bubbles",
+                CYCLES,
+                "Part of that in which the matrix unit did not work either",
+                is_unknown=True,
+            ),
+        ),
+        "What findings are measured against",
+    ),
+    Field(
+        "numbers",
+        rows(
+            Field("id", TEXT, "Stable name"),
+            Field("name", TEXT, "What it is called"),
+            Field("text", TEXT, "The number with its unit"),
+            Field("of", TEXT, "What it is a part of"),
+        ),
+        "Numbers that frame all findings",
+    ),
+    Field(
+        "alarm", TEXT, "Why nothing may be concluded from the capture, and what to do; empty if all is well"
+    ),
+    Field("class", _BOUND_CLASS, "What limits the kernel; null if nothing can be concluded", is_unknown=True),
+    Field("headline", TEXT, "The first finding in one line"),
+    Field("of", COUNT, "Findings, of which --top may have left some out"),
+    Field("below_threshold", COUNT, "Findings with less than 2 % of the kernel's duration to gain"),
+)
+FOOT = (
+    Field("assumption", TEXT, "What all findings take for granted"),
+    Field("note", TEXT, "Why there is nothing, or what is missing; empty if nothing is"),
+)
+
+
+def finding_table(found: Sequence[Finding]) -> Table:
+    """Return one row a finding."""
+    names = [field.name for field in FINDINGS.fields if field.name != "small"]
+    columns = {name: [getattr(finding, name) for finding in found] for name in names}
+    return Table(FINDINGS, {**columns, "small": [finding.is_small for finding in found]})
+
+
+def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
+    """Return the findings of a table and what is said about all, as `HEAD` and `FOOT` declare it."""
+    known = found.resident > 0
+    return {
+        "capture": trace.name,
+        "kernel": trace.kernel_name,
+        "waves": {
+            "read": found.waves,
+            "of": found.of,
+            "counted": found.waves if found.choice is None else found.choice.waves,
+            "missing": found.unread,
+        },
+        "totals": {
+            "resident": found.resident if known else None,
+            "silent": found.no_issue if known else None,
+            "bubbles": found.bubbles if known else None,
+        },
+        "numbers": [
+            {"id": number.id, "name": number.name, "text": number.text, "of": number.of}
+            for number in found.numbers
+        ],
+        "alarm": found.alarm,
+        "class": None if found.bound_class is None else found.bound_class.as_json(),
+        "headline": found.headline,
+        "of": len(found.findings),
+        "below_threshold": found.hidden,
+        "findings": table.rows(),
+        "assumption": found.assumption,
+        "note": found.why,
+    }
+
+
+# -- several captures -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A capture of a folder with its findings, or why there are none."""
+
+    entry: CaptureEntry
+    found: Findings | None
+    note: str
+
+    @property
+    def first(self) -> Finding | None:
+        """The first finding."""
+        return self.found.findings[0] if self.found is not None and self.found.findings else None
+
+
+FOLDER_FACTS = (Field("folder", TEXT, "The folder, as it was given"),)
+CAPTURES = Spec(
+    "triage folder",
+    "One row a capture.",
+    "capture",
+    (
+        Field("capture", TEXT, "Path of the capture", at=At.DATA),
+        Field("place", SOURCE, "Folder of the capture below the one that was given", "capture", at=At.TEXT),
+        Field("folder_name", TEXT, "Name of its folder", "capture", at=At.REPORT),
+        Field("kernel", NOTE, "Name of the kernel"),
+        Field("waves", WAVES, "Traced waves"),
+        Field("class", TEXT, "What limits the kernel", is_unknown=True),
+        Field("name", TEXT, "Stable name of the first finding's pattern", at=At.DATA, is_unknown=True),
+        Field(
+            "gain_text",
+            SHARE,
+            "What the kernel's duration can gain by it at most",
+            "gain",
+            at=At.PEOPLE,
+            of=lambda row: "" if row["gain"] is None or not row["is_ranked"] else gain_percent(row["gain"]),
+        ),
+        Field(
+            "first_finding",
+            NOTE,
+            "The first finding in one line, or why there is none",
+            "headline",
+            at=At.PEOPLE,
+            of=lambda row: row["headline"] if row["name"] is not None else row["note"],
+        ),
+        Field("headline", NOTE, "The first finding in one line", at=At.DATA),
+        replace(
+            GAIN, meaning="What the kernel's duration can gain by it at most", at=At.DATA, is_unknown=True
+        ),
+        replace(AT_STAKE, at=At.DATA, is_unknown=True),
+        Field(
+            "share",
+            replace(SHARE, digits=None),
+            "What is at stake, of its unit",
+            at=At.DATA,
+            is_unknown=True,
+        ),
+        Field("note", NOTE, "Why there is no finding", at=At.DATA),
+        Field("is_ranked", FLAG, "Whether the first finding has a gain", at=At(0)),
+    ),
+)
+
+
+def capture_table(judged: Sequence[Judged], root: Path) -> Table:
+    """Return one row a capture, with its first finding; people see its place below `root`."""
+    paths = [row.entry.path for row in judged]
+    first = [row.first for row in judged]
+    return Table(
+        CAPTURES,
+        {
+            "capture": [str(path) for path in paths],
+            "place": [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths],
+            "folder_name": [row.entry.name for row in judged],
+            "kernel": [row.entry.kernel for row in judged],
+            "waves": [row.entry.waves for row in judged],
+            "class": [_class(row.found) for row in judged],
+            "name": [None if one is None else one.name for one in first],
+            "headline": ["" if one is None else one.title for one in first],
+            "gain": [float("nan") if one is None else one.gain for one in first],
+            "cycles": [-1 if one is None else one.cycles for one in first],
+            "share": [float("nan") if one is None else one.share for one in first],
+            "note": [row.note for row in judged],
+            "is_ranked": [one is not None and bool(one.gain_text) for one in first],
+        },
+    )
+
+
+def _class(found: Findings | None) -> str | None:
+    return None if found is None or found.bound_class is None else found.bound_class.name

@@ -1,0 +1,218 @@
+"""Waves: where and when they lived, what they did meanwhile, and the ways they took through the code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from rcv_py.analysis.core.occupancy import Residencies
+from rcv_py.analysis.timeline.token_details import state_cycles
+from rcv_py.analysis.timeline.wave_places import traced_waves
+from rcv_py.analysis.waves.populations import Populations
+from rcv_py.base.text import count
+from rcv_py.model.kinds import WaveState
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
+from rcv_py.results import json_types
+from rcv_py.results.common import CAPTURE, OF, WITHIN
+from rcv_py.results.field import At, Field
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLE,
+    CYCLES,
+    FLAG,
+    NOTE,
+    NUMBER,
+    PLACE,
+    SHARE,
+    TEXT,
+    WAVE,
+    WHOLE,
+)
+
+STATES = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
+STATE_MEANING = {
+    WaveState.EXEC: "Part of the life in which it executed",
+    WaveState.WAIT: "Part in which it waited",
+    WaveState.STALL: "Part in which it stalled",
+    WaveState.IDLE: "Part in which it was idle",
+}
+WAVE_NAME = Field("wave", WAVE, "A wave, such as se0/simd2/slot5/wv3")
+UNIT = Field("cu", PLACE, "Compute unit, a number; -1 if it is not known")
+BEGIN = Field("begin", CYCLE, "When the wave began")
+END = Field("end", CYCLE, "When it ended")
+LIVED = Field("cycles", CYCLES, "From begin to end")
+_KERNEL = Field("kernel", NOTE, "Name of the kernel; empty if it is not known")
+HEAD = (CAPTURE, WITHIN, OF)
+
+WAVES = Spec(
+    "waves",
+    "One row a wave, by place and begin; of a range those that touch it.",
+    "wave",
+    (
+        WAVE_NAME,
+        UNIT,
+        _KERNEL,
+        BEGIN,
+        END,
+        LIVED,
+        Field("tokens", COUNT, "Instructions it ran; null if its file cannot be read", is_unknown=True),
+        *(
+            Field(
+                state.name.lower(),
+                CYCLES,
+                f"{meaning}, inside of the range; null without a timeline",
+                is_unknown=True,
+            )
+            for state, meaning in STATE_MEANING.items()
+        ),
+    ),
+    nothing="The capture has no traced waves.",
+)
+
+
+def _if_known(number: int) -> str:
+    return "" if number < 0 else count(number)
+
+
+RESIDENT = Spec(
+    "waves resident",
+    "One row a wave, by place and begin.",
+    "wave",
+    (
+        Field("se", replace(WHOLE, text=str), "Shader engine, a number"),
+        Field("sa", PLACE, "Shader array, a number"),
+        Field("cu", PLACE, "Compute unit, a number"),
+        Field("simd", PLACE, "SIMD, a number"),
+        Field("slot", PLACE, "Slot of the SIMD, a number"),
+        BEGIN,
+        END,
+        Field("workgroup", replace(PLACE, text=_if_known), "Number of its workgroup; -1 if it is not known"),
+        LIVED,
+        _KERNEL,
+        Field("wave", WAVE, "Name of the wave if its instructions were traced, else empty"),
+    ),
+    nothing="The capture does not say when waves began and ended.",
+)
+
+
+_MEDIAN = replace(NUMBER, json=partial(json_types.number, least=0), digits=None)
+POPULATIONS = Spec(
+    "populations",
+    "One row a population: those that work first, then by executions.",
+    "population",
+    (
+        Field("id", TEXT, "What `--waves` takes"),
+        Field("name", NOTE, "The same for people"),
+        Field("kernel", TEXT, "Symbol of the kernel; empty if it is not known", at=At.DATA),
+        Field("is_working", FLAG, "Whether these waves do the work of the kernel", at=At.DATA),
+        Field(
+            "works",
+            TEXT,
+            "Whether these waves do the work of the kernel",
+            at=At.TEXT,
+            of=lambda row: "yes" if row["is_working"] else "no",
+        ),
+        Field("waves", WHOLE, "Waves that took this way; how often loops ran is left aside"),
+        Field("cut", WHOLE, "Of them: waves whose record does not reach the end of the program"),
+        Field(
+            "instructions",
+            replace(_MEDIAN, text=lambda value: f"{value:,.1f}".removesuffix(".0")),
+            "Executions a wave, median",
+            title="executions",
+        ),
+        Field("reached", WHOLE, "Distinct instructions in the basic blocks of the way", title="instructions"),
+        Field("cycles", CYCLES, "Sum of the lives of these waves"),
+        Field("share", SHARE, "Part of the lives of all waves that were read"),
+    ),
+    order=("id", "works", "waves", "cut", "instructions", "reached", "cycles", "share", "name"),
+    nothing="The capture has no traced waves.",
+)
+POPULATION_FACTS = (
+    CAPTURE,
+    Field("read", WHOLE, "Waves that could be read"),
+    Field("traced", WHOLE, "Waves that the capture names"),
+    Field("instructions_ran", WHOLE, "Distinct instructions that one of these waves reached"),
+    Field("instructions", WHOLE, "Instructions of the kernels that they executed"),
+    OF,
+)
+
+
+def waves(
+    trace: Trace,
+    rows: Sequence[int],
+    read: Mapping[int, Wave],
+    window: TimeWindow | None,
+    kernels: Sequence[str],
+) -> Table:
+    """Return one row a wave of these rows of the index; `read` are those that could be read, by row.
+
+    States are those inside of the window; `kernels` names the kernel of each row.
+    """
+    index, row = trace.waves, np.array(rows, dtype=np.int64)
+    found = [read.get(at) for at in rows]
+    states = [None if wave is None else states_within(wave, window) for wave in found]
+    return Table(
+        WAVES,
+        {
+            "wave": [str(index.id(at)) for at in rows],
+            "cu": index.cu[row],
+            "kernel": kernels,
+            "begin": index.begin[row],
+            "end": index.end[row],
+            "cycles": index.end[row] - index.begin[row],
+            "tokens": [-1 if wave is None else len(wave.tokens) for wave in found],
+            **{
+                state.name.lower(): [-1 if cycles is None else cycles[state] for cycles in states]
+                for state in STATES
+            },
+        },
+    )
+
+
+def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
+    """Return one row a life of the occupancy record; `kernels` names the kernel of each."""
+    traced = traced_waves(trace, lives).tolist()
+    names = ("se", "sa", "cu", "simd", "slot", "begin", "end", "workgroup")
+    return Table(
+        RESIDENT,
+        {
+            **{name: getattr(lives, name) for name in names},
+            "cycles": lives.end - lives.begin,
+            "kernel": kernels,
+            "wave": [str(trace.waves.id(row)) if row >= 0 else "" for row in traced],
+        },
+    )
+
+
+def population_table(found: Populations) -> Table:
+    """Return one row a way through the code."""
+    return Table(POPULATIONS, {field.name: getattr(found, field.name) for field in POPULATIONS.at(At.DATA)})
+
+
+def population_facts(trace: Trace, found: Populations) -> dict[str, int]:
+    """Return how many waves were read, and how many instructions they ran."""
+    return {
+        "read": found.read,
+        "traced": len(trace.waves),
+        "instructions_ran": found.ran,
+        "instructions": found.of,
+    }
+
+
+def states_within(wave: Wave, window: TimeWindow | None) -> tuple[int, ...] | None:
+    """Return the cycles in each state, None if the wave has no record of its states.
+
+    Without a window all that was recorded counts, also what lasts beyond the end of the wave's life.
+    """
+    if not len(wave.states):
+        return None
+    if window is not None:
+        return state_cycles(wave, window.begin, window.end)
+    end = wave.states.start + wave.states.duration
+    return state_cycles(wave, int(wave.states.start.min()), int(end.max()))

@@ -1,0 +1,205 @@
+"""What a terminal gets: long listings through the pager, progress, colours; and what pipes do not get."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from rcv_py.cli.pager import pager_words, wrapped
+from rcv_py.cli.progress import watched
+from rcv_py.cli.report import has_style
+from tests.support.captures import ROOT
+
+SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
+ROWS, COLUMNS = 24, 90
+
+
+def on_a_terminal(*words: str, **environment: str) -> tuple[str, int]:
+    """Run rcv with its output on a terminal; return what the terminal got, and the exit code."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    base = {name: value for name, value in os.environ.items() if name not in ("PAGER", "COLUMNS", "NO_COLOR")}
+    child = subprocess.Popen(
+        [sys.executable, "-m", "rcv_py", *words],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env={**base, "TERM": "xterm", **environment},
+    )
+    os.close(theirs)
+    got = b""
+    try:
+        while part := os.read(ours, 65536):
+            got += part
+    except OSError:  # so Linux says that nobody writes any more
+        pass
+    finally:
+        os.close(ours)
+        assert child.stderr is not None
+        child.stderr.close()
+        code = child.wait(timeout=60)
+    return got.decode().replace("\r\n", "\n"), code
+
+
+@pytest.fixture
+def pager(tmp_path: Path) -> tuple[str, Path]:
+    """A pager that writes what it is given into a file."""
+    target = tmp_path / "paged"
+    script = tmp_path / "pager.py"
+    script.write_text(
+        f"import pathlib, sys; pathlib.Path({str(target)!r}).write_bytes(sys.stdin.buffer.read())"
+    )
+    return f"'{sys.executable}' '{script}'", target
+
+
+def test_a_long_listing_goes_through_the_pager(pager: tuple[str, Path]) -> None:
+    words, target = pager
+    shown, code = on_a_terminal("isa", str(SAMPLE), RCV_PAGER=words)
+    assert (shown, code) == ("", 0)
+    lines = target.read_text().split("\n")
+    assert len(lines) > ROWS
+    assert "\x1b[1m" in lines[0], "it is for a terminal"
+    assert all(len(line.replace("\x1b[1m", "").replace("\x1b[0m", "")) <= COLUMNS for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("words", "environment"),
+    [
+        (("isa", str(SAMPLE), "--json"), {}),
+        (("isa", str(SAMPLE), "--csv"), {}),
+        (("isa", str(SAMPLE)), {"NO_PAGER": "1"}),
+        (("isa", str(SAMPLE)), {"TERM": "dumb"}),
+        (("isa", str(SAMPLE), "--top", "3"), {}),
+        (("schema", "isa"), {"NO_PAGER": "1"}),
+    ],
+)
+def test_what_is_not_paged(
+    words: tuple[str, ...], environment: dict[str, str], pager: tuple[str, Path]
+) -> None:
+    shown, code = on_a_terminal(*words, RCV_PAGER=pager[0], **environment)
+    assert code == 0
+    assert shown
+    assert not pager[1].exists()
+
+
+@pytest.mark.parametrize("name", ["there-is-no-such-pager", "cat", "", "'"])
+def test_without_a_pager_the_terminal_gets_it(name: str) -> None:
+    shown, code = on_a_terminal("isa", str(SAMPLE), RCV_PAGER=name)
+    assert code == 0
+    assert len(shown.split("\n")) > ROWS
+
+
+def test_a_pager_that_is_left_early_is_no_error() -> None:
+    shown, code = on_a_terminal("isa", str(SAMPLE), RCV_PAGER=f"'{sys.executable}' -c ''")
+    assert (shown, code) == ("", 0)
+
+
+def test_sentences_are_broken_at_words_and_tables_are_not() -> None:
+    row = "line  instruction            source and more of it\n"
+    assert wrapped(row, 30) == row
+    assert wrapped("  It is a sentence that is too long.\nShort.\n", 22) == (
+        "  It is a sentence\n  that is too long.\nShort.\n"
+    )
+    assert (
+        wrapped("\x1b[1mjust as long as it can be\x1b[0m\n", 26)
+        == "\x1b[1mjust as long as it can be\x1b[0m\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["summary", "waits", "causes", "bubbles", "latency", "isa", "waves"])
+def test_nothing_is_wider_than_80_columns(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rcv_py.cli.main import main
+
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([command, str(SAMPLE)]) == 0
+    assert [line for line in capsys.readouterr().out.split("\n") if len(line) > 80] == []
+
+
+def test_which_pager() -> None:
+    assert pager_words({}) == ["less", "-FRX"]
+    assert pager_words({"PAGER": "more -s"}) == ["more", "-s"]
+    assert pager_words({"PAGER": "more", "RCV_PAGER": "less -S"}) == ["less", "-S"]
+    assert pager_words({"PAGER": "more", "RCV_PAGER": ""}) == []
+    assert pager_words({"NO_PAGER": "1", "PAGER": "more"}) == []
+
+
+def test_a_pipe_gets_everything(pager: tuple[str, Path]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rcv_py", "isa", str(SAMPLE)],
+        cwd=ROOT,
+        env={**os.environ, "RCV_PAGER": pager[0], "TERM": "xterm"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert len(done.stdout.split("\n")) > ROWS
+    assert "\x1b" not in done.stdout
+    assert not pager[1].exists()
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_bold"),
+    [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "0"}, False), ({"FORCE_COLOR": ""}, False)],
+)
+def test_colours_can_be_forced(
+    environment: dict[str, str], is_bold: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with (tmp_path / "out").open("w") as stream:
+        assert has_style(stream) == is_bold
+        monkeypatch.setenv("NO_COLOR", "1")
+        assert not has_style(stream)
+
+
+class Terminal:
+    """A stream that is a terminal, and keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def flush(self) -> None:
+        pass
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+
+def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert list(watched([3, 4], "Reading waves", 7, lambda item: item)) == [3, 4]
+    assert "Reading waves 0 of 7" in screen.text
+    assert "Reading waves 7 of 7" in screen.text
+    assert screen.text.endswith("\r\x1b[K"), "the line is left empty"
+
+
+@pytest.mark.parametrize("command", ["triage", "causes", "latency", "index", "compare"])
+def test_which_commands_say_it(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rcv_py.cli.main import main
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    words = {"index": [str(SAMPLE.parent)], "compare": [str(SAMPLE), str(SAMPLE)]}.get(command, [str(SAMPLE)])
+    assert main([command, *words, "--json"]) == 0
+    assert (" of 3" if command == "index" else "Reading waves") in screen.text

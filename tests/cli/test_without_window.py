@@ -1,0 +1,77 @@
+"""Without Qt commands, API and tools for agents work, and the window says what to install."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from rcv_py.cli.commands.mcp import NEEDED
+from rcv_py.cli.commands.shot import WINDOW_PACKAGES
+from tests.support.captures import ROOT
+
+SAMPLE = str(ROOT / "sample_traces" / "matmul_tiled")
+NOT_THERE = (
+    "import sys\nfor name in ('PySide6', 'shiboken6', 'pyqtgraph', 'pygments'): sys.modules[name] = None\n"
+)
+
+
+def without_window(code: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process that cannot import the packages of the window."""
+    words = [sys.executable, "-c", NOT_THERE + code]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize("words", [[SAMPLE], [], ["shot", SAMPLE, "--panel", "isa", "--out", "isa.png"]])
+def test_the_window_says_what_to_install(words: list[str]) -> None:
+    done = without_window(f"from rcv_py.cli.main import main; sys.exit(main({words!r}))")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "rcv: The window is not installed: it needs PySide6, pyqtgraph, pygments.\n"
+        "     Install it with: pip install 'rcv-py[window]'; all other commands work without it.\n"
+    )
+
+
+def test_every_other_command_starts() -> None:
+    code = (
+        "from importlib import import_module\n"
+        "from rcv_py.cli.arguments import NAMES\n"
+        "for name in NAMES: import_module(f'rcv_py.cli.commands.{name}')\n"
+        "from rcv_py.cli.main import main\n"
+        "for words in (['triage'], ['hotspot'], ['causes', '--json'], ['check']):\n"
+        f"    assert main([words[0], {SAMPLE!r}, *words[1:]]) == 0, words\n"
+    )
+    done = without_window(code)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_api_works() -> None:
+    code = f"import rcv_py\nprint(len(rcv_py.open({SAMPLE!r}).code))\n"
+    done = without_window(code)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_tools_for_agents_work() -> None:
+    code = (
+        "from rcv_py.cli.mcp.worker import perform\n"
+        f"answer = perform(['triage', {SAMPLE!r}, '--json'])\n"
+        "assert answer.code == 0, answer\n"
+        "print(answer.text)\n"
+    )
+    done = without_window(code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["findings"]
+
+
+def test_the_packages_are_an_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = project["optional-dependencies"]["window"]
+    extra = {re.split(r"[^\w-]", line)[0].removesuffix("-Essentials") for line in lines}
+    assert extra == set(WINDOW_PACKAGES)
+    assert not any(name in line for line in project["dependencies"] for name in WINDOW_PACKAGES)
+    assert project["optional-dependencies"]["mcp"] == [NEEDED]
+    assert "'.[window]'" in (ROOT / "packaging" / "setup.sh").read_text()
