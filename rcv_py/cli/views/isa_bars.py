@@ -29,9 +29,9 @@ _NEEDS: dict[Annotation, tuple[str, Callable[[Trace, Any], Any]]] = {
 }
 
 
-def bar_lengths(trace: Trace, costs: CostColumns, arguments: IsaOptions, bars: str) -> np.ndarray:
+def bar_lengths(trace: Trace, costs: CostColumns, arguments: IsaOptions) -> np.ndarray:
     """Return one length a code row, in cycles, samples, or cycles a time; raise UsageError if not known."""
-    mode = Annotation[bars.upper()]
+    mode = Annotation[(arguments.bars or "").upper()]
     known = {}
     if mode in _NEEDS:
         name, make = _NEEDS[mode]
@@ -39,5 +39,5 @@ def bar_lengths(trace: Trace, costs: CostColumns, arguments: IsaOptions, bars: s
     has = Ingredients(trace.code, costs, not arguments.no_idle, **known)
     reason = why_not(mode, has)
     if reason:
-        raise UsageError(f"There are no bars of {bars}: {reason[:1].lower()}{reason[1:]}")
+        raise UsageError(f"There are no bars of {arguments.bars}: {reason[:1].lower()}{reason[1:]}")
     return annotation(mode, has).total
