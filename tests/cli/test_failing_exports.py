@@ -101,12 +101,17 @@ def full_disk(size: int = 600) -> Iterator[None]:
     """The system refuses to write more than `size` bytes into any file, as a full disk does."""
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    writes_no_bytecode, sys.dont_write_bytecode = (
+        sys.dont_write_bytecode,
+        True,
+    )  # half of it would be found later
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
         signal.signal(signal.SIGXFSZ, ignored)
+        sys.dont_write_bytecode = writes_no_bytecode
 
 
 @pytest.mark.parametrize("name", WRITERS)

@@ -19,8 +19,8 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import pooled
 from rcv_py.cli.options.capture_options import CheckOptions
+from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import bold, json_text, plain, print_facts
 from rcv_py.cli.results import print_csv
 from rcv_py.formats.open import open_trace

@@ -8,8 +8,8 @@ from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import MODES, asked_costs, matched, nothing
-from rcv_py.cli.opening import pooled
 from rcv_py.cli.options.cost_options import IsaOptions
+from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import json_text
 from rcv_py.cli.results import ordered, print_csv, print_result
 from rcv_py.cli.views.isa_bars import bar_lengths

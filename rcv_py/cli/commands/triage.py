@@ -13,8 +13,9 @@ from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about
-from rcv_py.cli.opening import captures, facts_of, pooled
+from rcv_py.cli.opening import captures, facts_of
 from rcv_py.cli.options.capture_options import TriageOptions
+from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import bold, json_text, print_facts, print_wrapped
 from rcv_py.cli.results import print_csv, print_shown
 from rcv_py.cli.wave_choice import wave_facts

@@ -53,7 +53,7 @@ class Argument:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of a command; `given` names those that stand on the command line.
+    """The options of a command, such as `HotspotOptions`; `given` names those that stand on the command line.
 
     `cache` keeps the captures that the commands of a process open; None: they are opened anew.
     """
@@ -62,6 +62,10 @@ class Options:
     example: ClassVar[str] = ""
     given: frozenset[str] = frozenset()
     cache: CaptureCache | None = None
+
+    def __init_subclass__(cls) -> None:
+        """Name the command after the class."""
+        cls.command = cls.__name__.removesuffix("Options").lower()
 
     @property
     def usual_waves(self) -> str | None:
@@ -189,7 +193,8 @@ def positional(
     how: dict[str, Any] = {"metavar": metavar}
     for name, value in (("type", read), ("nargs", nargs), ("choices", choices)):
         how |= {name: value} if value else {}
-    return _field(Argument(help, how, is_positional=True), None if nargs in ("?", "*") else MISSING)
+    defaults: dict[str, Any] = {"?": None, "*": []}
+    return _field(Argument(help, how, is_positional=True), defaults.get(nargs, MISSING))
 
 
 # -- needs ----------------------------------------------------------------------------------------------
