@@ -32,7 +32,7 @@ def summary(
     """Return the page of `rcv summary` as one table; lives and cycles of the waves of `rows`."""
     found = device_summary(trace, batches, rows)
     table = summary_table(found)
-    texts = {name: [*map(str, table.columns[name])] for name in ("value", "of")}
+    texts = {name: [*map(str, table.plain(name))] for name in ("value", "of")}
     facts = {fact.id: fact.value for fact in found.facts}
     return Answer.of(Table(table.spec, {**table.columns, **texts}), found, facts)
 
