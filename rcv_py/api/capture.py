@@ -365,19 +365,19 @@ class Capture:
         """
         one_of("by", by, stalls.CAUSES_BY)
         found = self._once("causes", waves, lambda: attribution(self.trace, self._all(), self._rows(waves)))
-        return stalls.causes(found, by, self._texts)
+        return stalls.causes(self.trace, found, by)
 
     def wait_costs(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
         """Return one row a wait instruction that ran, most stall first: `rcv waits`."""
-        return stalls.wait_costs(self._wait_summary(waves), self._texts)
+        return stalls.wait_costs(self.trace, self._wait_summary(waves))
 
     def wait_producers(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
         """Return one row a wait and an instruction it waited for; a wait's stall is charged to the newest."""
-        return stalls.wait_producers(self._wait_summary(waves), self._texts)
+        return stalls.wait_producers(self.trace, self._wait_summary(waves))
 
     def wait_latency(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
         """Return how long instructions took to answer, told by the waits for them: `rcv waits --latency`."""
-        return stalls.wait_latency(self._wait_summary(waves), self._texts)
+        return stalls.wait_latency(self.trace, self._wait_summary(waves))
 
     def _wait_summary(self, waves: Waves) -> WaitSummary:
         return self._once("wait summary", waves, lambda: wait_summary(self.trace, self.batches(waves)))

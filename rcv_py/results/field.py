@@ -21,6 +21,7 @@ class At(Flag):
     TEXT = auto()  # the text of a command
     WINDOW = auto()  # tables of the window
     REPORT = auto()  # tables of reports
+    ORDER = auto()  # what `--sort` takes besides
     PEOPLE = TEXT | WINDOW | REPORT
     EVERYWHERE = DATA | PEOPLE
 
@@ -81,7 +82,7 @@ class Field:
     @property
     def is_sortable(self) -> bool:
         """Whether rows can be sorted by it."""
-        return At.DATA in self.at and self.kind.is_plain
+        return bool((At.DATA | At.ORDER) & self.at) and self.kind.is_plain
 
     def text(self, value: Any, unknown: str = "") -> str:
         """Return how a plain value reads; `unknown` stands for None."""

@@ -135,14 +135,16 @@ class Table:
 
         Raise UsageError if there is no such field, or it has no order.
         """
-        if not by:
-            return self
-        names = [field.name for field in self.fields(At.DATA) if field.is_sortable]
+        return self[self.order(by, descending=descending)] if by else self
+
+    def order(self, by: str, *, descending: bool = True) -> np.ndarray:
+        """Return the numbers of the rows in order of a field."""
+        names = [field.name for field in self.spec.fields if field.is_sortable and field.name in self.columns]
         if by not in names:
             raise UsageError(f"There is no column {by!r} to sort by.", hint=f"Columns: {', '.join(names)}.")
         rank, is_known = self._ranks(by)
         order = np.argsort(-rank if descending else rank, kind="stable")
-        return self[np.concatenate([order[is_known[order]], order[~is_known[order]]])]
+        return np.concatenate([order[is_known[order]], order[~is_known[order]]])
 
     def _ranks(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers that sort like the values, equal for equal ones, and which values are known."""

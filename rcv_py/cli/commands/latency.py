@@ -43,7 +43,7 @@ class _Report:
 
 def run(arguments: LatencyOptions) -> int:
     """Print the table as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     rule = ReferenceRule(arguments.rule)
     chosen = choose_waves(trace, arguments)

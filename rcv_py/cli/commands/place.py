@@ -23,7 +23,7 @@ SCHEMA = "rcv.place/1"
 
 def run(arguments: PlaceOptions) -> int:
     """Print what is known of some places as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     found = [_place(trace, text) for text in arguments.places]
     if arguments.csv:
         rows = [[place["place"], name, value] for place in found for name, value in _facts(place)]

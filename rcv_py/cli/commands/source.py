@@ -56,7 +56,7 @@ class _Shown:
 
 def run(arguments: SourceOptions) -> int:
     """Print one of the three forms as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     trace, chosen = counted_trace(trace, arguments)
     file, line = find_place(trace.sources, arguments.place) if arguments.place else (-1, 0)

@@ -6,11 +6,9 @@ from rcv_py.cli.schemas.envelope import Schema, Variant, schema
 from rcv_py.results import hotspot, hotspot_like, isa, line
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
-    Fields,
     fixed,
 )
 
-LIMIT: Fields = shapes(hotspot.LIMIT)
 HOTSPOT = schema(
     "rcv.hotspot",
     "hotspot",

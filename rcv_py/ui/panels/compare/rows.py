@@ -13,6 +13,7 @@ from rcv_py.analysis.compare.align import FATE_TEXT, Fate
 from rcv_py.analysis.compare.changes import Change, changes
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.base.paths import short_paths, short_place
+from rcv_py.results.compare import UNITS
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.rows_view import Look, RowsView
@@ -20,7 +21,6 @@ from rcv_py.ui.table.table_model import Column, grouped
 
 BAND_SOFT = 0.8  # share of the canvas in the band of a row that only one build has, or that moved
 BANDS = {"inserted": "good", "removed": "stall", "moved": "measure"}  # colours of rows by what became of them
-NAMES = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
 SIDE_BY_SIDE = "listing"
 
 
@@ -95,7 +95,7 @@ def _ranked(found: Comparison, by: str) -> CompareRows:
         )
     else:
         names = [row.name for row in rows]
-        first = (Column("name", NAMES[by], names, is_elided_left=by == "source", width=260, tip=NAMES[by]),)
+        first = (Column("name", UNITS[by], names, is_elided_left=by == "source", width=260, tip=UNITS[by]),)
     numbers = (
         _hits("hits_a", "hits A", [row.hits_a for row in rows]),
         _hits("hits_b", "hits B", [row.hits_b for row in rows]),
