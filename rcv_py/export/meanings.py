@@ -115,14 +115,8 @@ depth | | how many frames are around it
 self | | its own, without frames inside
 total | | all of it, frames inside included
 cause | | cause, a word that stays the same
-because | | completes "stalled because"
-evidence | | what shows it
-is_certain | | whether the instruction or a replay tells, not what happened at the same time
 count | executions | how many executions
 exact | executions | whose latency is known exactly
-bounds | executions | of which only an upper bound of the latency is known
-n | executions | how many required it
-median_latency | cycles | median of the exact latencies of the producer; nan: none is known
 p10 | cycles | a tenth of the samples is below
 median | cycles | the sample in the middle
 p90 | cycles | nine tenths of the samples are below
@@ -153,7 +147,6 @@ title | | one line
 rank | | ranked, context or caution
 is_upper_bound | | whether no change of this alone can win more cycles
 exposed | cycles | part in which nothing happened on the SIMD, summed over waves
-guessed | cycles | stalled and idle cycles of which the producer is a guess, one of several that fit
 attributed | cycles | stalled and idle cycles, covered or not
 sentence | | what is seen
 remedy | | what to do
