@@ -49,7 +49,7 @@ def show_legacy(trace: Trace, arguments: HotspotOptions) -> int:
     if arguments.csv:
         print_csv(source_table(report, top) if arguments.mode == "src" else row_table(report, top))
     elif arguments.json:
-        document = facts(trace, report, arguments.like) | {
+        document = facts(trace, report, generation.value) | {
             "sources": source_table(report, top).rows(),
             "rows": row_table(report, top).rows(),
         }
