@@ -97,14 +97,8 @@ depth | | how many frames are around it
 self | | its own, without frames inside
 total | | all of it, frames inside included
 cause | | cause, a word that stays the same
-because | | completes "stalled because"
-evidence | | what shows it
-is_certain | | whether the instruction or a replay tells, not what happened at the same time
 count | executions | how many executions
 exact | executions | whose latency is known exactly
-bounds | executions | of which only an upper bound of the latency is known
-n | executions | how many required it
-median_latency | cycles | median of the exact latencies of the producer; nan: none is known
 p10 | cycles | a tenth of the samples is below
 median | cycles | the sample in the middle
 p90 | cycles | nine tenths of the samples are below
@@ -121,7 +115,6 @@ most | | what it may take at most for one more wave; -1: nothing helps
 excess | | by how much it must shrink for that
 from | | who counted, or whose formula
 points | | values of the curve
-guessed | cycles | stalled and idle cycles of which the producer is a guess, one of several that fit
 capture | | name of the capture
 instructions | lines | instructions of the program
 mean_waves | waves | resident on average
