@@ -19,9 +19,9 @@ test: ## run every test, without a display, in any order; JOBS=0: in one process
 	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile \
 		--no-loadscope-reorder --order-seed $(SEED) $(TESTS)
 
-lint: ## check style
+lint: ## check style and types
 	@bash packaging/setup.sh test
-	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 
 bench: ## measure against the budgets; BENCH=--full for the largest folder
 	@bash packaging/setup.sh test

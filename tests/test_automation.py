@@ -14,8 +14,8 @@ import pytest
 
 from rcv_py.cli.arguments import NAMES, parse
 from rcv_py.cli.commands.mcp import NEEDED
-from rcv_py.synth.variants import SAMPLES
 from tests.support.captures import ROOT
+from tests.support.samples import write_sample
 
 PAGE = (ROOT / "docs" / "automation.md").read_text()
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -28,9 +28,9 @@ NO_JQ = "#!/bin/sh\ncat >/dev/null 2>&1 </dev/stdin || :\n"
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the captures that the page speaks of, and `rcv` on the path."""
     place = tmp_path_factory.mktemp("automation")
-    SAMPLES["matmul_small"].write(place / "before", seed=0)
-    SAMPLES["matmul_small"].write(place / "after", seed=1)
-    SAMPLES["matmul_small"].write(place / "twin", seed=2)
+    write_sample("matmul_small", place / "before", seed=0)
+    write_sample("matmul_small", place / "after", seed=1)
+    write_sample("matmul_small", place / "twin", seed=2)
     shutil.copytree(place / "before", place / "captures" / "one")
     shutil.copytree(ROOT / "sample_traces" / "placeholder", place / "captures" / "two")
     tools = place / "bin"

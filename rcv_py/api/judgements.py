@@ -15,21 +15,15 @@ from rcv_py.analysis.health.capture_health import (
     capture_health,
 )
 from rcv_py.analysis.health.replicates import fingerprint
-from rcv_py.api.answer import Answer, by_row
+from rcv_py.api.answer import Answer
 from rcv_py.api.errors import noted
 from rcv_py.base.errors import UsageError
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.check import NOTE_ROWS, facts, note_table
+from rcv_py.results.compare import change_table
 from rcv_py.results.triage import finding_table
-
-_CHANGE = {
-    "name": "name", "text": "text", "line_a": "line_a", "line_b": "line_b", "status": "fate",
-    "hits_a": "hits_a", "hits_b": "hits_b", "cycles_a": "cost_a", "cycles_b": "cost_b",
-    "share_a": "share_a", "share_b": "share_b", "delta": "delta", "noise": "noise",
-    "beyond_noise": "is_real", "source_a": "source_a", "source_b": "source_b",
-}  # fmt: skip
 
 
 def triage(trace: Trace, batches: Sequence[WaveBatch], run: RunFacts, waves: str) -> Answer[Findings]:
@@ -69,8 +63,7 @@ def check(trace: Trace, batches: Sequence[WaveBatch], twin: Trace | None) -> Ans
 def compare(found: Comparison, by: str) -> Answer[Comparison]:
     """Return one row an instruction, source line, block or class."""
     rows: Sequence[Change] = changes(found, by) if found.kernel is not None else ()
-    values = [[getattr(row, field) for field in _CHANGE.values()] for row in rows]
-    return Answer("compare", by_row(_CHANGE, values), found, _verdict(found))
+    return Answer.of(change_table(found, rows, by), found, _verdict(found))
 
 
 def _verdict(found: Comparison) -> dict[str, Any]:

@@ -15,7 +15,7 @@ _NUMBER = re.compile(  # whole ones possessive, so that a long text is read once
 )
 
 
-def count(value: int) -> str:
+def count(value: float) -> str:
     """Return a whole number grouped by thousands: `12,345`."""
     return f"{value:,}"
 

@@ -20,7 +20,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.results.common import CAPTURE, COST_SHARE, COSTS, LINE, MEASURE, OF, SUMS, measured_in
 from rcv_py.results.field import Field
 from rcv_py.results.places import instructions, sources
-from rcv_py.results.table import Column, Spec, Table, Words
+from rcv_py.results.table import Column, Columns, Spec, Table, Words
 from rcv_py.results.unit import (
     ADDRESS,
     COUNT,
@@ -207,7 +207,7 @@ def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> 
 
 def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
     sums = block_costs(table, trace.code, costs)
-    columns = {
+    columns: dict[str, Column | Sequence[str]] = {
         "block": np.arange(len(table)),
         "first": table.first,
         "last": table.stop - 1,
@@ -230,7 +230,7 @@ def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumn
     ran = seen.ran if len(seen.ran) == len(trace.code) else np.zeros(len(trace.code), dtype=np.int64)
     is_known = ((ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
     both = table.taken + table.not_taken
-    columns = {
+    columns: Columns = {
         "row": table.row,
         "target": table.target,
         "taken": np.where(is_known, table.taken, np.nan),

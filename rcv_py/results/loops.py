@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -313,7 +313,7 @@ class Inputs:
 
     trace: Trace
     batches: Sequence[WaveBatch]
-    rows: set[int] | None  # of the wave index, None: all
+    rows: Set[int] | None  # of the wave index, None: all
     loops: LoopSummary
 
 

@@ -38,6 +38,7 @@ class Words:
 
 
 Column = np.ndarray | Words
+Columns = Mapping[str, Column | Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Spec:
     noun: str  # what one row is: "loop"
     fields: tuple[Field, ...]  # in the order of documents and CSV
     order: tuple[str, ...] = ()  # for people, where theirs differs: these first, then the others
+    window: tuple[str, ...] = ()  # the same for tables of the window, where theirs differs again
     nothing: str = ""  # a sentence: why there may be no row
     note: str = ""  # a sentence for people: how the numbers are meant
     csv: tuple[str, ...] = ()  # columns of CSV, where they are not the plain ones of documents
@@ -61,10 +63,20 @@ class Spec:
 
     def at(self, where: At) -> tuple[Field, ...]:
         """Return the fields that are shown there, in the order for people or for documents."""
-        order = () if where is At.DATA else self.order
+        order = () if where is At.DATA else self.window or self.order if where is At.WINDOW else self.order
         first = [self[name] for name in order]
         rest = [field for field in self.fields if field.name not in order]
         return tuple(field for field in (*first, *rest) if where in field.at)
+
+    def hide(self, where: At, *names: str) -> Spec:
+        """Return a spec that does not show these fields there."""
+        return replace(
+            self,
+            fields=tuple(
+                replace(field, at=field.at & ~where) if field.name in names else field
+                for field in self.fields
+            ),
+        )
 
     @property
     def shape(self) -> Shape:
@@ -84,7 +96,7 @@ class Table:
     Cells that are not known are nan, -1 of code rows, and "".
     """
 
-    def __init__(self, spec: Spec, columns: Mapping[str, Column | Sequence[Any]]) -> None:
+    def __init__(self, spec: Spec, columns: Columns) -> None:
         self.spec = spec
         made = {
             field.name: _column(field, columns[field.name]) for field in spec.fields if field.name in columns
@@ -123,14 +135,16 @@ class Table:
 
         Raise UsageError if there is no such field, or it has no order.
         """
-        if not by:
-            return self
-        names = [field.name for field in self.fields(At.DATA) if field.is_sortable]
+        return self[self.order(by, descending=descending)] if by else self
+
+    def order(self, by: str, *, descending: bool = True) -> np.ndarray:
+        """Return the numbers of the rows in order of a field."""
+        names = [field.name for field in self.spec.fields if field.is_sortable and field.name in self.columns]
         if by not in names:
             raise UsageError(f"There is no column {by!r} to sort by.", hint=f"Columns: {', '.join(names)}.")
         rank, is_known = self._ranks(by)
         order = np.argsort(-rank if descending else rank, kind="stable")
-        return self[np.concatenate([order[is_known[order]], order[~is_known[order]]])]
+        return np.concatenate([order[is_known[order]], order[~is_known[order]]])
 
     def _ranks(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers that sort like the values, equal for equal ones, and which values are known."""
@@ -177,8 +191,10 @@ class Table:
         return list(zip(*map(self._flat, names), strict=True))
 
     def _flat(self, name: str) -> list[Any]:
-        kind = self.spec[name].kind
-        return self.plain(name) if kind.document is None else [*map(kind.text, self.columns[name])]
+        kind, column = self.spec[name].kind, self.columns[name]
+        if kind.document is None or isinstance(column, Words):
+            return self.plain(name)
+        return [*map(kind.text, column)]
 
     def markdown(self) -> str:
         """Return the fields that reports show as a table of Markdown."""

@@ -87,7 +87,9 @@ def slowed(kernel: Kernel, row: int, factor: float) -> Kernel:
     return replace(kernel, instructions=tuple(rows))
 
 
-def with_lines(kernel: Kernel, sources: Mapping[str, Source], path: str, by: int) -> tuple[Kernel, dict]:
+def with_lines(
+    kernel: Kernel, sources: Mapping[str, Source], path: str, by: int
+) -> tuple[Kernel, dict[str, Source]]:
     """Return the kernel and its sources after so many lines were put in front of a source file."""
     pattern = re.compile(re.escape(path) + r":(\d+)")
     rows = tuple(

@@ -47,7 +47,7 @@ def take(shot: Shot) -> None:
     errors: list[BaseException] = []
     app.window.opener.failed.connect(errors.append)
     app.window.opener.failed.disconnect(app.window.errors.show)
-    app.ui.tasks.failed.connect(errors.append)
+    app.ui.tasks.failed.connect(lambda error, _: errors.append(error))
     app.ui.tasks.failed.disconnect(app.window.errors.show)
     try:
         _take(app, shot, errors)

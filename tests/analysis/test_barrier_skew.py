@@ -10,9 +10,9 @@ import pytest
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
 from rcv_py.analysis.waves.workgroups import Told
 from rcv_py.formats.open import open_trace
-from rcv_py.synth.variants import SAMPLES
 from tests.analysis import build
 from tests.support import captures
+from tests.support.samples import write_sample
 
 TEXTS = ["v_mov_b32 v0, 0", "s_barrier", "s_endpgm"]
 
@@ -71,7 +71,7 @@ def test_workgroup_numbers_are_believed_if_there_are_any() -> None:
 
 
 def test_simulated_workgroups_are_found(tmp_path: Path) -> None:
-    truth = SAMPLES["matmul_tiled"].write(tmp_path, 1, True)
+    truth = write_sample("matmul_tiled", tmp_path, 1)
     trace = open_trace(tmp_path)
     batch = trace.reader.read(list(range(len(trace.waves))))
     found = barrier_skew(trace, [batch])

@@ -38,6 +38,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.variants import SAMPLES
 from tests.support import captures, folders
+from tests.support.samples import write_sample
 from tests.support.yaml_subset import jobs
 
 Notes = dict[str, HealthNote]
@@ -52,7 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def make(name: str) -> Path:
         folder = root / name
         if not folder.exists():
-            SAMPLES[name].write(folder, 0, False)
+            write_sample(name, folder, 0)
         return folder
 
     return make

@@ -25,9 +25,9 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.synth.monitors import INTERVAL
 from rcv_py.synth.samplers import SAMPLE_INTERVAL
-from rcv_py.synth.variants import SAMPLES
 from tests.support import captures
 from tests.support.code_samples import trace as small_trace
+from tests.support.samples import write_sample
 
 REFERENCE = ReferenceRule.REFERENCE
 FLOAT32 = 4 * 2.0**-23  # relative: the reference's tensors and formulas are float32
@@ -42,7 +42,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     def make(name: str) -> Trace:
         if name not in done:
             path = tmp_path_factory.mktemp(name)
-            SAMPLES[name].write(path, seed=3)
+            write_sample(name, path, seed=3)
             done[name] = open_trace(path)
         return done[name]
 
@@ -401,7 +401,7 @@ def test_built_in_sets_are_formulas(gfxip: int) -> None:
 
 
 def test_half_written_files_cost_only_themselves(tmp_path: Path) -> None:
-    SAMPLES["counters"].write(tmp_path, seed=3)
+    write_sample("counters", tmp_path, seed=3)
     whole = len(counters(open_trace(tmp_path)).raw[0].samples)
     (tmp_path / "se0_perfcounter.json").write_text('{"data": [[1, 2, 3, 4, 5, 1]]}')
     (tmp_path / "spm.json").write_text('{"SQ_WAVES": {"values": ')

@@ -23,10 +23,10 @@ from rcv_py.model.code import SourceFile
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.synth.variants import SAMPLES
 from tests.analysis import build
 from tests.support import captures
 from tests.support.pattern_kernels import CALM, PATTERNS, captured, loop
+from tests.support.samples import write_sample
 
 # Also of a kernel without any pattern: where it starts, how it fills the device, and that it executes at all.
 EVERYWHERE = {
@@ -175,7 +175,7 @@ def test_uneven_waves_and_the_tail_they_leave(tmp_path: Path) -> None:
 
 
 def test_barriers_name_the_last_wave(tmp_path: Path) -> None:
-    SAMPLES["reduction"].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    write_sample("reduction", tmp_path / "ui_output_agent_1_dispatch_1", 0)
     trace, batches = opened(tmp_path / "ui_output_agent_1_dispatch_1")
     found = findings(trace, batches)
     assert_honest(trace, batches, found)
@@ -200,7 +200,7 @@ def test_costs_on_a_decorator_are_called_a_collapse() -> None:
 
 @pytest.mark.parametrize("name", ["matmul_tiled", "vector_add", "gfx11", "gfx12", "kernels"])
 def test_findings_of_samples_are_honest(name: str, tmp_path: Path) -> None:
-    SAMPLES[name].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    write_sample(name, tmp_path / "ui_output_agent_1_dispatch_1", 0)
     trace, batches = opened(tmp_path / "ui_output_agent_1_dispatch_1")
     found = findings(trace, batches)
     assert found.findings
@@ -297,7 +297,7 @@ def test_samples_are_told_by_reason() -> None:
 
 
 def test_a_capture_without_waves_says_why(tmp_path: Path) -> None:
-    SAMPLES["placeholder"].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    write_sample("placeholder", tmp_path / "ui_output_agent_1_dispatch_1", 0)
     found = findings(*opened(tmp_path / "ui_output_agent_1_dispatch_1"))
     assert not found.findings
     assert "Nothing ran on the traced compute unit" in found.headline

@@ -17,9 +17,9 @@ from rcv_py.analysis.health.replicates import LineCosts, replicate_noise
 from rcv_py.base.problems import Severity
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.synth.variants import SAMPLES
 from tests.analysis import build
 from tests.support import captures
+from tests.support.samples import write_sample
 
 LOSSES = ("placeholder", "buffer", "lost_files", "unmatched")
 INTACT = ("matmul_small", "reduction", "kernels", "gfx11", "gfx12", "counters", "packed", "scripted_gfx12")
@@ -41,7 +41,7 @@ def edit(folder: Path, name: str, change: Change) -> None:
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    SAMPLES["matmul_small"].write(tmp_path / "capture")
+    write_sample("matmul_small", tmp_path / "capture")
     return tmp_path / "capture"
 
 
@@ -52,7 +52,7 @@ def opened(folder: Path) -> tuple[Trace, Any]:
 
 @pytest.mark.parametrize("name", INTACT)
 def test_an_intact_capture_has_lost_nothing(name: str, tmp_path: Path) -> None:
-    SAMPLES[name].write(tmp_path / name)
+    write_sample(name, tmp_path / name)
     assert not notes_of(tmp_path / name).keys() & {*LOSSES, "mapping", "debug_info", "sharing", "hardly_ran"}
 
 
@@ -105,7 +105,7 @@ def test_tokens_without_a_line(capture: Path) -> None:
 
 
 def test_a_placeholder_names_a_unit_that_had_waves(tmp_path: Path) -> None:
-    SAMPLES["placeholder"].write(tmp_path / "p")
+    write_sample("placeholder", tmp_path / "p")
     note = notes_of(tmp_path / "p")["placeholder"]
     table = json.loads((tmp_path / "p" / "occupancy.json").read_text())
     units = {row[1] for se, rows in table.items() if se.isdigit() for row in rows}
@@ -114,7 +114,7 @@ def test_a_placeholder_names_a_unit_that_had_waves(tmp_path: Path) -> None:
 
 
 def test_lost_packets_of_the_hardware(tmp_path: Path) -> None:
-    SAMPLES["events"].write(tmp_path / "e")
+    write_sample("events", tmp_path / "e")
     assert notes_of(tmp_path / "e")["buffer"].number("times that packets were lost") == 2
 
 
@@ -220,7 +220,7 @@ def test_a_grid_of_one_round(trace: Trace) -> None:
 
 def test_counters(capture: Path, tmp_path: Path) -> None:
     assert notes_of(capture)["counters"].settings == {"att_activity": 8}
-    SAMPLES["counters"].write(tmp_path / "c")
+    write_sample("counters", tmp_path / "c")
     assert "counters" not in notes_of(tmp_path / "c")
     file = next((tmp_path / "c").glob("se*_perfcounter.json")).name
 
@@ -262,7 +262,7 @@ def jobs(text: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("name", ["placeholder", "pc_sampling", "events", "gfx12", "counters"])
 def test_the_input_file_is_one_job_with_known_keys(name: str, tmp_path: Path) -> None:
-    SAMPLES[name].write(tmp_path / name)
+    write_sample(name, tmp_path / name)
     trace, batches = opened(tmp_path / name)
     (job,) = jobs(input_yaml(trace, capture_health(trace, batches)))
     assert job["advanced_thread_trace"] == "true"

@@ -17,9 +17,9 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.synth.variants import SAMPLES
 from tests.analysis import build
 from tests.support import captures
+from tests.support.samples import write_sample
 
 TEXTS = ["s_mov_b32 s0, 0", "v_add_f32 v0, v0, v1", "v_mul_f32 v0, v0, v1", "s_cbranch_scc1 -3", "s_endpgm"]
 
@@ -159,7 +159,7 @@ def test_outliers_are_beyond_the_fence() -> None:
 
 @pytest.mark.parametrize("sample", ["matmul_tiled", "gfx12"])
 def test_a_loop_has_as_many_rounds_as_the_simulator_made(sample: str, tmp_path: Path) -> None:
-    truth = SAMPLES[sample].write(tmp_path, 1, True)
+    truth = write_sample(sample, tmp_path, 1)
     trace = open_trace(tmp_path)
     found = loop_iterations(trace, [trace.reader.read(list(range(len(trace.waves))))])
     expected = sorted(

@@ -19,10 +19,10 @@ from rcv_py.model.device import MarkerName, ShaderData
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.synth.variants import SAMPLES
 from tests.analysis import build
 from tests.analysis.conftest import opened
 from tests.support import captures
+from tests.support.samples import write_sample
 
 NAMES = (
     MarkerName(1, 1, "kernel", "main", "a.py:1"),
@@ -203,7 +203,7 @@ def _buckets(spans: MarkerSpans) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("name", ["markers", "scripted_gfx12"])
 def test_markers_equal_what_the_simulated_kernel_did(tmp_path: Path, name: str) -> None:
-    truth = SAMPLES[name].write(tmp_path)
+    truth = write_sample(name, tmp_path)
     trace = open_trace(tmp_path)
     spans = marker_spans(trace, [trace.reader.read(list(range(len(trace.waves))))])
     shift = np.array([truth.offset_of_se[se] for se in truth.scopes[:, 0].tolist()])

@@ -22,9 +22,9 @@ from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.synth.variants import SAMPLES
 from tests.support import captures
 from tests.support.code_samples import code_table, trace, two_waves
+from tests.support.samples import write_sample
 
 Loaded = tuple[Trace, tuple[WaveBatch, ...]]
 VMEM, LDS, _ = LEVEL_COUNTERS
@@ -156,7 +156,7 @@ def test_our_estimate_is_nearer_to_the_truth(counters: Loaded) -> None:
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trace, WaveBatch, dict[int, float]]:
     """A simulated capture with counters, and the true mean latency of its memory instructions by line."""
     folder: Path = tmp_path_factory.mktemp("latency") / "ui_output"
-    truth = SAMPLES["counters"].write(folder, 0, False)
+    truth = write_sample("counters", folder, 0)
     found = open_trace(folder)
     waves = found.reader.read(list(range(len(found.waves))))
     values: dict[int, list[int]] = {}

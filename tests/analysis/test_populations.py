@@ -18,10 +18,10 @@ from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
-from rcv_py.synth.variants import SAMPLES
 from rcv_py.work.load import load_all
 from tests.analysis import build
 from tests.support.captures import THREAD_TRACES, trace_path
+from tests.support.samples import write_sample
 
 # A row is four bytes here, so a jump of n goes to the n-th row behind the next one.
 KERNEL = (
@@ -280,7 +280,7 @@ def test_health_says_which_waves_do_not_work() -> None:
 
 def test_waves_that_the_simulator_sends_out_at_once_left_early(tmp_path: Path) -> None:
     """Waves that multiplied nothing by what the simulator knows of them left early; all others work."""
-    truth = SAMPLES["mixed_populations"].write(tmp_path, 0, True)
+    truth = write_sample("mixed_populations", tmp_path, 0)
     trace = open_trace(tmp_path)
     found = populations(trace, load_all(trace, workers=0))
     texts = [text for text, label in zip(trace.code.text, trace.code.is_label, strict=True) if not label]
@@ -297,7 +297,7 @@ def test_waves_that_the_simulator_sends_out_at_once_left_early(tmp_path: Path) -
 @pytest.mark.parametrize("name", ["ping_pong", "reduction", "straggler", "groups_512"])
 def test_all_waves_of_these_samples_work(name: str, tmp_path: Path) -> None:
     """Halves that meet at different barriers, uneven loops, large workgroups: all of their ways work."""
-    SAMPLES[name].write(tmp_path, 0, False)
+    write_sample(name, tmp_path, 0)
     trace = open_trace(tmp_path)
     found = populations(trace, load_all(trace, workers=0))
     assert found.working == set(range(len(trace.waves)))

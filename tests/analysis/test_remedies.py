@@ -21,10 +21,10 @@ from rcv_py.analysis.program.language import LANGUAGES, language
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.code import SourceFile
-from rcv_py.synth.variants import SAMPLES
 from tests.analysis import build
 from tests.support import captures
 from tests.support.pattern_kernels import PATTERNS, captured, loop
+from tests.support.samples import write_sample
 
 SMALL = tuple(name for name in captures.THREAD_TRACES if name not in ("moe_reduce", "preshuffle_gemm"))
 
@@ -213,7 +213,7 @@ def test_languages_by_path_and_signs() -> None:
 
 @pytest.mark.parametrize("sample", ["gfx11", "gfx12", "matmul_small"])
 def test_samples_of_other_generations(sample: str, tmp_path: Path) -> None:
-    SAMPLES[sample].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    write_sample(sample, tmp_path / "ui_output_agent_1_dispatch_1", 0)
     trace = open_trace(tmp_path / "ui_output_agent_1_dispatch_1")
     inputs = FindingInputs(trace, [trace.reader.read(list(range(len(trace.waves))))])
     for one in of_inputs(inputs).findings:

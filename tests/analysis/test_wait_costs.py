@@ -17,9 +17,9 @@ from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.synth.variants import SAMPLES
 from tests.analysis import build
 from tests.support import captures
+from tests.support.samples import write_sample
 
 
 def read(name: str) -> tuple[Trace, WaveBatch]:
@@ -92,7 +92,7 @@ def test_no_stall_is_lost_or_charged_twice(name: str) -> None:
 
 @pytest.mark.parametrize("sample", ["matmul_small", "reduction", "gfx11", "gfx12"])
 def test_an_exact_sample_is_when_the_memory_really_answered(sample: str, tmp_path: Path) -> None:
-    truth = SAMPLES[sample].write(tmp_path, 3, True)
+    truth = write_sample(sample, tmp_path, 3)
     trace = open_trace(tmp_path)
     batch = trace.reader.read(list(range(len(trace.waves))))
     piece = of_waves(batch.waves)

@@ -23,12 +23,12 @@ from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.synth.build import Plan, build
 from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.kernels_groups import leaving, ping_pong, tiles
-from rcv_py.synth.variants import SAMPLES
 from rcv_py.synth.wave_state import Launch
 from rcv_py.synth.write import write_folder
 from tests.analysis import build as tables
 from tests.support import captures, workgroup_truth
 from tests.support.attribution_truth import markdown
+from tests.support.samples import write_sample
 
 TEXTS = ["v_mov_b32 v0, 0", "s_barrier", "s_barrier", "s_endpgm", "s_barrier_signal -1", "s_barrier_wait -1"]
 Met = Sequence[tuple[int, int] | tuple[int, int, int]]  # arrival, release and, unless it is 1, the code row
@@ -346,7 +346,7 @@ def assert_found(folder: Path, truth: object) -> None:
     "name", [name for names in workgroup_truth.SIZES.values() for name in names] + ["gfx11", "gfx12"]
 )
 def test_simulated_workgroups_are_found(name: str, tmp_path: Path) -> None:
-    truth = SAMPLES[name].write(tmp_path, 4)
+    truth = write_sample(name, tmp_path, 4)
     assert_found(tmp_path, truth)
 
 
@@ -382,7 +382,7 @@ def test_workgroups_cut_at_the_end_of_the_buffer_are_found(
     name: str, is_ragged: bool, tmp_path: Path
 ) -> None:
     """At one moment for all; or for each SIMD at another, where some waves are there that met nobody yet."""
-    truth = SAMPLES[name].write(tmp_path, 2)
+    truth = write_sample(name, tmp_path, 2)
     trace = open_trace(tmp_path)
     waves = trace.reader.read(list(range(len(trace.waves)))).waves
     first, last = min(one.begin for one in waves), max(one.end for one in waves)

@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from rcv_py.cli.main import main
-from rcv_py.synth.variants import SAMPLES
 from tests.support.captures import trace_path
+from tests.support.samples import write_sample
 
 BEFORE, AFTER = "flash_attn_small_before", "flash_attn_small_after"
 
@@ -29,7 +29,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: object, expected: int = 0) -
 def product(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A made-up capture of a matrix product."""
     folder = tmp_path_factory.mktemp("captures") / "product"
-    SAMPLES["matmul_tiled"].write(folder, seed=0)
+    write_sample("matmul_tiled", folder, seed=0)
     return folder
 
 
@@ -153,7 +153,7 @@ def test_a_capture_without_waves_is_told_from_a_regression(
     product: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "placeholder"
-    SAMPLES["placeholder"].write(folder)
+    write_sample("placeholder", folder)
     for pair in ((product, folder), (folder, product), (folder, folder)):
         assert run(capsys, *pair).startswith("Not comparable: ")
         assert main(["compare", *map(str, pair), "--fail-on", "regression"]) == 2

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from rcv_py.synth.variants import SAMPLES
+from tests.support.samples import write_sample
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("units")
-    SAMPLES["counters_units"].write(path, seed=3)
+    write_sample("counters_units", path, seed=3)
     return str(path)
 
 
@@ -84,7 +84,7 @@ def test_places_that_are_not_there(folder: str, capsys: pytest.CaptureFixture[st
 def test_without_counters_it_says_how_to_record_them(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    SAMPLES["matmul_small"].write(tmp_path, seed=3)
+    write_sample("matmul_small", tmp_path, seed=3)
     assert main(["counters", str(tmp_path)]) == 0
     assert "--att-perfcounter-ctrl 8 --att-perfcounters" in capsys.readouterr().out
     assert main(["counters", str(tmp_path), "--json"]) == 0

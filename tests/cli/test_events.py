@@ -12,13 +12,13 @@ import pytest
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.commands import events
-from rcv_py.synth.variants import SAMPLES
+from tests.support.samples import write_sample
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("markers")
-    SAMPLES["markers"].write(path)
+    write_sample("markers", path)
     return path
 
 
@@ -48,7 +48,7 @@ def test_text_sums_up_and_nothing_has_a_sentence(
 ) -> None:
     out = printed(capsys, str(folder))
     assert "entries in all." in out
-    SAMPLES["matmul_small"].write(tmp_path)
+    write_sample("matmul_small", tmp_path)
     assert "no events, dispatches or shader data" in printed(capsys, str(tmp_path))
 
 

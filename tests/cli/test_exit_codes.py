@@ -15,11 +15,11 @@ import pytest
 
 from rcv_py.cli.arguments import NAMES
 from rcv_py.cli.exit_codes import EXIT_TEXT, ExitCode, codes_text
-from rcv_py.synth.variants import SAMPLES
 from tests.formats.test_broken_corpus import FILES, SHAPES, rich
 from tests.formats.test_broken_corpus import damaged as corpus
 from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, Run, a_place, run
+from tests.support.samples import write_sample
 from tests.support.whole_capture import write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,7 +121,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     made["no waves"] = write(place / "none", {k: v for k, v in rich().items() if k not in waves})
     made["scattered tokens"] = rewritten(place / "scattered", scatter)
     made["no tokens"] = rewritten(place / "bare", list.clear)
-    SAMPLES["placeholder"].write(place / "placeholder", 0)
+    write_sample("placeholder", place / "placeholder", 0)
     return {**made, "placeholder": place / "placeholder"}
 
 

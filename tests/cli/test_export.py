@@ -17,9 +17,9 @@ from rcv_py.cli.progress import progress
 from rcv_py.export.report import assemble as report_module
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.open import open_trace
-from rcv_py.synth.variants import SAMPLES
 from tests.export.perfetto_reader import read
 from tests.support import captures
+from tests.support.samples import write_sample
 
 NAME = "vec_add"
 
@@ -132,7 +132,7 @@ def test_a_bug_in_one_report_does_not_cost_the_others(
 
 def test_names_of_reports_do_not_meet(tmp_path: Path) -> None:
     for name in ("a/index", "b/index", "b/other"):
-        SAMPLES["placeholder"].write(tmp_path / name, 0, False)
+        write_sample("placeholder", tmp_path / name, 0)
     folders = [tmp_path / name for name in ("a/index", "b/index", "b/other")]
     assert run("report", *folders, "--out-dir", tmp_path / "out", "--jobs", 1) == 0
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
@@ -159,7 +159,7 @@ def test_on_a_terminal_names_do_not_run_into_the_progress(
 def test_names_that_are_no_text_have_reports_and_links(tmp_path: Path) -> None:
     names = (b"caf\xe9 #1 (a)", b"plain")
     for name in names:
-        SAMPLES["placeholder"].write(Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)), 0, False)
+        write_sample("placeholder", Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)), 0)
     folders = sorted(path for path in tmp_path.iterdir())
     for form in ("html", "md"):
         out = tmp_path / form

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from rcv_py.synth.variants import SAMPLES
 from tests.support import captures
+from tests.support.samples import write_sample
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("library")
     for place in ("a/matmul_small", "b/deep/matmul_small", "placeholder", "pc_sampling"):
-        SAMPLES[place.rsplit("/", 1)[-1]].write(root / place)
+        write_sample(place.rsplit("/", 1)[-1], root / place)
     (root / "broken").mkdir()
     (root / "broken" / "filenames.json").write_text("{")
     return root
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_written(library: Path, capsys: pytest.CaptureFixt
 
 
 def test_the_page_runs_no_text_of_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    SAMPLES["matmul_small"].write(tmp_path / "<img src=x onerror=alert(1)>")
+    write_sample("matmul_small", tmp_path / "<img src=x onerror=alert(1)>")
     page = index(capsys, tmp_path, "--html")
     assert "<img" not in page
     assert "&lt;img" in page

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from rcv_py.synth.variants import SAMPLES
 from tests.support import captures
+from tests.support.samples import write_sample
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
@@ -65,7 +65,7 @@ def test_text(by: str, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("by", ["se", "kernel", "state"])
 def test_a_capture_without_times_says_so(by: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
-    SAMPLES["pc_sampling"].write(folder, 0, False)
+    write_sample("pc_sampling", folder, 0)
     assert "not" in run(capsys, folder, "--by", by)
     assert json.loads(run(capsys, folder, "--by", by, "--json"))["rows"] == []
     assert run(capsys, folder, "--by", by, "--csv").count("\n") == 1

@@ -17,6 +17,7 @@ from rcv_py.cli.schemas.table import BY_ID, SCHEMAS, of_command, schema_document
 from rcv_py.synth.variants import SAMPLES
 from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run
+from tests.support.samples import write_sample
 from tests.support.schema_outline import outline
 
 WITHOUT_JSON = {"view", "shot", "mcp", "completion", "help"}  # there is no result for a script
@@ -75,7 +76,7 @@ def test_captures_with_counters_markers_and_other_generations(name: str) -> None
 
 @pytest.mark.parametrize("name", SAMPLES.ids())
 def test_samples(name: str, tmp_path: Path) -> None:
-    SAMPLES[name].write(tmp_path / name, 0)
+    write_sample(name, tmp_path / name, 0)
     hold_all(tmp_path / name, None if name in OF_EACH_KIND else 1)
 
 
@@ -92,7 +93,7 @@ def test_captures_below_a_folder_and_between_two(tmp_path: Path) -> None:
         assert len(found["about"]["captures"]) == 2
     assert checked(run("compare", a, small, "--json"))["kernel"] is None
     for name in ("one", "two"):
-        SAMPLES[SAMPLES.ids()[0]].write(tmp_path / name, 0)
+        write_sample(SAMPLES.ids()[0], tmp_path / name, 0)
     assert len(checked(run("triage", str(tmp_path), "--json"))["captures"]) == 2
 
 

@@ -13,9 +13,9 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.results.triage import finding_table
-from rcv_py.synth.variants import SAMPLES
-from rcv_py.work.triage import triage
 from tests.support import captures
+from tests.support.findings import findings_near
+from tests.support.samples import write_sample
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
@@ -30,7 +30,7 @@ def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> Non
     folder = captures.trace_path("pa_mqa_big")
     document = json.loads(run(capsys, folder, "--json", "--top", 0))
     trace = open_trace(folder)
-    found = triage(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert document["schema"] == "rcv.triage/1"
     assert document["findings"] == finding_table(found.findings).rows()
     assert document["waves"] == {"read": 32, "of": 32, "counted": 32, "missing": 0}
@@ -71,9 +71,9 @@ def test_markdown_has_a_section_a_finding(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.fixture
 def parent(tmp_path: Path) -> Path:
-    SAMPLES["matmul_small"].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    SAMPLES["placeholder"].write(tmp_path / "ui_output_agent_1_dispatch_2", 0)
-    SAMPLES["pc_sampling"].write(tmp_path / "ui_output_agent_1_dispatch_3", 0)
+    write_sample("matmul_small", tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    write_sample("placeholder", tmp_path / "ui_output_agent_1_dispatch_2", 0)
+    write_sample("pc_sampling", tmp_path / "ui_output_agent_1_dispatch_3", 0)
     shutil.copytree(tmp_path / "ui_output_agent_1_dispatch_1", tmp_path / "ui_output_agent_1_dispatch_4")
     (tmp_path / "ui_output_agent_1_dispatch_4" / "code.json").write_text("{")
     return tmp_path
@@ -95,7 +95,7 @@ def test_a_folder_of_captures_gets_a_line_each(parent: Path, capsys: pytest.Capt
 
 
 def test_a_placeholder_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    SAMPLES["placeholder"].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    write_sample("placeholder", tmp_path / "ui_output_agent_1_dispatch_1", 0)
     assert "Nothing ran on the traced compute unit" in run(capsys, tmp_path / "ui_output_agent_1_dispatch_1")
 
 

@@ -24,9 +24,9 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.synth.variants import SAMPLES
 from tests.export.perfetto_reader import Read, Slice, read
 from tests.support import captures
+from tests.support.samples import write_sample
 
 
 def written(trace: Trace, batch: WaveBatch, cycles: bool = True, **more: object) -> Read:
@@ -41,7 +41,7 @@ def whole(path: Path) -> tuple[Trace, WaveBatch]:
 
 
 def sample(name: str, folder: Path) -> tuple[Trace, WaveBatch]:
-    SAMPLES[name].write(folder / name, 0, False)
+    write_sample(name, folder / name, 0)
     return whole(folder / name)
 
 

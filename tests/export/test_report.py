@@ -37,8 +37,8 @@ from rcv_py.export.report.svg import COLORS, svg
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.state.place import Place
-from rcv_py.synth.variants import SAMPLES
 from tests.support import captures
+from tests.support.samples import write_sample
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 NAMES = ("flash_attn_small_after", "vec_add", "pcsampling")
@@ -389,7 +389,7 @@ def test_a_long_curve_keeps_its_peak() -> None:
 
 def test_every_sample_has_a_report(tmp_path: Path) -> None:
     for name in ("gfx11", "events", "placeholder", "pc_sampling"):
-        SAMPLES[name].write(tmp_path / name, 0, False)
+        write_sample(name, tmp_path / name, 0)
         report = report_of(tmp_path / name)
         Page(html(report))
         assert markdown(report)

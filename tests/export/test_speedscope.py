@@ -12,8 +12,8 @@ import pytest
 
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.open import open_trace
-from rcv_py.synth.variants import SAMPLES
 from tests.support import captures
+from tests.support.samples import write_sample
 
 UNITS = {"none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"}
 
@@ -124,6 +124,6 @@ def test_samples_of_a_profiler_are_profiles_too() -> None:
 
 def test_every_sample_can_be_written(tmp_path: Path) -> None:
     for name in ("gfx11", "events", "placeholder"):
-        SAMPLES[name].write(tmp_path / name, 0, False)
+        write_sample(name, tmp_path / name, 0)
         trace = open_trace(tmp_path / name)
         document(tmp_path / name, list(range(min(2, len(trace.waves)))))

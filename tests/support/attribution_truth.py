@@ -37,8 +37,8 @@ from rcv_py.model.waves import Wave
 from rcv_py.synth.isa import meaning
 from rcv_py.synth.truth import Cause as True_
 from rcv_py.synth.truth import Truth
-from rcv_py.synth.variants import SAMPLES
 from tests.support import attribution_real, captures, workgroup_truth
+from tests.support.samples import write_sample
 
 PLAIN = ("matmul_small", "reduction", "vector_add", "gfx11", "gfx12")
 ADVERSE = (
@@ -162,7 +162,7 @@ class Measured:
 
 def measured(name: str, folder: Path, seed: int = 0) -> Measured:
     """Simulate a capture, attribute it, and compare token by token."""
-    truth = SAMPLES[name].write(folder, seed)
+    truth = write_sample(name, folder, seed)
     trace = open_trace(folder)
     found = Measured()
     for waves in by_engine([trace.reader.read(list(range(len(trace.waves))))]):

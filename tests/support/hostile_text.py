@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.base.text import visible
-from rcv_py.synth.variants import SAMPLES
+from tests.support.samples import write_sample
 
 CONTROLS = "\x1b[31m\x07\x9b2J\x7f\x85\u202e\u2066\u200b\u2028\ufeff\r\nFORGED\tx"
 LINKS = "[l](http://evil.example) ![i](http://evil.example/i.png) www.evil.example a@evil.example `c` | {0}"
@@ -28,7 +28,7 @@ def markup(probe: Path) -> str:
 def hostile(root: Path, sample: str, probe: Path) -> Path:
     """Write a sample and put hostile text into all its texts, names of files and folders included."""
     folder = root / FOLDER
-    SAMPLES[sample].write(folder)
+    write_sample(sample, folder)
     evil = markup(probe) + LINKS + CONTROLS
     code = _load(folder / "code.json")
     sources: dict[str, str] = {}

@@ -25,7 +25,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.synth.truth import Cause as True_
 from rcv_py.synth.truth import Truth
-from rcv_py.synth.variants import SAMPLES
+from tests.support.samples import write_sample
 
 # What the table calls them, and the samples.
 SIZES: dict[str, tuple[str, ...]] = {
@@ -77,7 +77,7 @@ class Judged:
 
 def judged(name: str, folder: Path, seed: int = 0) -> Judged:
     """Simulate a capture, attribute it, and look at every barrier."""
-    truth = SAMPLES[name].write(folder, seed)
+    truth = write_sample(name, folder, seed)
     return of_capture(open_trace(folder), truth)
 
 

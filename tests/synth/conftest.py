@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from rcv_py.synth.truth import Truth
-from rcv_py.synth.variants import SAMPLES
+from tests.support.samples import write_sample
 from tests.synth.folder import Folder
 
 Written = Callable[[str], tuple[Folder, Truth]]
@@ -19,7 +19,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     def write(name: str) -> tuple[Folder, Truth]:
         if name not in done:
             path = tmp_path_factory.mktemp(name)
-            done[name] = (Folder(path), SAMPLES[name].write(path, seed=3))
+            done[name] = (Folder(path), write_sample(name, path, 3))
         return done[name]
 
     return write

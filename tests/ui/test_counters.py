@@ -20,12 +20,12 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.trace import Trace
 from rcv_py.state.formula_files import FOLDER, FormulaFiles
-from rcv_py.synth.variants import SAMPLES
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
 from rcv_py.ui.panels.counters.panel import CountersPanel
 from tests.support.code_samples import trace as small_trace
+from tests.support.samples import write_sample
 
 Settled = Callable[[], None]
 OpenIn = Callable[..., None]
@@ -34,7 +34,7 @@ OpenIn = Callable[..., None]
 @pytest.fixture(scope="module")
 def units(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     path = tmp_path_factory.mktemp("units")
-    SAMPLES["counters_units"].write(path, seed=3)
+    write_sample("counters_units", path, seed=3)
     return open_trace(path)
 
 

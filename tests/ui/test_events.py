@@ -26,9 +26,9 @@ from rcv_py.model.device import Dispatch
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import SearchQuery
-from rcv_py.synth.variants import SAMPLES
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.events import EventsPanel
+from tests.support.samples import write_sample
 from tests.support.traces import made_trace
 from tests.ui.window import SAMPLE
 
@@ -41,7 +41,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trace]:
     def opened(name: str) -> Trace:
         if name not in made:
             made[name] = tmp_path_factory.mktemp(name)
-            SAMPLES[name].write(made[name])
+            write_sample(name, made[name])
         return open_trace(made[name])
 
     return opened

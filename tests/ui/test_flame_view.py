@@ -129,8 +129,8 @@ def test_the_zoom_stays_when_the_measure_changes(opened: FlamegraphPanel, settle
 
 def test_a_search_marks_matches_dims_the_rest_and_tells_their_share(opened: FlamegraphPanel) -> None:
     assert opened.focus_search()
-    QTest.keyClicks(opened.find.field, "lib")
-    assert opened.find.count.text() == "2 frames, 28.9 %"
+    QTest.keyClicks(opened.find_bar.field, "lib")
+    assert opened.find_bar.count.text() == "2 frames, 28.9 %"
     image = opened.view.viewport().grab().toImage()
     _, top, _, height = opened.view.box_of(frame(opened, "lib/attn.py"))
     x, y = round(sum(opened.view.box_of(frame(opened, "lib/attn.py"))[::2])) - 4, round(top + height - 3)
@@ -141,13 +141,13 @@ def test_a_search_marks_matches_dims_the_rest_and_tells_their_share(opened: Flam
     assert distance(dimmed, opened.ui.theme.role("canvas")) < distance(
         opened.ui.theme.kind(TokenKind.IMMED), opened.ui.theme.role("canvas")
     )
-    QTest.keyClick(opened.find.field, Qt.Key.Key_Return)
+    QTest.keyClick(opened.find_bar.field, Qt.Key.Key_Return)
     assert opened.view.scene.labels[opened.view.focus_frame] == "lib/attn.py"
-    QTest.keyClick(opened.find.field, Qt.Key.Key_Return)
+    QTest.keyClick(opened.find_bar.field, Qt.Key.Key_Return)
     assert opened.view.scene.labels[opened.view.focus_frame] == "lib/attn.py:2"
-    QTest.keyClick(opened.find.field, Qt.Key.Key_Return)
+    QTest.keyClick(opened.find_bar.field, Qt.Key.Key_Return)
     assert opened.view.scene.labels[opened.view.focus_frame] == "lib/attn.py", "round the corner"
-    QTest.keyClick(opened.find.field, Qt.Key.Key_Escape)
+    QTest.keyClick(opened.find_bar.field, Qt.Key.Key_Escape)
     assert opened.view._matched is None
 
 
@@ -156,11 +156,11 @@ def distance(one: QColor, other: QColor) -> int:
 
 
 def test_a_search_that_is_no_expression_says_so(opened: FlamegraphPanel) -> None:
-    opened.find.regex.setChecked(True)
-    QTest.keyClicks(opened.find.field, "v_(")
-    assert opened.find.count.text() == "not an expression"
-    QTest.keyClick(opened.find.field, Qt.Key.Key_Backspace)
-    assert opened.find.count.text().startswith("1 frame")
+    opened.find_bar.regex.setChecked(True)
+    QTest.keyClicks(opened.find_bar.field, "v_(")
+    assert opened.find_bar.count.text() == "not an expression"
+    QTest.keyClick(opened.find_bar.field, Qt.Key.Key_Backspace)
+    assert opened.find_bar.count.text().startswith("1 frame")
 
 
 def test_a_large_flamegraph_is_painted_in_a_frame(ui: UiContext, flames: FlamegraphPanel) -> None:

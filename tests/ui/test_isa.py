@@ -168,23 +168,23 @@ def test_search_counts_marks_filters_and_walks(
 ) -> None:
     open_in(trace())
     settled()
-    QTest.keyClicks(isa.find.field, "V_")
+    QTest.keyClicks(isa.find_bar.field, "V_")
     settled()
     assert ui.session.query.value.text == "V_"
     assert isa.search.found.tolist() == [4, 5]
-    assert isa.find.count.text() == "2 found"
-    QTest.keyClick(isa.find.field, Qt.Key.Key_Return)
+    assert isa.find_bar.count.text() == "2 found"
+    QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
     assert ui.session.selection.value.line == 4
-    assert isa.find.count.text() == "1 of 2"
-    QTest.keyClick(isa.find.field, Qt.Key.Key_Return)
-    QTest.keyClick(isa.find.field, Qt.Key.Key_Return)
+    assert isa.find_bar.count.text() == "1 of 2"
+    QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
+    QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
     assert ui.session.selection.value.line == 4, "around the end"
-    isa.find.filter.click()
+    isa.find_bar.filter.click()
     assert isa.view.table.data_rows.tolist() == [4, 5]
     ui.session.query.set(SearchQuery("("))
     ui.session.query.set(SearchQuery("(", is_regex=True))
     settled()
-    assert "not a regular expression" in isa.find.count.toolTip()
+    assert "not a regular expression" in isa.find_bar.count.toolTip()
     assert len(isa.view.table.data_rows) == 8, "a broken search hides nothing"
 
 

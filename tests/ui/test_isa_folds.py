@@ -175,18 +175,18 @@ def test_search_walks_through_folds_and_a_filter_overrides_them(
     isa: IsaPanel, ui: UiContext, settled: Settled
 ) -> None:
     isa.view.fold_all()
-    QTest.keyClicks(isa.find.field, "s_")
+    QTest.keyClicks(isa.find_bar.field, "s_")
     settled()
-    assert isa.find.count.text() == "7 found"
+    assert isa.find_bar.count.text() == "7 found"
     seen = []
     for _ in range(3):
-        QTest.keyClick(isa.find.field, Qt.Key.Key_Return)
+        QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
         seen.append(ui.session.selection.value.line)
     assert seen == [1, 2, 3]
     assert {1, 2, 3} <= set(shown(isa))
-    isa.find.filter.click()
+    isa.find_bar.filter.click()
     assert shown(isa) == [1, 2, 3, 5, 6, 8, 9]
-    isa.find.filter.click()
+    isa.find_bar.filter.click()
     assert 8 not in shown(isa), "folds are back"
 
 

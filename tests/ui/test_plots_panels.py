@@ -17,7 +17,6 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import Dispatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.synth.variants import SAMPLES
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.dispatches import DispatchesPanel
@@ -26,6 +25,7 @@ from rcv_py.ui.panels.wave_states import WaveStatesPanel
 from rcv_py.ui.plot.curve_panel import CurvePanel
 from rcv_py.ui.plot.curve_plot import Stack
 from tests.support import captures
+from tests.support.samples import write_sample
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
 
@@ -115,7 +115,7 @@ def test_empty_states_say_why(
     make: Callable, open_in: Callable, tmp_path: Path, kind: type, sample: str
 ) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
-    SAMPLES[sample].write(folder, 0, False)
+    write_sample(sample, folder, 0)
     trace = load(open_in, folder)
     panel = make(kind)
     has_curves = len(trace.occupancy) > 0 and kind is not WaveStatesPanel
@@ -142,7 +142,7 @@ def test_no_capture_and_a_closed_one(
 
 def test_without_an_occupancy_file(make: Callable, open_in: Callable, tmp_path: Path) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
-    SAMPLES["matmul_tiled"].write(folder, 0, False)
+    write_sample("matmul_tiled", folder, 0)
     (folder / "occupancy.json").unlink()
     load(open_in, folder)
     for kind in (OccupancyPanel, DispatchesPanel):

@@ -150,11 +150,11 @@ def test_finding_marks_and_walks(source: SourcePanel, open_in: Callable, settled
     open_in(trace())
     settled()
     assert source.focus_search()
-    QTest.keyClicks(source.find.field, "a")
-    assert source.find.count.text() == "3 found"
-    QTest.keyClick(source.find.field, Qt.Key.Key_Return)
+    QTest.keyClicks(source.find_bar.field, "a")
+    assert source.find_bar.count.text() == "3 found"
+    QTest.keyClick(source.find_bar.field, Qt.Key.Key_Return)
     assert source.view.current == 0
-    QTest.keyClick(source.find.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(source.find_bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     assert source.view.current == 2
 
 

@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.findings.detect import NO_CODE
 from rcv_py.formats.open import open_trace
-from rcv_py.synth.variants import SAMPLES
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.triage.panel import READING, TriagePanel
 from tests.support import captures
+from tests.support.samples import write_sample
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
 
@@ -206,7 +206,7 @@ def test_samples_and_placeholders(shown: TriagePanel, open_in, tmp_path: Path, q
     open_in(open_trace(captures.trace_path("pcsampling")), [])
     qtbot.waitUntil(lambda: shown.found is not None)
     assert shown.current.name == "samples-pipe-stalled"
-    SAMPLES["placeholder"].write(tmp_path / "ui_output_agent_1_dispatch_1", 0)
+    write_sample("placeholder", tmp_path / "ui_output_agent_1_dispatch_1", 0)
     open_in(open_trace(tmp_path / "ui_output_agent_1_dispatch_1"), [])
     qtbot.waitUntil(lambda: shown.found is not None)
     assert shown.empty.is_empty

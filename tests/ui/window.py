@@ -21,6 +21,8 @@ SOON_MS = 100  # calls that come later are those of a slow job that rests, or en
 @contextmanager
 def window(store: QSettings | None = None, size: tuple[int, int] = (1280, 800)) -> Iterator[App]:
     """Make, show and close the window; every error that reaches it fails the test."""
+    around = QApplication.instance()
+    outer = around.styleSheet() if isinstance(around, QApplication) else ""  # of a window around this one
     app = start(store)
     errors: list[BaseException] = []
 
@@ -40,7 +42,8 @@ def window(store: QSettings | None = None, size: tuple[int, int] = (1280, 800)) 
         app.window.deleteLater()
         app.qt.sendPostedEvents(app.window, QEvent.Type.DeferredDelete)
         gc.collect()
-        app.qt.setStyleSheet("")  # after the widgets have gone: Qt keeps rules by widget
+        if app.qt.styleSheet() != outer:
+            app.qt.setStyleSheet(outer)  # after the widgets have gone: Qt keeps rules by widget
     assert not errors, errors
 
 

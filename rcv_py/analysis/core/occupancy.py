@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.model.columns import Columns
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.modes import ReferenceRule
 
@@ -121,9 +122,9 @@ def resident(lives: Residencies, group: np.ndarray) -> dict[int, Steps]:
     return {name: _one_point_a_time(curve) for name, curve in curves.items()}
 
 
-def place(table: WaveEvents | Residencies) -> np.ndarray:
-    """Return an int64 for each row that tells its slot, ordered like (se, sa, cu, simd, slot)."""
-    key = np.zeros(len(table), dtype=np.int64)
+def place(table: Columns) -> np.ndarray:
+    """Return an int64 a row that tells its slot, ordered like its columns se, sa, cu, simd and slot."""
+    key = np.zeros(1, dtype=np.int64)
     for name, bits in _PLACE_BITS.items():
         key = key << bits | (getattr(table, name).astype(np.int64) & ((1 << bits) - 1))
     return key

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
 from rcv_py.analysis.program.matrix_passes import matrix_use
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
+from rcv_py.cli.options.wait_options import BubblesOptions
 from rcv_py.cli.report import json_text
 from rcv_py.cli.results import ordered, print_csv, print_result
 from rcv_py.cli.wave_choice import choose_waves, print_heading
@@ -21,9 +20,9 @@ from rcv_py.results.table import Table
 SCHEMA = "rcv.bubbles/1"
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: BubblesOptions) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     read = list(chosen.batches)

@@ -13,46 +13,29 @@ from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import UsageError
-from rcv_py.base.paths import short_paths, short_place
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import in_order
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import batches, pooled
+from rcv_py.cli.opening import batches
 from rcv_py.cli.options.cost_options import CompareOptions
-from rcv_py.cli.report import Column, bold, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.pooled import pooled
+from rcv_py.cli.report import bold, json_text, print_facts
+from rcv_py.cli.results import ordered, print_csv, print_shown
 from rcv_py.cli.views.compare_summary import junit, launch_document, markdown
 from rcv_py.cli.views.compare_views import VIEWS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
+from rcv_py.results.compare import UNITS, change_table
+from rcv_py.results.table import Table
 
 POOL_BYTES = 32_000_000  # more than this is read by several processes
 _TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
-_HEAD = (
-    "name", "text", "line_a", "line_b", "status", "hits_a", "hits_b", "cycles_a", "cycles_b", "share_a",
-    "share_b", "delta", "noise", "beyond_noise", "source_a", "source_b",
-)  # fmt: skip
-_NUMBERS = tuple(
-    Column(title, True)
-    for title in (
-        "hits A",
-        "hits B",
-        "cycles A",
-        "cycles B",
-        "delta",
-        "delta %",
-        "noise ±",
-        "share A",
-        "share B",
-    )
-)
-_UNITS = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
 
 
 def run(arguments: CompareOptions) -> int:
     """Print the comparison as text, CSV, JSON, Markdown or JUnit; 3 if the gate trips."""
     paths = [path for path in (arguments.folder, arguments.other, arguments.twin) if path is not None]
-    traces = [open_trace(path) for path in paths]
+    traces = [open_trace(path, cache=arguments.cache) for path in paths]
     wanted = arguments.waves or WORKING
     a, b, *more = (_costs(trace, wanted) for trace in traces)
     found = compare(
@@ -69,9 +52,9 @@ def run(arguments: CompareOptions) -> int:
         return _gate(arguments.fail_on, found)
     rows = changes(found, arguments.by) if found.kernel is not None else ()
     kept = [row for row in rows if row.is_real or not arguments.beyond_noise]
-    shown = _sorted(kept, arguments)[: arguments.top or None]
+    shown = ordered(change_table(found, kept, arguments.by), arguments).head(arguments.top)
     if arguments.csv:
-        sys.stdout.write(csv_text(_HEAD, map(_values, shown)))
+        print_csv(shown)
     elif arguments.json:
         document = _document(arguments, found, rows, shown)
         print(json_text("rcv.compare/1", document, about(arguments, *traces, waves=waves)))
@@ -83,12 +66,6 @@ def run(arguments: CompareOptions) -> int:
     else:
         _print(arguments, found, rows, shown)
     return _gate(arguments.fail_on, found)
-
-
-def _sorted(rows: Sequence[Change], arguments: CompareOptions) -> list[Change]:
-    named = [dict(zip(_HEAD, _values(row), strict=True)) | {"at": at} for at, row in enumerate(rows)]
-    named = [one | {"ratio": rows[one["at"]].ratio} for one in named]
-    return [rows[one["at"]] for one in in_order(named, arguments)]
 
 
 def _gate(fail_on: str | None, found: Comparison) -> int:
@@ -123,39 +100,18 @@ def _chosen_waves(wanted: str, traces: Sequence[Trace], sides: Sequence[CaptureC
     }
 
 
-def _values(row: Change) -> list[Any]:
-    costs = [round(value, 3) for value in (row.cost_a, row.cost_b)]
-    shares = [round(value, 6) for value in (row.share_a, row.share_b)]
-    noise = [round(value, 3) for value in (row.delta, row.noise)]
-    head = [row.name, row.text, row.line_a, row.line_b, row.fate, row.hits_a, row.hits_b]
-    return [*head, *costs, *shares, *noise, row.is_real, row.source_a, row.source_b]
-
-
-def _print(
-    arguments: CompareOptions, found: Comparison, rows: Sequence[Change], shown: Sequence[Change]
-) -> None:
+def _print(arguments: CompareOptions, found: Comparison, rows: Sequence[Change], shown: Table) -> None:
     print(bold(found.judgement.sentence, sys.stdout))
     for note in found.notes:
         print(note)
     print()
     print_facts([*sides(found), *numbers(found)])
-    if found.kernel is None or not shown:
+    if found.kernel is None or not len(shown):
         return
     print()
-    first = (Column("line A", True), Column("line B", True), Column("status"))
-    if arguments.by == "line":
-        names = (Column("instruction", elastic="right"), Column("source", elastic="left"))
-        columns = (*first, *_NUMBERS, Column("beyond noise"), *names)
-    else:
-        columns = (Column(_UNITS[arguments.by], elastic="left"), *_NUMBERS, Column("beyond noise"))
-        if arguments.by == "class":
-            columns = (*columns, Column("what it is", elastic="right"))
-        if arguments.by in ("block", "class"):
-            columns = (*columns, Column("changed most at", elastic="left"))
-    short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
-    print_table(columns, [_cells(arguments.by, row, short) for row in shown])
+    print_shown(shown)
     real = sum(row.is_real for row in rows)
-    unit = plural(len(rows), _UNITS[arguments.by], "classes" if arguments.by == "class" else "")
+    unit = plural(len(rows), UNITS[arguments.by], "classes" if arguments.by == "class" else "")
     print(
         f"\n{len(shown):,} of {unit}, {real:,} beyond noise. Cycles are {_MEASURES[found.measure]} a wave, "
         "both at the executions of A."
@@ -165,35 +121,8 @@ def _print(
 _MEASURES = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
 
 
-def _cells(by: str, row: Change, short: dict[str, str]) -> list[str]:
-    ratio = "" if row.ratio is None else f"{100 * row.ratio:+.1f} %"
-    numbers = [
-        count(row.hits_a),
-        count(row.hits_b),
-        f"{row.cost_a:,.1f}",
-        f"{row.cost_b:,.1f}",
-        f"{row.delta:+,.1f}",
-        ratio,
-        f"{row.noise:,.1f}" if row.is_noise_known else "unknown",
-        percent(row.share_a, 1),
-        percent(row.share_b, 1),
-    ]
-    mark = "yes" if row.is_real else "no"
-    if by != "line":
-        name = short_place(row.name, short) if by == "source" else row.name
-        most = [] if by == "source" else [_most(row, short)]
-        return [name, *numbers, mark, *([row.text] if by == "class" else []), *most]
-    lines = ["" if line < 0 else str(line) for line in (row.line_a, row.line_b)]
-    return [*lines, row.fate, *numbers, mark, row.text, short_place(row.source_b or row.source_a, short)]
-
-
-def _most(row: Change, short: dict[str, str]) -> str:
-    """The instruction of B that changed most in a group, and where it is."""
-    return f"{row.line_b}  {short_place(row.source_b, short)}".rstrip() if row.line_b >= 0 else ""
-
-
 def _document(
-    arguments: CompareOptions, found: Comparison, rows: Sequence[Change], shown: Sequence[Change]
+    arguments: CompareOptions, found: Comparison, rows: Sequence[Change], shown: Table
 ) -> dict[str, Any]:
     kernel = found.kernel
     document: dict[str, Any] = {
@@ -209,7 +138,7 @@ def _document(
         "of": len(rows),
         "beyond_noise": sum(row.is_real for row in rows),
         "kernel": None,
-        "rows": [dict(zip(_HEAD, _values(row), strict=True)) for row in shown],
+        "rows": shown.rows(),
     }
     if kernel is not None:
         document["kernel"] = {

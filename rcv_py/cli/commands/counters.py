@@ -30,7 +30,7 @@ _FORMULA = "--formula"
 
 def run(arguments: CountersOptions) -> int:
     """Print names, a summary, or the curves of the counters of a capture."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     found = counters(trace)
     if not found.raw:
         return _say_none(arguments, trace)

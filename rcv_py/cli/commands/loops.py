@@ -23,13 +23,15 @@ SCHEMA = "rcv.loops/1"
 
 def run(arguments: LoopsOptions) -> int:
     """Print one of the tables as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
-    chosen = (
-        None if arguments.wave is not None and arguments.waves is None else choose_waves(trace, arguments)
-    )
-    rows = {trace.wave_row(arguments.wave)} if chosen is None else chosen.rows
-    read = [trace.reader.read(sorted(rows))] if chosen is None else list(chosen.batches)
+    chosen, rows = None, None
+    if arguments.wave is None or arguments.waves is not None:
+        chosen = choose_waves(trace, arguments)
+        rows, read = chosen.rows, list(chosen.batches)
+    else:
+        row = trace.wave_row(arguments.wave)
+        rows, read = frozenset((row,)), [trace.reader.read([row])]
     inputs = Inputs(trace, read, rows, loop_summary(trace, read, rows))
     whole = _table(inputs, arguments)
     table = ordered(whole, arguments).head(arguments.top)

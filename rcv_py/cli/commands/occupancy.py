@@ -30,7 +30,7 @@ _NOTHING = {
 
 def run(arguments: OccupancyOptions) -> int:
     """Print mean, peak, tail and ramp as text or JSON, or the curves as CSV."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     if arguments.limits:
         return show_limits(trace, arguments)
     check_engine(trace, arguments.se, "traced" if arguments.by == "state" else "resident")

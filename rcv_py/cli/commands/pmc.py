@@ -87,13 +87,13 @@ def _check(arguments: PmcOptions, table: PmcTable, found: Sequence[Traffic]) -> 
             raise UsageError("The tables hold no dispatches.", hint="Did the application launch a kernel?")
         raise UsageError(f"No kernel has {arguments.kernel!r} in its name.", hint=f"There are {known}.")
     if all(one.counted[key] is None for one in found for key in _NEEDED):
-        names = ", ".join(table.counters[:4]) or "none"
+        counted = ", ".join(table.counters[:4]) or "none"
         family = family_of(table)
         wanted = (
             f"{counter_of('hits', family)}, {counter_of('misses', family)} and {counter_of('reads', family)}"
         )
         raise UsageError(
-            f"The tables hold no counter of L2 or memory ({names}); {wanted} are missing.",
+            f"The tables hold no counter of L2 or memory ({counted}); {wanted} are missing.",
             hint="Record them: " + " and, in another run, ".join(pmc_lines(_NEEDED, family)),
         )
 

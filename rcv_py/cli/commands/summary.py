@@ -32,7 +32,7 @@ _TITLES = {
 
 def run(arguments: SummaryOptions) -> int:
     """Print the summary of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     found = device_summary(trace, chosen.batches, chosen.rows)
@@ -99,14 +99,14 @@ def _print_pipes(found: DeviceSummary, pipes: PipeUse) -> None:
     print("\nShare of the cycles in which a SIMD had a traced wave; of kinds of instruction: cycles of")
     print("issue, and in Other also those of s_endpgm while the last operations of its wave are on the way")
     names = ("issuing", "working", "matrix_busy", "no_issue", "nothing", *pipes.used)
-    rows = []
+    rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then those of each column
     for place, resident, columns in pipe_rows(found):
         columns["issuing"] = resident - columns["no_issue"]
-        rows.append((place, resident, *(columns[name] for name in names)))
-    rows.append(("all", *(sum(row[i] for row in rows) for i in range(1, len(names) + 2))))
+        rows.append((place, [resident, *(columns[name] for name in names)]))
+    rows.append(("all", [sum(column) for column in zip(*(cycles for _, cycles in rows), strict=True)]))
     cells = [
-        (place, count(resident), *(percent(cycles, resident) for cycles in columns))
-        for place, resident, *columns in rows
+        (place, count(resident), *(percent(cycles, resident) for cycles in parts))
+        for place, (resident, *parts) in rows
     ]
     titles = ("SIMD", "cycles", *(_TITLES.get(name, name) for name in names))
     print_table([Column(title, title != "SIMD") for title in titles], cells)

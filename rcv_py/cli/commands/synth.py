@@ -20,12 +20,12 @@ def run(arguments: SynthOptions) -> int:
     """List the samples, or write the named ones, each into a folder of its name."""
     names = SAMPLES.ids() if arguments.all else tuple(arguments.names)
     is_table = arguments.json or arguments.csv
+    rows: list[tuple[str, str, str | None, int | None]] = []
     if not names:
         rows = [(sample.name, sample.text, None, None) for sample in SAMPLES]
         if not is_table:
             print_table(_COLUMNS, [row[:2] for row in rows])
     else:
-        rows = []
         for sample in _chosen(names):
             folder = arguments.out / sample.name
             size = _write(sample, folder, arguments.seed)

@@ -47,7 +47,7 @@ def has_display() -> bool:
 def _run_files(arguments: ViewOptions) -> tuple[Path, ...]:
     """The tables of `--run-files`, found from everywhere; raise UsageError, with nothing shown, for none."""
     files = tuple(path.absolute() for path in arguments.run_files or ())
-    if files:
+    if files and arguments.folder is not None:
         run_facts(arguments.folder, "", given=files)
     return files
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.cli.schemas.envelope import schema
+from rcv_py.results.compare import CHANGES
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Shape,
@@ -11,14 +12,11 @@ from rcv_py.results.json_types import (
     listed,
     maybe,
     number,
-    parts_of_cycles,
     ratio,
     record,
     rows,
-    share,
     text,
     times,
-    whole,
 )
 from rcv_py.results.library import FACTS, LIBRARY
 
@@ -52,7 +50,7 @@ COMPARE = schema(
         "notes": listed("What to bear in mind.", text("A sentence.")),
         "measure": choice("Cycles of what.", "cost", "latency", "stall"),
         "same_instructions": flag("Whether both ran the same program."),
-        "by": choice("What a row is.", "line", "source", "block", "class"),
+        "by": choice("What a row is.", *CHANGES),
         "of": times("Rows, of which --top may have left some out"),
         "beyond_noise": times("Rows whose difference is more than noise"),
         "kernel": maybe(
@@ -93,27 +91,7 @@ COMPARE = schema(
                 },
             )
         ),
-        "rows": rows(
-            "Differences, the largest first.",
-            {
-                "name": text("What the row is called."),
-                "text": text("Instruction or source text."),
-                "line_a": whole("Row of the program of A; -1 if there is none.", least=-1),
-                "line_b": whole("Row of the program of B; -1 if there is none.", least=-1),
-                "status": text("What became of it: same, changed, moved, inserted or removed."),
-                "hits_a": times("Executions in A"),
-                "hits_b": times("Executions in B"),
-                "cycles_a": parts_of_cycles("A wave of A"),
-                "cycles_b": parts_of_cycles("A wave of B at the executions of A"),
-                "share_a": share("Part of all cycles of A"),
-                "share_b": share("Part of all cycles of B"),
-                "delta": parts_of_cycles("B less A, a wave"),
-                "noise": maybe(parts_of_cycles("How far the difference may be off")),
-                "beyond_noise": flag("Whether it is more than noise."),
-                "source_a": text("Source place of line_a as file:line; empty if there is none."),
-                "source_b": text("Source place of line_b as file:line; empty if there is none."),
-            },
-        ),
+        "rows": CHANGES["line"].shape,
     },
 )
 

@@ -12,9 +12,8 @@ from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import LaunchDelta, Verdict, why_not_per_wave
 from rcv_py.base.markdown import md_code, md_table, md_text
 from rcv_py.base.text import count
+from rcv_py.results.compare import CHANGES, NUMBERS, UNITS
 
-_NAMES = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
-_NUMBERS = ("hits A", "hits B", "cycles A", "cycles B", "delta", "delta %", "noise ±")
 NOTHING = "No {} is beyond noise."
 MOST = 10  # rows beyond noise in a JUnit message
 
@@ -49,9 +48,11 @@ def markdown(found: Comparison, rows: Sequence[Change], by: str, top: int) -> st
 
 def _table(real: Sequence[Change], by: str, top: int) -> str:
     if not real:
-        return NOTHING.format(_NAMES[by])
+        return NOTHING.format(UNITS[by])
     shown = real[:top] if top else real
-    lines = md_table(((_NAMES[by], False), *((name, True) for name in _NUMBERS)), map(_cells, shown))
+    lines = md_table(
+        ((UNITS[by], False), *((CHANGES[by][name].title, True) for name in NUMBERS)), map(_cells, shown)
+    )
     lines.append(
         f"\n{len(shown):,} of {len(real):,} beyond noise; cycles a wave, both at the executions of A."
     )

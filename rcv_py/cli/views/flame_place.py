@@ -40,6 +40,7 @@ def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: Fl
     metric, order = METRICS[arguments.metric], Order(arguments.order)
     assert charged.costs is not None
     own = code_costs(charged.costs, charged.show_idle, _hidden(trace, metric, charged))
+    assert arguments.around is not None
     element = _element(trace, arguments.around)
     made = sandwich_frames(trace, own, like, element, metric=metric, order=order)
     if made is None:

@@ -31,7 +31,7 @@ _NEEDS: dict[Annotation, tuple[str, Callable[[Trace, Any], Any]]] = {
 
 def bar_lengths(trace: Trace, costs: CostColumns, arguments: IsaOptions) -> np.ndarray:
     """Return one length a code row, in cycles, samples, or cycles a time; raise UsageError if not known."""
-    mode = Annotation[arguments.bars.upper()]
+    mode = Annotation[(arguments.bars or "").upper()]
     known = {}
     if mode in _NEEDS:
         name, make = _NEEDS[mode]

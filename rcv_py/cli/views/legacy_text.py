@@ -50,10 +50,10 @@ def show_legacy(trace: Trace, arguments: HotspotOptions) -> int:
     report = legacy_report(trace.code, trace.sources, generation, launch)
     top = TOP if arguments.top is None else arguments.top or len(report.ranked)
     if arguments.csv:
-        shown = _document(trace, report, arguments, top)["sources" if arguments.mode == "src" else "rows"]
-        sys.stdout.write(
-            csv_text(_SOURCE_HEAD if arguments.mode == "src" else _ROW_HEAD, map(dict.values, shown))
-        )
+        is_source = arguments.mode == "src"
+        shown = _document(trace, report, arguments, top)["sources" if is_source else "rows"]
+        head = _SOURCE_HEAD if is_source else _ROW_HEAD
+        sys.stdout.write(csv_text(head, [list(row.values()) for row in shown]))
     elif arguments.json:
         print(json_text(SCHEMA, _document(trace, report, arguments, top), about(arguments, trace)))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -96,7 +97,7 @@ def _ends(samples: ClockSamples) -> tuple[int, int, int, int]:
     )
 
 
-def _samples(data: dict, problems: list[Problem]) -> dict[int, ClockSamples]:
+def _samples(data: dict[str, Any], problems: list[Problem]) -> dict[int, ClockSamples]:
     samples: dict[int, ClockSamples] = {}
     skipped = 0
     for key, rows in data.items():

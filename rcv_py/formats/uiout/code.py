@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -75,7 +76,7 @@ def read_code(files: Listing, gfxip: int, problems: list[Problem]) -> Code:
     return _code(table, rows if isinstance(rows, list) else [], gfxip, problems)
 
 
-def _code(data: dict, rows: list, gfxip: int, problems: list[Problem]) -> Code:
+def _code(data: dict[str, Any], rows: list[Any], gfxip: int, problems: list[Problem]) -> Code:
     columns = _bounded(code_columns(rows, data.get("header")), problems)
     tell_skipped(problems, CODE, len(rows) - len(columns.text), "row")
     names = [text.split(None, 1)[0] if text else "" for text in columns.text]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class CodeColumns(NamedTuple):
     has_samples: bool
 
 
-def code_columns(rows: list, header: object) -> CodeColumns:
+def code_columns(rows: list[Any], header: object) -> CodeColumns:
     """Return the rows whose instruction is a text, as columns; short rows are padded, long ones cut."""
     place = read_header(header)
     text_at = place["isa"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -257,7 +257,7 @@ def wave_span(folder: Path, file: str) -> tuple[int, int] | None:
     return None if _NO_TIME in span else span
 
 
-def _gfxip(table: dict) -> int:
+def _gfxip(table: dict[str, Any]) -> int:
     number = whole_number(table.get("gfxip"), 0)
     if 0 < number < 100:
         return number

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def _rows(rows: object, fields: object) -> tuple[np.ndarray, int]:
     return table[:, : len(FIELDS)], skipped
 
 
-def _packed(rows: list) -> tuple[np.ndarray, int]:
+def _packed(rows: list[Any]) -> tuple[np.ndarray, int]:
     """Legacy events: from the lowest bit kernel 12, simd 2, slot 4, start 1, cu 4, then time in 8 cycles."""
     numbers = [row for row in rows if isinstance(row, int) and 0 <= row < 1 << 63]
     value = np.array(numbers, dtype=np.int64)
@@ -158,17 +159,17 @@ def _records(
     return _event_table(sorted(events)) if events else None, tuple(dispatches)
 
 
-def _int(record: dict, key: str, default: int = 0) -> int:
+def _int(record: dict[str, Any], key: str, default: int = 0) -> int:
     return whole_number(record.get(key), default)
 
 
-def _unsigned(record: dict, key: str) -> int:
+def _unsigned(record: dict[str, Any], key: str) -> int:
     """A 64-bit number without sign, which is outside what `whole_number` takes."""
     value = record.get(key)
     return value if isinstance(value, int) and 0 <= value < 1 << 64 else 0
 
 
-def _event(record: dict, se: int, offset: int) -> tuple[int, ...]:
+def _event(record: dict[str, Any], se: int, offset: int) -> tuple[int, ...]:
     return (
         _int(record, "time") + offset,
         se,
@@ -194,7 +195,7 @@ def _event_table(events: list[tuple[int, ...]]) -> HardwareEvents:
     )
 
 
-def _dispatch(record: dict, se: int, offset: int) -> Dispatch:
+def _dispatch(record: dict[str, Any], se: int, offset: int) -> Dispatch:
     entry = record.get("entry_point")
     entry = entry if isinstance(entry, dict) else {}
     kernel = _int(record, "kernel_id")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def number_rows(rows: object, least: int, width: int, default: int = -1) -> tupl
     return result, 0
 
 
-def _uniform(rows: list) -> np.ndarray | None:
+def _uniform(rows: list[Any]) -> np.ndarray | None:
     """The usual case without a Python loop: lists of equal length that hold nothing but small ints."""
     if set(map(type, rows)) != {list} or len(widths := set(map(len, rows))) != 1:
         return None
@@ -50,7 +51,7 @@ def _uniform(rows: list) -> np.ndarray | None:
     return table.reshape(len(rows), width)
 
 
-def _row_by_row(rows: list, least: int, width: int, default: int) -> tuple[np.ndarray, int]:
+def _row_by_row(rows: list[Any], least: int, width: int, default: int) -> tuple[np.ndarray, int]:
     kept = []
     for row in rows:
         if not isinstance(row, list) or len(row) < least:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from pathlib import Path
+from typing import Any
 
 from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects, Problem, Severity
@@ -83,7 +84,7 @@ def _copies(folder: Path, listing: Listing, problems: list[Problem]) -> dict[str
     return copies
 
 
-def _walk(tree: dict, prefix: str, copies: dict[str, str], depth: int) -> None:
+def _walk(tree: dict[str, Any], prefix: str, copies: dict[str, str], depth: int) -> None:
     if depth > _MAX_DEPTH:
         return
     for name, child in tree.items():

@@ -66,7 +66,7 @@ def png_bytes(image: QImage) -> bytes:
     """Return an image as a PNG file."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, "PNG")
+    image.save(buffer, "PNG")  # type: ignore[call-overload] # the stubs demand bytes, which Qt refuses
     return bytes(buffer.data().data())
 
 

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
@@ -22,6 +22,7 @@ from rcv_py.ui.core.visibility import Visibility
 COPY_AS_COMMAND = "Copy as command"
 
 Result = TypeVar("Result")
+Kind = TypeVar("Kind", bound="type[Panel]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Panel(QWidget):
     from `ui.theme`.  All methods below are optional.
     """
 
+    panel_id: ClassVar[str] = ""  # under which it is registered
     wants = Signal(str)  # id of a panel that should come to the front, since it shows what was asked for
     copy_asked = Signal()  # copy what the panel shows as a command
 
@@ -157,10 +159,10 @@ class PanelInfo:
 PANELS: Registry[PanelInfo] = Registry("panel")
 
 
-def panel(*, id: str, title: str, area: str, order: int = 50, tip: str = "") -> Callable[[type], type]:
+def panel(*, id: str, title: str, area: str, order: int = 50, tip: str = "") -> Callable[[Kind], Kind]:
     """Class decorator: register a panel under `id`; panels of an area are tabs sorted by `order`."""
 
-    def register(kind: type) -> type:
+    def register(kind: Kind) -> Kind:
         PANELS.add(id, PanelInfo(id, title, area, order, kind, tip or (kind.__doc__ or "").split("\n")[0]))
         kind.panel_id = id
         return kind

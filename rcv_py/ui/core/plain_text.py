@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from typing import Any
+from typing import Any, TypeVar, overload
 
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
 
 from rcv_py.base.text import visible
+
+Widget = TypeVar("Widget", bound=QWidget)
 
 _LINES = "\n\t"  # what a text of several lines keeps
 
@@ -64,16 +66,28 @@ def tooltip(text: str) -> str:
     return rich("<qt style='white-space:pre-wrap'>{}</qt>", plain) if QtText.mightBeRichText(plain) else plain
 
 
-def draw_text(painter: QPainter, *where_and_text: Any) -> None:
-    """Draw a text that no letter of it can turn or hide; the arguments are those of QPainter.drawText."""
-    *where, text = where_and_text
-    is_line = isinstance(where[0], QPoint | QPointF)  # in a box a text may have several lines
-    painter.drawText(*where, visible(text) if is_line else shown(text))
+@overload
+def draw_text(painter: QPainter, where: QPoint | QPointF, text: str, /) -> None: ...
+@overload
+def draw_text(painter: QPainter, where: QRect | QRectF, flags: Qt.AlignmentFlag, text: str, /) -> None: ...
+def draw_text(painter: QPainter, where: QPoint | QPointF | QRect | QRectF, *flags_and_text: Any) -> None:
+    """Draw a text that no letter of it can turn or hide: from a point on, or in a box with flags."""
+    *flags, text = flags_and_text
+    if isinstance(where, QPoint | QPointF):
+        painter.drawText(where, visible(text))
+    else:  # in a box a text may have several lines
+        painter.drawText(where, flags[0], shown(text))
 
 
 def button_text(text: str) -> str:
     """Return the text of a button, an action or a menu, in which no `&` is taken for a key."""
     return shown(text).replace("&", "&&")
+
+
+def with_tip(widget: Widget, text: str) -> Widget:
+    """Give a widget a tooltip that shows just the text; return the widget."""
+    set_tooltip(widget, text)
+    return widget
 
 
 def set_tooltip(widget: Any, text: str) -> None:

@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 class Tasks(QObject):
     """Runs pure functions off the UI thread.  A newer job of an owner mutes the older one."""
 
-    failed = Signal(object)  # an exception that no `done` will hear of
+    failed = Signal(object, object)  # an exception that no `done` will hear of, and the owner of the job
     _finished = Signal(object)
 
     def __init__(self, threads: int = 2) -> None:
@@ -92,7 +92,6 @@ class Tasks(QObject):
         except (CancelledError, Cancelled):
             return
         except Exception as error:  # the task boundary: a bug must reach the user, not the void
-            error.owner = owner  # type: ignore[attr-defined] - who asked shows that it has no answer
-            self.failed.emit(error)
+            self.failed.emit(error, owner)
             return
         done(result)

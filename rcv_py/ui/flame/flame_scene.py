@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from rcv_py.analysis.flame.flame_paths import What
 from rcv_py.analysis.flame.flame_text import full_name, source_text
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.model.trace import Trace
+
+Row = TypeVar("Row", int, np.ndarray)
 
 ROW_PX = 20
 GAP_PX = 1  # between boxes
@@ -174,7 +177,7 @@ class Camera:
         """Height of all rows."""
         return scene.rows * self.row_px
 
-    def y(self, scene: FlameScene, row: np.ndarray | int) -> np.ndarray | int:
+    def y(self, scene: FlameScene, row: Row) -> Row:
         """The top pixel of a row."""
         at = (row - scene.low) * self.row_px
         if self.is_upward:

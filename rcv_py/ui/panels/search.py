@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rcv_py.analysis.cost.place_text import beside
@@ -180,9 +179,8 @@ class SearchPanel(Panel):
 
         if 0 <= current < len(lines) and fits(current):
             return current
-        found = np.flatnonzero(np.array(lines) == selection.line) if selection.line is not None else []
-        if len(found):
-            return int(found[0])
+        if selection.line is not None and selection.line in lines:
+            return lines.index(selection.line)
         return next((row for row, place in enumerate(places) if place == selection.source), -1)
 
     def _say(self, row: int) -> None:

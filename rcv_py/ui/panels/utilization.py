@@ -219,7 +219,7 @@ class UtilizationPanel(Panel):
             return rich("<qt>{}idle here</qt>", head)
         store, wave_row, token = self.session.store, *found
         wave = None if store is None else store.wave(wave_row)
-        if wave is None:
+        if wave is None or store is None:
             return rich("<qt>{}an instruction of the sibling SIMD</qt>", head)
         span = TimeWindow(wave.begin, wave.end)
         segment = Segment.of(wave.tokens, wave.states, store.lod(wave_row), span, wave_row)

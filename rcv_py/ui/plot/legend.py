@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QPoint, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -58,8 +58,8 @@ class Legend(QWidget):
         base = middle + (self.fontMetrics().ascent() - self.fontMetrics().descent()) // 2
         for color, name in self._items:
             if left + self._width(name) - GAP > self.width():
-                draw_text(painter, left, base, "…")
+                draw_text(painter, QPoint(left, base), "…")
                 return
             painter.fillRect(left, middle - SQUARE // 2, SQUARE, SQUARE, color)
-            draw_text(painter, left + SQUARE + 5, base, name)
+            draw_text(painter, QPoint(left + SQUARE + 5, base), name)
             left += self._width(name)

@@ -84,9 +84,9 @@ class Dock(QDockWidget):
         self.setObjectName(info.id)
         self.visibilityChanged.connect(self._seen)
         self._body = _Body()  # stays when the panel is folded away: a dock without a widget is no dock
-        around = QVBoxLayout(self._body)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(panel)
+        self._around = QVBoxLayout(self._body)
+        self._around.setContentsMargins(0, 0, 0, 0)
+        self._around.addWidget(panel)
         self.setWidget(self._body)
         self.notice: BrokenNotice | None = None
         self._no_title = QWidget()
@@ -108,7 +108,7 @@ class Dock(QDockWidget):
         text = f"{self.info.title} met a mistake in rcv and may be wrong, so it is hidden. The rest works."
         self.notice = BrokenNotice(text, report, self.mend)
         self.panel.hide()
-        self._body.layout().addWidget(self.notice)
+        self._around.addWidget(self.notice)
 
     def mend(self) -> None:
         """Show the panel again, if a sentence stands in its place."""
@@ -138,8 +138,11 @@ class Dock(QDockWidget):
         """
         before = QApplication.focusWidget()
         if not self._focus_inside() and tries:
-            again = lambda: QApplication.focusWidget() is before and self.take_focus(tries - 1)  # noqa: E731
-            QTimer.singleShot(FOCUS_AGAIN_MS, self, again)
+            QTimer.singleShot(FOCUS_AGAIN_MS, self, lambda: self._take_focus_again(before, tries - 1))
+
+    def _take_focus_again(self, before: QWidget | None, tries: int) -> None:
+        if QApplication.focusWidget() is before:
+            self.take_focus(tries)
 
     def _focus_inside(self) -> bool:
         wanted = [self.panel.focusWidget(), *self.panel.findChildren(QAbstractItemView)]
@@ -164,7 +167,8 @@ class Dock(QDockWidget):
     def _set_bare(self, is_bare: bool) -> None:
         if is_bare != self._is_bare:
             self._is_bare = is_bare
-            self.setTitleBarWidget(self._no_title if is_bare else None)
+            # The stubs do not know that None gives the usual title bar back.
+            self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type]
 
 
 class Workspace(QMainWindow):

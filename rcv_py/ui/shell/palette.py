@@ -111,7 +111,7 @@ class Palette(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("palette")
         self.setAccessibleName("Command palette")
-        self._find = find
+        self._find, self._parent = find, parent
         self.field = QLineEdit()
         self.field.setAccessibleName("Search or run a command")
         self.field.setPlaceholderText(
@@ -138,7 +138,7 @@ class Palette(QFrame):
 
     def open(self, text: str = "") -> None:
         """Show the palette over its window."""
-        window = self.parentWidget().window()
+        window = self._parent.window()
         width = min(WIDTH_PX, window.width() - 32)
         corner = window.mapToGlobal(window.rect().topLeft())
         self.setFixedWidth(width)

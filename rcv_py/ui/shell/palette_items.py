@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.numbers import MOST_DIGITS
@@ -16,6 +17,8 @@ from rcv_py.state.place import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.core.place_go import go_to_place
 from rcv_py.ui.shell.menus import shown_keys
+
+Thing = TypeVar("Thing")
 
 LIMIT_EACH = 12
 CODE_ROWS = 60_000  # more are not searched: a key press must be answered at once
@@ -150,7 +153,7 @@ class Finder:
                 yield Item(line, "line", partial(self._session.select_line, row), f"line {row}", is_code=True)
 
 
-def best(things: Iterable, text_of: Callable, wanted: str, limit: int) -> list:  # type: ignore[type-arg]
+def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, limit: int) -> list[Thing]:
     """Return the things whose text fits, best first, in their order where equal."""
     scored = [(fit(text_of(thing), wanted), thing) for thing in things]
     scored = [pair for pair in scored if pair[0] > 0]

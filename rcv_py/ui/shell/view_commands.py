@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from rcv_py.base.settings import BY_NAME
 from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.shell.docks import Workspace
+from rcv_py.ui.shell.docks import Dock, Workspace
 from rcv_py.ui.shell.go_commands import NO_TRACE
+
+T = TypeVar("T")
 
 BAR_SCALES = {"linear": "Linear bars", "sqrt": "Square root bars", "log": "Logarithmic bars"}
 
@@ -190,7 +194,7 @@ _COST_TIPS = {
 }
 
 
-def _movable(workspace: Workspace) -> list[tuple[str, object]]:
+def _movable(workspace: Workspace) -> list[tuple[str, Dock]]:
     docks = [(name, dock) for name, dock in workspace.docks.items() if not dock.is_strip]
     order = ("left", "top", "center", "center_right", "bottom", "right")
     rank = {area: place for place, area in enumerate(order)}
@@ -228,11 +232,11 @@ def _toggle(settings: Settings, option: str) -> None:
     settings[option] = not settings[option]
 
 
-def _set_cell(cell, value):  # type: ignore[no-untyped-def]
+def _set_cell(cell: Cell[T], value: T) -> Callable[[], None]:
     return lambda: cell.set(value)
 
 
-def _is_cell(cell, value):  # type: ignore[no-untyped-def]
+def _is_cell(cell: Cell[T], value: T) -> Callable[[], bool]:
     return lambda: cell.value is value
 
 

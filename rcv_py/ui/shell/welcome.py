@@ -155,7 +155,7 @@ def _opens(opener: Opener, path: Path) -> Callable[[], None]:
 
 def _clear(layout: QLayout) -> None:
     while (item := layout.takeAt(0)) is not None:
-        if item.widget() is not None:
-            item.widget().deleteLater()
-        elif item.layout() is not None:
-            _clear(item.layout())
+        if (widget := item.widget()) is not None:
+            widget.deleteLater()
+        elif (inner := item.layout()) is not None:
+            _clear(inner)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 
 
@@ -52,7 +53,7 @@ class FindBar(QWidget):
 
     def _connect(self) -> None:
         self.field.textEdited.connect(self._tell)
-        self.field.textChanged.connect(lambda text: text or self._tell())
+        self.field.textChanged.connect(self._emptied)
         self.case.toggled.connect(self._tell)
         self.regex.toggled.connect(self._tell)
         self.filter.toggled.connect(self.filtered)
@@ -101,12 +102,26 @@ class FindBar(QWidget):
         else:
             super().keyPressEvent(event)
 
+    def _emptied(self, text: str) -> None:
+        if not text:
+            self._tell()
+
     def _tell(self) -> None:
         self.edited.emit(self.query)
 
     def _restyle(self) -> None:
         self.up.setIcon(icon(self._theme, "up"))
         self.down.setIcon(icon(self._theme, "down"))
+
+
+def next_place(places: np.ndarray, current: int, direction: int) -> int:
+    """Return which of the sorted places is the next (direction +1) or the previous (-1) one of `current`.
+
+    It may be one too far at both ends, so that steps go round.
+    """
+    if direction > 0:
+        return int(np.searchsorted(places, current, side="right"))
+    return int(np.searchsorted(places, current, side="left")) - 1
 
 
 def _row(first: QWidget, *others: QWidget) -> QHBoxLayout:
@@ -119,14 +134,14 @@ def _row(first: QWidget, *others: QWidget) -> QHBoxLayout:
 
 
 def _toggle(text: str, tip: str) -> QToolButton:
-    button = QToolButton(text=text, toolTip=tooltip(tip), checkable=True, autoRaise=True)
-    button.setAccessibleName(tip)
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button = _step(tip)
+    button.setText(text)
+    button.setCheckable(True)
     return button
 
 
 def _step(tip: str) -> QToolButton:
-    button = QToolButton(toolTip=tooltip(tip), autoRaise=True)
+    button = with_tip(QToolButton(autoRaise=True), tip)
     button.setAccessibleName(tip)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button

@@ -38,7 +38,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths
 from rcv_py.ui.table.smooth_scroll import SmoothScroll
 from rcv_py.ui.table.table_header import TableHeader
-from rcv_py.ui.table.table_model import Column, TableModel
+from rcv_py.ui.table.table_model import Column, Index, TableModel
 
 CONTEXT_ROWS = 3  # kept visible around a row that is scrolled to
 
@@ -329,7 +329,7 @@ class RowsView(QTableView):
 
     # -- events -------------------------------------------------------------------------------------
 
-    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+    def currentChanged(self, current: Index, previous: Index) -> None:
         """Tell which row the keyboard or mouse reached."""
         super().currentChanged(current, previous)
         if not self._is_quiet and current.isValid():

@@ -34,7 +34,6 @@ class TablePanel(Panel, Generic[Found]):
     `empty`, show `result` in `_refresh`, and call `_start` when they are complete.
     """
 
-    panel_id: ClassVar[str]
     result_name: ClassVar[str] = ""  # the result of all waves that it shows, "" if it computes its own rows
     topic: ClassVar[str] = ""  # what nothing is known about without waves, by default the panel's title
     view: RowsView

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
@@ -19,11 +17,9 @@ CURSORS = {
     Grip.BODY: Qt.CursorShape.OpenHandCursor,
 }
 
-_Base = QWidget if TYPE_CHECKING else object
 
-
-class BrushStrip(_Base):
-    """Gestures and the look of the window, to be mixed into a widget that has `brush`, `session` and `ui`."""
+class BrushStrip(QWidget):
+    """Gestures and the look of the window, for a widget that has `brush`, `session` and `ui`."""
 
     brush: Brush
     session: Session

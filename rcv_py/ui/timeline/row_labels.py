@@ -32,7 +32,7 @@ class RowLabels(pg.AxisItem):
     ) -> None:
         """Paint groups and rows."""
         rows = self.rows
-        if rows is None or rows.source is None:
+        if rows is None:
             return
         width, height = self.size().width(), self.size().height()
         painter.setClipRect(QRectF(0, 0, width, height))
@@ -51,7 +51,7 @@ class RowLabels(pg.AxisItem):
 
     def _paint_group(self, painter: QPainter, group: str, members: list[int], has_names: bool) -> None:
         rows = self.rows
-        if rows is None or rows.source is None or not group:
+        if rows is None or not group:
             return
         pitch = rows.source.shape.pitch
         top = max(0.0, members[0] * pitch - rows.scroll_px)
@@ -70,7 +70,7 @@ class RowLabels(pg.AxisItem):
 
     def _paint_row(self, painter: QPainter, row: int) -> None:
         rows = self.rows
-        if rows is None or rows.source is None:
+        if rows is None:
             return
         shape = rows.source.shape
         top = row * shape.pitch - rows.scroll_px

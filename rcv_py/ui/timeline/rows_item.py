@@ -129,7 +129,7 @@ class RowSource(Protocol):
 class RowsItem(pg.GraphicsObject):
     """Paints the rows in view.  It lives in the pixels of its view box, not in data coordinates."""
 
-    def __init__(self, box: pg.ViewBox, theme: Theme) -> None:
+    def __init__(self, box: pg.ViewBox, theme: Theme, source: RowSource) -> None:
         super().__init__()
         self.setParentItem(box)
         self._box = box
@@ -137,7 +137,7 @@ class RowsItem(pg.GraphicsObject):
         self._key: tuple[object, ...] = ()
         self._image = QImage()
         self._canvas = np.zeros((0, 0), np.uint8)
-        self.source: RowSource | None = None
+        self.source = source
         self.shown = TimeWindow(0, 1)
         self.scroll_px = 0.0
         self.grid: Callable[[TimeWindow, int], np.ndarray] = _no_grid
@@ -154,8 +154,6 @@ class RowsItem(pg.GraphicsObject):
     def rows_in_view(self, height: float) -> tuple[int, int]:
         """First row in view and the one behind the last."""
         source = self.source
-        if source is None:
-            return 0, 0
         first = int(self.scroll_px // source.shape.pitch)
         return max(0, first), min(len(source), int((self.scroll_px + height) // source.shape.pitch) + 1)
 
@@ -164,13 +162,13 @@ class RowsItem(pg.GraphicsObject):
     ) -> None:
         """Draw the picture, made anew only if it would be another one."""
         rect = self.boundingRect()
-        if self.source is None or rect.width() < 1 or rect.height() < 1:
+        if rect.width() < 1 or rect.height() < 1:
             return
         # Not painter.device(): PySide6 6.11 crashes when the wrapper of a window's backing store dies.
         scale = (widget.devicePixelRatioF() if widget is not None else 1.0) * painter.worldTransform().m11()
         source = self.source
-        key = (self.shown, rect.size().toTuple(), scale, self.scroll_px, source.version)
-        key = (*key, source.selected_row, source.shape)
+        look = (source.version, source.selected_row, source.shape)
+        key = (self.shown, rect.size().toTuple(), scale, self.scroll_px, look)
         if key != self._key:
             start = perf_counter()
             self._render(rect, scale, source)
@@ -204,7 +202,7 @@ class RowsItem(pg.GraphicsObject):
         line[self.grid(frame.pixels.window, frame.pixels.width_px)] = GRID
         frame.canvas[:] = line
         source = self.source
-        if source is not None and frame.first <= source.selected_row < frame.stop:
+        if frame.first <= source.selected_row < frame.stop:
             below = -round(source.shape.gap * frame.scale / 2)
             frame.part(source.selected_row, below, round(source.shape.pitch * frame.scale))[:] = TINT
 

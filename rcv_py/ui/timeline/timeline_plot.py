@@ -50,8 +50,7 @@ class TimelinePlot(TimePlot):
         self.band_y = -1.0  # how many pixels below the top of its row's band the mouse is; -1: elsewhere
         self.menu: Callable[[int, int], Sequence[tuple[str, Callable[[], None]]]] | None = None
         self.depth = -1.0  # where in its row the mouse is, from 0 at the top of the spans to 1; -1: nowhere
-        self.rows = RowsItem(self.box, ui.theme)
-        self.rows.source = source
+        self.rows = RowsItem(self.box, ui.theme, source)
         self.rows.grid = self.axis.grid_px
         self._labels.rows = self.rows
         self.overlay = Overlay(self.box, self.rows, ui.session, ui.theme)

@@ -147,7 +147,7 @@ class TokenRows:
             reached = [(level <= limit).view(np.uint8) for level in running]
             line = reached[0] + reached[1] + reached[2] + reached[3]
             np.add(line, np.uint8(STRIP), out=code[:, steps - 1 - step])
-        has_gap = (running[-1] < 255).any(axis=1)
+        has_gap = np.any(np.asarray(running[-1]) < 255, axis=1)
         for i, row in enumerate(range(frame.first, frame.stop)):
             part = frame.part(row, frame.spans_px, steps)
             above = max(0, -(frame.top(row) + frame.spans_px))

@@ -89,8 +89,8 @@ class UnitMarkers:
     def place(self, span: int, shape: RowShape) -> Place | None:
         """Where a span is drawn, None if it is not."""
         lanes = self._band.lanes
-        box = np.flatnonzero(lanes.span == span) if span >= 0 else []
-        if not len(box):
+        box = np.flatnonzero(lanes.span == span)
+        if span < 0 or not len(box):
             return None
         below = shape.spans + shape.strip + 1 + int(lanes.lane[box[0]]) * LANE_PX
         return Place(int(lanes.row[box[0]]), self.window(span), below, LANE_PX - 1)

@@ -67,8 +67,8 @@ def wave_rows(
         if len(other.time) and any(_is_beside(other, key[0], key[2]) for key in slots):
             rows.append(TokenRow((_sibling(other),)))
             names.append(RowName("sibling", f"SIMD {other.simd if other.simd >= 0 else '?'}"))
-    for row in rows:
-        _ = row.joined  # built here, off the UI thread
+    for made in rows:
+        _ = made.joined  # built here, off the UI thread
     return WaveRows(tuple(rows), tuple(names), tuple(pending), row_of_wave)
 
 

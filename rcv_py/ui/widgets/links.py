@@ -44,7 +44,7 @@ class LinkText(QTextBrowser):
         self._html = escaped(text)
         self._restyle()
 
-    def loadResource(self, kind: int, name: QUrl) -> None:
+    def loadResource(self, kind: int, name: QUrl | str) -> None:
         """Load nothing: the text comes from a trace, which may not reach for files."""
 
     def _restyle(self) -> None:

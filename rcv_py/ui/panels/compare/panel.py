@@ -26,7 +26,7 @@ from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.panel import Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
 from rcv_py.ui.flame.flame_choose import choose, selected_frames
 from rcv_py.ui.flame.flame_scene import FlameScene
 from rcv_py.ui.flame.flame_view import FlameView
@@ -86,13 +86,13 @@ class ComparePanel(Panel):
         self.verdict = PlainLabel(wordWrap=True)
         self.verdict.setAccessibleName("Verdict")
         self.notes = ElidedLabel()
-        self.mode = QComboBox(toolTip="What a row is, or how the difference is drawn.")
+        self.mode = with_tip(QComboBox(), "What a row is, or how the difference is drawn.")
         self.mode.setAccessibleName("What is compared")
         for name, title in MODES.items():
             self.mode.addItem(title, name)
-        self.twin = QPushButton("Twin …", toolTip="Noise from another capture of the baseline's build.")
+        self.twin = with_tip(QPushButton("Twin …"), "Noise from another capture of the baseline's build.")
         self.twin.clicked.connect(lambda: self.ui.commands.run("file.twin"))
-        self.only = QCheckBox("Only beyond noise", toolTip="Hide what may be by chance.")
+        self.only = with_tip(QCheckBox("Only beyond noise"), "Hide what may be by chance.")
         self.view = CompareView(ui.theme, ui.settings)
         self.view.setAccessibleName("Differences")
         self.flame = FlameView(ui.theme)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from rcv_py.analysis.compare.align import FATE_TEXT, Fate
 from rcv_py.analysis.compare.changes import Change, changes
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.base.paths import short_paths, short_place
+from rcv_py.results.compare import UNITS
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.rows_view import Look, RowsView
@@ -20,7 +21,6 @@ from rcv_py.ui.table.table_model import Column, grouped
 
 BAND_SOFT = 0.8  # share of the canvas in the band of a row that only one build has, or that moved
 BANDS = {"inserted": "good", "removed": "stall", "moved": "measure"}  # colours of rows by what became of them
-NAMES = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
 SIDE_BY_SIDE = "listing"
 
 
@@ -62,7 +62,7 @@ class CompareView(RowsView):
         ink = self.theme.role("text" if rows.is_real[row] or band else "muted")
         return Look(ink, self.theme.soft(self.theme.role(band), BAND_SOFT) if band else None)
 
-    def _painter_of(self, name: str):
+    def _painter_of(self, name: str) -> Callable[[QPainter, QRect, int], None]:
         def paint(painter: QPainter, cell: QRect, row: int) -> None:
             rows, at = self.rows, self.table.column_of(name)
             if rows is None or at < 0 or row >= len(rows):
@@ -95,7 +95,7 @@ def _ranked(found: Comparison, by: str) -> CompareRows:
         )
     else:
         names = [row.name for row in rows]
-        first = (Column("name", NAMES[by], names, is_elided_left=by == "source", width=260, tip=NAMES[by]),)
+        first = (Column("name", UNITS[by], names, is_elided_left=by == "source", width=260, tip=UNITS[by]),)
     numbers = (
         _hits("hits_a", "hits A", [row.hits_a for row in rows]),
         _hits("hits_b", "hits B", [row.hits_b for row in rows]),
@@ -108,7 +108,7 @@ def _ranked(found: Comparison, by: str) -> CompareRows:
     )
     tip = "What the instructions do." if by == "class" else "The line."
     text = Column("text", "text", [row.text for row in rows], width=420, tip=tip)
-    last = (text,) if by in ("line", "source", "class") else ()
+    last: tuple[Column, ...] = (text,) if by in ("line", "source", "class") else ()
     if by == "line":
         last = (text, Column("place", "source", _places(rows), is_elided_left=True, width=220, tip=PLACE_TIP))
     return CompareRows((*first, *numbers, *last), line, is_real, delta, fate)

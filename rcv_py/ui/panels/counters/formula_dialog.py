@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -29,7 +30,7 @@ from rcv_py.analysis.counters.formula.errors import FormulaError
 from rcv_py.analysis.counters.formula.evaluate import shape_text
 from rcv_py.base.errors import RcvError
 from rcv_py.state.formula_files import FormulaFiles
-from rcv_py.ui.core.plain_text import PlainLabel, agrees, button_text, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, agrees, button_text, tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.counters.formula_editor import FormulaEditor
 from rcv_py.ui.panels.counters.tree import number_text
@@ -88,13 +89,15 @@ class FormulaDialog(QDialog):
             ("Revert", "Go back to what is saved.", self.revert),
             ("Delete…", "Remove this file.", self.delete),
         ):
-            button = QPushButton(text, toolTip=tooltip(tip), autoDefault=False)
+            button = with_tip(QPushButton(text, autoDefault=False), tip)
             button.clicked.connect(lambda _=False, call=call: self._do(call))
             self.buttons[text.rstrip("…")] = button
             row.addWidget(button)
         self.buttons["Save"].setShortcut("Ctrl+S")
         row.addStretch(1)
-        show_help = QPushButton("Help", checkable=True, checked=True, autoDefault=False)
+        show_help = QPushButton("Help", autoDefault=False)
+        show_help.setCheckable(True)
+        show_help.setChecked(True)
         show_help.setToolTip("Show or hide what the language can say.")
         show_help.toggled.connect(self.help.setVisible)
         row.addWidget(show_help)
@@ -170,7 +173,7 @@ class FormulaDialog(QDialog):
         changed = [name for name in self.files.names if self.files.is_changed(name)]
         if changed and self.confirm(f"Save {', '.join(changed)}?"):
             for name in changed:
-                self._do(lambda name=name: self.files.save(name))
+                self._do(partial(self.files.save, name))
             if any(self.files.is_changed(name) for name in changed):
                 return  # the sentence says why
         super().done(result)

@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QCompleter, QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import QAbstractItemView, QCompleter, QPlainTextEdit, QTextEdit
 
 from rcv_py.analysis.counters.formula.definitions import word_at
 from rcv_py.analysis.counters.formula.errors import FormulaError
@@ -48,6 +48,7 @@ class FormulaEditor(QPlainTextEdit):
         self._highlighter = _Highlighter(theme, self.document())
         self._names = QStringListModel(self)
         self.completer = QCompleter(self._names, self)
+        self._popup = self._made_popup()
         self.completer.setWidget(self)
         self.completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.completer.setFilterMode(Qt.MatchFlag.MatchContains)
@@ -131,7 +132,7 @@ class FormulaEditor(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Propose names while one is typed, and with Ctrl+Space."""
-        popup = self.completer.popup()
+        popup = self._popup
         if popup.isVisible() and event.key() in _TAKE:
             event.ignore()  # the list takes it
             return
@@ -142,6 +143,11 @@ class FormulaEditor(QPlainTextEdit):
             self._propose(1 if asked else SHORTEST)
         else:
             popup.hide()
+
+    def _made_popup(self) -> QAbstractItemView:
+        popup = self.completer.popup()
+        assert popup is not None  # there is one unless the completion is inline
+        return popup
 
     def word(self) -> str:
         """What was typed of a name before the cursor."""
@@ -159,14 +165,13 @@ class FormulaEditor(QPlainTextEdit):
             or not count
             or self.completer.currentCompletion() == word
         ):
-            self.completer.popup().hide()
+            self._popup.hide()
             return
         if len(word) < shortest and shortest > 1:
             return
         box = self.cursorRect()
-        popup = self.completer.popup()
-        popup.setCurrentIndex(self.completer.completionModel().index(0, 0))
-        box.setWidth(popup.sizeHintForColumn(0) + 32)
+        self._popup.setCurrentIndex(self.completer.completionModel().index(0, 0))
+        box.setWidth(self._popup.sizeHintForColumn(0) + 32)
         self.completer.complete(box)
 
     def complete(self, name: str) -> None:

@@ -22,6 +22,7 @@ from rcv_py.state.commands import Command
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
 from rcv_py.ui.panels.counters.tree import CounterTree, number_text
 from rcv_py.ui.plot.curve_panel import CurvePanel
@@ -73,11 +74,13 @@ class CountersPanel(CurvePanel):
         self.engines = self.add_choice("engine", "Which shader engines", everyone, self._wanted.now)
         everyone = (("All units", EVERY, "Sum over all compute units."),)
         self.units = self.add_choice("unit", "Which compute units", everyone, self._wanted.now)
-        simds = (("All SIMDs", EVERY, "Counters of every SIMD mask."),)
-        simds += tuple((f"SIMD {simd}", str(simd), f"Counters that count SIMD {simd}.") for simd in range(4))
+        simds = (
+            ("All SIMDs", EVERY, "Counters of every SIMD mask."),
+            *((f"SIMD {simd}", str(simd), f"Counters that count SIMD {simd}.") for simd in range(4)),
+        )
         self.simds = self.add_choice("simd", "Which SIMDs", simds, self._show)
         self.add_choice("scale", "How values are drawn", SCALES, self._draw)
-        self.button = QPushButton("Formulas…", toolTip="Write formulas over counters (Ctrl+Shift+D).")
+        self.button = with_tip(QPushButton("Formulas…"), "Write formulas over counters (Ctrl+Shift+D).")
         self.button.clicked.connect(self.edit_formulas)
         self._head.addWidget(self.button)
         self.tree = CounterTree(ui.theme)

@@ -103,7 +103,8 @@ class CounterTree(QWidget):
         return item
 
     def _groups(self) -> list[QTreeWidgetItem]:
-        return [self.tree.topLevelItem(at) for at in range(self.tree.topLevelItemCount())]
+        items = (self.tree.topLevelItem(at) for at in range(self.tree.topLevelItemCount()))
+        return [item for item in items if item is not None]
 
     def _tell(self, item: QTreeWidgetItem, column: int) -> None:
         name = item.data(0, Qt.ItemDataRole.UserRole)
@@ -115,7 +116,8 @@ class CounterTree(QWidget):
         for name, item in self._items.items():
             item.setHidden(text not in name.lower())
         for group in self._groups():
-            group.setHidden(all(group.child(at).isHidden() for at in range(group.childCount())))
+            children = (group.child(at) for at in range(group.childCount()))
+            group.setHidden(all(child is None or child.isHidden() for child in children))
 
     def _recolor(self) -> None:
         self.tree.blockSignals(True)

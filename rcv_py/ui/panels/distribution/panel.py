@@ -21,7 +21,7 @@ from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.panel import Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import tooltip, with_tip
 from rcv_py.ui.panels.distribution.hit_table import hit_columns
 from rcv_py.ui.panels.distribution.spread_colors import bar_colors
 from rcv_py.ui.panels.distribution.spread_plot import SpreadPlot
@@ -395,7 +395,7 @@ class _Known:
 
 
 def _choice(name: str, entries: dict[str, str]) -> QComboBox:
-    box = QComboBox(toolTip=tooltip(f"{name}."))
+    box = with_tip(QComboBox(), f"{name}.")
     box.setAccessibleName(name)
     box.addItems(list(entries.values()))
     box.setMinimumContentsLength(6)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QToolButton, 
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.flamegraph.jobs import CONTENT_TEXT, Content
 
@@ -43,8 +43,9 @@ class FlameChoices(QWidget):
             "What the width of a frame means", {one: text[0] for one, text in METRIC_TEXT.items()}
         )
         self.orders = _combo("The order of frames side by side", ORDER_TEXT)
-        self.upward = QToolButton(toolTip="Let flames grow upwards", checkable=True)
-        self.home = QToolButton(toolTip="Show everything (0)")
+        self.upward = with_tip(QToolButton(), "Let flames grow upwards")
+        self.upward.setCheckable(True)
+        self.home = with_tip(QToolButton(), "Show everything (0)")
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 4, 8, 4)
         row.setSpacing(8)
@@ -122,7 +123,7 @@ class FlameChoices(QWidget):
 
 
 def _combo(name: str, texts: dict[Any, str]) -> QComboBox:
-    combo = QComboBox(toolTip=tooltip(f"{name}."))
+    combo = with_tip(QComboBox(), f"{name}.")
     combo.setAccessibleName(name)
     combo.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
     combo.setMinimumWidth(LEAST_PX)

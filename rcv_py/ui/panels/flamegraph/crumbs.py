@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.base.text import elide_right
-from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, button_text, with_tip
 from rcv_py.ui.flame.flame_scene import FlameScene
 
 LETTERS = 34  # of a name on a button
@@ -55,7 +55,8 @@ class FlameCrumbs(QWidget):
         self._row.addStretch(1)
 
     def _add(self, text: str, tip: str, frame: int, is_last: bool) -> None:
-        button = QToolButton(text=button_text(text), toolTip=tooltip(tip), autoRaise=True)
+        button = with_tip(QToolButton(autoRaise=True), tip)
+        button.setText(button_text(text))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setAccessibleName(f"{text}, in view" if is_last else f"Go back to {text}")
         button.clicked.connect(lambda: self.chosen.emit(frame))

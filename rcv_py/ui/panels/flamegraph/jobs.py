@@ -116,8 +116,7 @@ def _sandwich_scene(inputs: _Inputs, wanted: Wanted) -> FlameScene | None:
     trace, (own, unit) = inputs.trace, _own(inputs)
     has_source = len(trace.code.chain_file) > 0
     like = (source_flame if has_source else kernel_flame)(trace.code, own, unit, inputs.hidden is not None)
-    how = {"metric": wanted.metric, "order": wanted.order}
-    made = sandwich_frames(trace, own, like, wanted.element, **how)
+    made = sandwich_frames(trace, own, like, wanted.element, metric=wanted.metric, order=wanted.order)
     return None if made is None else FlameScene(trace, *made, wanted.metric, 0)
 
 

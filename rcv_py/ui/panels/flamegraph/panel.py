@@ -58,8 +58,8 @@ class FlamegraphPanel(Panel):
         super().__init__(ui)
         self.view = FlameView(ui.theme)
         self.crumbs = FlameCrumbs()
-        self.find = FindBar(ui.theme, "Find frames", has_filter=False)
-        self.choices = FlameChoices(ui.theme, self.find)
+        self.find_bar = FindBar(ui.theme, "Find frames", has_filter=False)
+        self.choices = FlameChoices(ui.theme, self.find_bar)
         self.note, self.told = ElidedLabel(), ElidedLabel()
         for label, side in (
             (self.note, Qt.AlignmentFlag.AlignLeft),
@@ -103,8 +103,8 @@ class FlamegraphPanel(Panel):
         self.choices.turned.connect(view.set_upward)
         self.choices.reset.connect(lambda _: view.reset())
         self.crumbs.chosen.connect(view.zoom_to)
-        self.find.edited.connect(self._search)
-        self.find.stepped.connect(self._step)
+        self.find_bar.edited.connect(self._search)
+        self.find_bar.stepped.connect(self._step)
         view.chosen.connect(self._choose)
         view.menu_asked.connect(self._open_menu)
         view.zoomed.connect(lambda: self.crumbs.show_way(view.scene, view.crumb))
@@ -176,7 +176,7 @@ class FlamegraphPanel(Panel):
         self.note.setText(self._note(wanted))
         self.view.show_scene(scene, keep=True)
         self._mark_selected()
-        self._search(self.find.query)
+        self._search(self.find_bar.query)
         self._tell()
 
     def _why_nothing(self, wanted: Wanted) -> str:
@@ -276,7 +276,7 @@ class FlamegraphPanel(Panel):
 
     def focus_search(self) -> bool:
         """Put the cursor into the search field."""
-        self.find.focus()
+        self.find_bar.focus()
         return True
 
     def _search(self, query: SearchQuery) -> None:
@@ -284,13 +284,13 @@ class FlamegraphPanel(Panel):
         self._matches = np.empty(0, dtype=np.int64)
         if scene is None or not query.text:
             self.view.set_matched(None)
-            self.find.say("", 0)
+            self.find_bar.say("", 0)
             return
         try:
             found = find(scene.search_texts, query.text, query.is_case_sensitive, query.is_regex)
         except UsageError as error:
             self.view.set_matched(None)
-            self.find.say("", 0, str(error))
+            self.find_bar.say("", 0, str(error))
             return
         matched = np.zeros(len(scene), dtype=bool)
         matched[found] = True
@@ -299,7 +299,7 @@ class FlamegraphPanel(Panel):
         self._matches = rows[np.lexsort((scene.boxes.row[rows], scene.boxes.begin[rows]))]
         self.view.set_matched(matched)
         share = percent(scene.share_of(matched), scene.boxes.whole) if len(rows) else ""
-        self.find.say(f"{plural(len(rows), 'frame')}{share and ', ' + share}", len(rows))
+        self.find_bar.say(f"{plural(len(rows), 'frame')}{share and ', ' + share}", len(rows))
 
     def _step(self, by: int) -> None:
         """Go to the next (+1) or previous (-1) match."""
@@ -326,7 +326,7 @@ class FlamegraphPanel(Panel):
         trace = self.session.trace.value
         if element < 0 or trace is None:
             return ()
-        what, first, second = (int(part) for part in parts(np.int64(element)))
+        what, first, second = (int(part[0]) for part in parts(np.array([element])))
         file = f"{trace.sources[first].path}:" if what == What.LINE else ""
         return (f"--around={file}{second}",)
 

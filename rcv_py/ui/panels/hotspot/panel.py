@@ -13,7 +13,7 @@ from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for, unit_of
 from rcv_py.ui.core.panel import Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 from rcv_py.ui.panels.hotspot.bins_plot import BinsPlot
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
@@ -33,7 +33,7 @@ class HotspotPanel(Panel):
         super().__init__(ui)
         self.plot = BinsPlot(ui.theme)
         self.legend = Legend()
-        self.scope = QComboBox(toolTip="Which waves are counted.")
+        self.scope = with_tip(QComboBox(), "Which waves are counted.")
         self.scope.setAccessibleName("Which waves are counted")
         self.scope.addItems(["All shader engines", "Engine of the wave"])
         self.note = PlainLabel()

@@ -37,7 +37,8 @@ class ArrowRows:
     @classmethod
     def none(cls) -> ArrowRows:
         """No arrows at all."""
-        return cls(*(np.empty(0, dtype=np.int64) for _ in range(5)))
+        column = np.empty(0, dtype=np.int64)
+        return cls(column, column, column, column, column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ def place(
     Arrows with a hidden end, and all but the isolated ones if there is an isolated row, are left out.
     """
     if not len(arrows):
-        return Placed(*(np.empty(0) for _ in range(4)), box.right())
+        none = np.empty(0)
+        return Placed(none.astype(np.int64), none, none, none, box.right())
     source, target = view_rows[arrows.source], view_rows[arrows.target]
     keep = (source >= 0) & (target >= 0)
     keep &= (source != target) | (arrows.source == arrows.target)  # else both ends are folded into one row

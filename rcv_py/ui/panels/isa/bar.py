@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QStandardItemModel
+from PySide6.QtGui import QAction, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.model.modes import LatencyMode
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.panels.isa.bars import SCALES
 from rcv_py.ui.panels.isa.branch_arrows import MODES
@@ -29,12 +29,13 @@ class IsaBar(QWidget):
 
     def __init__(self, find: FindBar, settings: Settings) -> None:
         super().__init__()
-        self.find, self._settings = find, settings
-        self.mode = QComboBox(toolTip="Which numbers the columns show.")
-        self.gutter = QComboBox(toolTip="Which arrows the gutter shows.")
-        self.annotation = QComboBox(toolTip="What the bars show.")
-        self.scale = QComboBox(toolTip="How long the bars are.")
-        self.fold = QToolButton(text="Fold", toolTip="Fold blocks of the listing.")
+        self.find_bar, self._settings = find, settings
+        self.mode = with_tip(QComboBox(), "Which numbers the columns show.")
+        self.gutter = with_tip(QComboBox(), "Which arrows the gutter shows.")
+        self.annotation = with_tip(QComboBox(), "What the bars show.")
+        self.scale = with_tip(QComboBox(), "How long the bars are.")
+        self.fold = with_tip(QToolButton(), "Fold blocks of the listing.")
+        self.fold.setText("Fold")
         self.legend = Legend()
         self._fill()
         self._lay_out()
@@ -49,8 +50,8 @@ class IsaBar(QWidget):
             self.mode.addItem(mode.value, mode)
         for name, title in MODES.items():
             self.gutter.addItem(title, name)
-        for mode in Annotation:
-            self.annotation.addItem(mode.value, mode)
+        for annotation in Annotation:
+            self.annotation.addItem(annotation.value, annotation)
         for per_block in (False, True):
             for name, title in SCALES.items():
                 self.scale.addItem(f"{title}, per block" if per_block else title, (name, per_block))
@@ -73,13 +74,13 @@ class IsaBar(QWidget):
         rows.setContentsMargins(8, 4, 8, 4)
         rows.setSpacing(4)
         for widgets in (
-            (self.find, self.mode, self.gutter),
+            (self.find_bar, self.mode, self.gutter),
             (self.annotation, self.scale, self.legend, self.fold),
         ):
             row = QHBoxLayout()
             row.setSpacing(8)
             for widget in widgets:
-                row.addWidget(widget, 1 if widget in (self.find, self.legend) else 0)
+                row.addWidget(widget, 1 if widget in (self.find_bar, self.legend) else 0)
             rows.addLayout(row)
 
     # -- folding ------------------------------------------------------------------------------------
@@ -92,13 +93,19 @@ class IsaBar(QWidget):
         for title, keys, run in actions:
             menu.addAction(f"{title}\t{keys}", run)
         menu.addSeparator()
-        ticks = {}
-        for name, title in FOLD_BY.items():
-            ticks[name] = menu.addAction(f"By {title[0].lower()}{title[1:]}", lambda name=name: by(name))
+        ticks: dict[str, QAction] = {}
+
+        def add(name: str, title: str) -> None:
+            ticks[name] = menu.addAction(title, lambda: by(name))
             ticks[name].setCheckable(True)
-        menu.aboutToShow.connect(
-            lambda: [action.setChecked(name == current()) for name, action in ticks.items()]
-        )
+
+        def tick() -> None:
+            for name, action in ticks.items():
+                action.setChecked(name == current())
+
+        for name, title in FOLD_BY.items():
+            add(name, f"By {title[0].lower()}{title[1:]}")
+        menu.aboutToShow.connect(tick)
         self.fold.setMenu(menu)
 
     # -- annotation ---------------------------------------------------------------------------------

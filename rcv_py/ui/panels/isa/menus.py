@@ -48,12 +48,15 @@ def row_menu(view: IsaView, session: Session, row: int, filter_to: Callable[[str
 def extend_header_menu(settings: Settings) -> Callable[[QMenu], None]:
     """Return a function that adds the scale of bars and what counts to a header's menu."""
 
+    def add(scales: QMenu, scale: str) -> None:
+        action = scales.addAction(scale, lambda: settings.__setitem__("isa.bar_scale", scale))
+        action.setCheckable(True)
+        action.setChecked(settings["isa.bar_scale"] == scale)
+
     def extend(menu: QMenu) -> None:
         scales = menu.addMenu("Scale of cost bars")
         for scale in BY_NAME["isa.bar_scale"].choices:
-            action = scales.addAction(scale, lambda scale=scale: settings.__setitem__("isa.bar_scale", scale))
-            action.setCheckable(True)
-            action.setChecked(settings["isa.bar_scale"] == scale)
+            add(scales, scale)
         idle = menu.addAction("Count idle time")
         idle.setCheckable(True)
         idle.setChecked(settings["isa.show_idle"])

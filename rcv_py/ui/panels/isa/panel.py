@@ -51,10 +51,10 @@ class IsaPanel(Panel):
         self._followed: int | None = None  # the code line that was brought into view last
         self.view = IsaView(ui.theme, ui.settings)
         self.strip = HeatStrip(self.view, self.view.places)
-        self.find = FindBar(ui.theme, "Find instructions")
-        self.bar = IsaBar(self.find, ui.settings)
+        self.find_bar = FindBar(ui.theme, "Find instructions")
+        self.bar = IsaBar(self.find_bar, ui.settings)
         self.mode, self.gutter = self.bar.mode, self.bar.gutter
-        self.search = IsaSearch(ui, self.find, self.view, self.strip)
+        self.search = IsaSearch(ui, self.find_bar, self.view, self.strip)
         self.note = PlainLabel(visible=False)
         self._costs_wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
@@ -328,7 +328,7 @@ class IsaPanel(Panel):
 
     def focus_search(self) -> bool:
         """Put the cursor into the search field."""
-        self.find.focus()
+        self.find_bar.focus()
         return True
 
     def _open_menu(self, position: QPoint) -> None:

@@ -11,7 +11,7 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.panels.isa.view import IsaView
-from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.table.find_bar import FindBar, next_place
 from rcv_py.ui.table.heat_strip import HeatStrip
 
 
@@ -88,8 +88,7 @@ class IsaSearch(QObject):
         places = np.sort(shown[self.found][shown[self.found] >= 0])
         line = self._session.selection.value.line
         here = int(shown[line]) if line is not None and line < len(shown) else -1
-        side = "right" if direction > 0 else "left"
-        at = int(np.searchsorted(places, here, side=side)) - (direction < 0)
+        at = next_place(places, here, direction)
         if len(places):
             place = int(places[at % len(places)])
             self._session.select_line(place if self._view.is_folding else self._view.table.data_row(place))

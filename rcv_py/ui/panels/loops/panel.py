@@ -18,7 +18,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import tooltip, with_tip
 from rcv_py.ui.panels.loops.iteration_strip import IterationStrip, color_of, stack_of
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
@@ -51,7 +51,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.loops = self.rows_view("Loops, most often continued first")
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
-        self.scope = QComboBox(toolTip="Which iterations are shown.")
+        self.scope = with_tip(QComboBox(), "Which iterations are shown.")
         self.scope.setAccessibleName("Which iterations are shown")
         self.scope.addItems(list(SCOPES))
         self.legend, self.note, self.phases = Legend(), ElidedLabel(), ElidedLabel()

@@ -22,13 +22,13 @@ from rcv_py.ui.core.costs import charged, cost_job, only_for
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.places import short_names
-from rcv_py.ui.core.plain_text import PlainLabel, RichLabel, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, RichLabel, tooltip, with_tip
 from rcv_py.ui.panels.source.highlight import Span, spans
 from rcv_py.ui.panels.source.parts import chain_html, stretched_row
 from rcv_py.ui.panels.source.rows import expanded_lines, source_rows
 from rcv_py.ui.panels.source.view import SourceView
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.table.find_bar import FindBar, next_place
 from rcv_py.ui.table.heat_strip import HeatStrip
 from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
@@ -55,11 +55,12 @@ class SourcePanel(Panel):
         self._texts: dict[int, Text] = {}  # by file, of the open trace
         self.view = SourceView(ui.theme, ui.settings)
         self.strip = HeatStrip(self.view)
-        self.files = QComboBox(toolTip="Source file, the most expensive first.")
-        self.how = QComboBox(toolTip="Charge the innermost place only, or every place of the inline chain.")
-        self.hotter = QToolButton(autoRaise=True, toolTip="Line that costs next more")
-        self.cooler = QToolButton(autoRaise=True, toolTip="Line that costs next less")
-        self.find = FindBar(ui.theme, "Find in this file", has_filter=False)
+        self.files = with_tip(QComboBox(), "Source file, the most expensive first.")
+        tip = "Charge the innermost place only, or every place of the inline chain."
+        self.how = with_tip(QComboBox(), tip)
+        self.hotter = with_tip(QToolButton(autoRaise=True), "Line that costs next more")
+        self.cooler = with_tip(QToolButton(autoRaise=True), "Line that costs next less")
+        self.find_bar = FindBar(ui.theme, "Find in this file", has_filter=False)
         self.chain = RichLabel(visible=False)
         self.note = PlainLabel(visible=False, wordWrap=True)
         self._wanted = self.coalesced(self._compute)
@@ -86,14 +87,14 @@ class SourcePanel(Panel):
             label.setObjectName("muted")
             label.setContentsMargins(8, 0, 8, 4)
             label.setMinimumWidth(1)
-        self.find.hide()
-        self.find.setContentsMargins(8, 0, 8, 4)
+        self.find_bar.hide()
+        self.find_bar.setContentsMargins(8, 0, 8, 4)
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(stretched_row(self.files, self.how, self.hotter, self.cooler))
-        for widget in (self.find, self.chain, self.note):
+        for widget in (self.find_bar, self.chain, self.note):
             column.addWidget(widget)
         rows = stretched_row(self.view, self.strip)
         rows.setContentsMargins(0, 0, 0, 0)
@@ -115,8 +116,8 @@ class SourcePanel(Panel):
         self.view.hovered.connect(self._tell_hover)
         self.strip.clicked.connect(self._choose)
         self.chain.linkActivated.connect(self._follow_link)
-        self.find.edited.connect(self._search)
-        self.find.stepped.connect(self.step_match)
+        self.find_bar.edited.connect(self._search)
+        self.find_bar.stepped.connect(self.step_match)
         self.ui.theme.changed.connect(self._restyle)
 
     def _watch(self) -> None:
@@ -234,7 +235,7 @@ class SourcePanel(Panel):
             note = f"{why} Lines that instructions came from:"
         self.note.setText(note)
         self.note.setVisible(bool(note))
-        self._search(self.find.query)
+        self._search(self.find_bar.query)
         self._follow()
         self.view.show_hottest((trace, self._file))
 
@@ -284,8 +285,9 @@ class SourcePanel(Panel):
     def _show_hover(self) -> None:
         trace, hover = self.session.trace.value, self.session.hover.value
         line = None if hover is None else hover.line
-        known = trace is not None and line is not None and line < len(trace.code)
-        tinted = self._rows_of(trace.code.chain(line)) if known else frozenset()
+        tinted: frozenset[int] = frozenset()
+        if trace is not None and line is not None and line < len(trace.code):
+            tinted = self._rows_of(trace.code.chain(line))
         if tinted != self.view.tinted:
             self.view.tinted = tinted
             self.view.viewport().update()
@@ -294,8 +296,10 @@ class SourcePanel(Panel):
 
     def _tell_hover(self, row: int) -> None:
         lines = self.view.lines
-        known = lines is not None and 0 <= row < len(lines.number) and lines.has_code[row]
-        self.session.hover.set(Hover(source=(self._file, int(lines.number[row]))) if known else None)
+        hover = None
+        if lines is not None and 0 <= row < len(lines.number) and lines.has_code[row]:
+            hover = Hover(source=(self._file, int(lines.number[row])))
+        self.session.hover.set(hover)
 
     def _choose(self, row: int) -> None:
         lines = self.view.lines
@@ -319,8 +323,8 @@ class SourcePanel(Panel):
 
     def focus_search(self) -> bool:
         """Open the search field."""
-        self.find.show()
-        self.find.focus()
+        self.find_bar.show()
+        self.find_bar.focus()
         return True
 
     def _search(self, query: SearchQuery) -> None:
@@ -333,14 +337,13 @@ class SourcePanel(Panel):
         self._found = found.astype(np.int64)
         self.view.set_found(self._found)
         self.strip.set_marks(self._found)
-        self.find.say(f"{len(found):,} found" if query.text else "", len(found), problem)
+        self.find_bar.say(f"{len(found):,} found" if query.text else "", len(found), problem)
 
     def step_match(self, direction: int) -> None:
         """Go to the next (+1) or previous (-1) line that was found."""
         if not len(self._found):
             return
-        side = "right" if direction > 0 else "left"
-        at = int(np.searchsorted(self._found, self.view.current, side=side)) - (direction < 0)
+        at = next_place(self._found, self.view.current, direction)
         self.view.set_current(int(self._found[at % len(self._found)]))
 
     # -- what the shell asks ------------------------------------------------------------------------

@@ -83,11 +83,8 @@ class SummaryPanel(Panel):
         self.line_title.setProperty("role", "muted")
         self.cards = CardFlow()
         self.fact_card = Card("Key numbers", self.facts, width=390, grows=1)
-        self.time_card = Card(
-            "Time of the traced waves",
-            _Stack(("instructions", self.activity), ("states", self.states)),
-            width=220,
-        )
+        self.times = _Stack(("instructions", self.activity), ("states", self.states))
+        self.time_card = Card("Time of the traced waves", self.times, width=220)
         self.pipe_card = Card("Traced compute units", _Stack(("", self.pipes)), width=250, grows=1)
         self.counter_card = Card("Hardware counters", _Stack(("", self.counters)), width=240, grows=1)
         self.reason_card = Card("Stall reasons, all samples", _Stack(("", self.reasons)), width=260, grows=1)
@@ -196,8 +193,8 @@ class SummaryPanel(Panel):
 
     def _show_cards(self, summary: DeviceSummary) -> None:
         self.fact_card.setVisible(bool(summary.facts))
-        self.time_card.content.show_part(self.activity, summary.activity is not None)
-        self.time_card.content.show_part(self.states, summary.states is not None)
+        self.times.show_part(self.activity, summary.activity is not None)
+        self.times.show_part(self.states, summary.states is not None)
         self.time_card.setVisible(summary.activity is not None or summary.states is not None)
         self.pipe_card.setVisible(summary.pipes is not None)
         self.counter_card.setVisible(summary.counters is not None and bool(summary.counters.bars))

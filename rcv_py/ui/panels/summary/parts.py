@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from PySide6.QtGui import QColor
@@ -39,6 +40,18 @@ def role(name: str) -> Callable[[Theme], QColor]:
     return lambda theme: theme.role(name)
 
 
+def _state(state: int) -> Callable[[Theme], QColor]:
+    return lambda theme: theme.state(state)
+
+
+def _kind(kind: TokenKind) -> Callable[[Theme], QColor]:
+    return lambda theme: theme.kind(kind)
+
+
+def _reason(reason: int) -> Callable[[Theme], QColor]:
+    return lambda theme: theme.reason(reason)
+
+
 def activity_shares(found: Activity) -> tuple[Share, ...]:
     """Idle, stall and issue."""
     return tuple(
@@ -54,7 +67,7 @@ def state_shares_of(found: StateShares) -> tuple[Share, ...]:
         Share(
             state.name.capitalize(),
             int(found.cycles[state]),
-            lambda theme, state=state: theme.state(state),
+            _state(state),
             MEANING[state],
         )
         for state in order
@@ -69,7 +82,7 @@ def reason_shares(found: StallReasons) -> tuple[Share, ...]:
             Share(
                 reason_name(reason),
                 samples,
-                lambda theme, reason=reason: theme.reason(reason),
+                _reason(reason),
                 reason_meaning(reason),
             )
         )
@@ -89,10 +102,10 @@ def pipe_meters(found: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
     meters = []
     for fact in found.facts:
         if fact.id in _SIMD_FACTS:
-            column, name, color = _SIMD_FACTS[fact.id]
-            meaning = f"{fact.name}. {fact.meaning}\n{_each(pipes, of[column])}"
+            source, name, color = _SIMD_FACTS[fact.id]
+            meaning = f"{fact.name}. {fact.meaning}\n{_each(pipes, of[source])}"
             meters.append(
-                Meter(name, 100 * float(fact.value), role(color), meaning, _marks(pipes, of[column]))
+                Meter(name, 100 * float(fact.value), role(color), meaning, _marks(pipes, of[source]))
             )
     meters.append(
         Meter("issue by pipe, a mark a SIMD", 0.0, role("muted"), _pipe_heading(is_gfx9), is_heading=True)
@@ -105,7 +118,7 @@ def pipe_meters(found: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
             Meter(
                 name,
                 100 * pipes.share(name),
-                lambda theme, kind=kind: theme.kind(kind),
+                _kind(kind),
                 f"{PIPE_TEXT[name][:1].upper()}{PIPE_TEXT[name][1:]}, {whole}.\n{_each(pipes, column)}",
                 _marks(pipes, column),
             )
@@ -119,7 +132,7 @@ def counter_meters(found: CounterShares) -> tuple[Meter, ...]:
         Meter(
             bar.name,
             bar.value,
-            lambda theme, kind=TokenKind[bar.kind]: theme.kind(kind),
+            _kind(TokenKind[bar.kind]),
             PEAK if bar.name.endswith("Peak") else MEAN,
         )
         for bar in found.bars
@@ -166,7 +179,7 @@ def unit_columns(table: UnitTable) -> tuple[Column, ...]:
     )
 
 
-def _text_of(column: UnitColumn) -> Callable[[object], str]:
+def _text_of(column: UnitColumn) -> Callable[[Any], str]:
     if column.values.dtype.kind != "f":
         return grouped
     digits = 0 if (np.nan_to_num(column.values) % 1 == 0).all() and not column.is_percent else 1

@@ -192,11 +192,9 @@ class TokenDetailsPanel(Panel):
             rows += [("samples issued", facts.samples.issued), ("samples stalled", facts.samples.stalled)]
             rows += [(f"stalled: {reason_name(why)}", n) for why, n in facts.samples.ranked()]
         if facts.waits is not None:
-            for one in facts.waits.awaited:
-                rows.append(
-                    ("waited for", f"{one.line}  {trace.code.text[one.line]}{beside(trace, one.line)}")
-                )
-                rows.append(("cycles before the wait", one.ago))
+            for op in facts.waits.awaited:
+                rows.append(("waited for", f"{op.line}  {trace.code.text[op.line]}{beside(trace, op.line)}"))
+                rows.append(("cycles before the wait", op.ago))
             for by in facts.waits.released_by:
                 rows.append(("released by", f"{by.line}  {trace.code.text[by.line]}{beside(trace, by.line)}"))
                 rows.append(("latency" if by.is_exact else "latency, at most", by.latency))

@@ -14,6 +14,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged, cost_job, only_for
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.panels.top_lines.ranking import LIMIT, Ranking, code_ranking, ranking_columns, source_ranking
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -35,7 +36,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         self.view = self.rows_view("Lines ranked by cost")
         self.view.widths.elastic = Elastic("place", "share", 84, 160, yields=("bar",))
         self.view.cell_painters["bar"] = self._paint_bar
-        self.scope = QComboBox(toolTip="Which files are ranked.")
+        self.scope = with_tip(QComboBox(), "Which files are ranked.")
         self.scope.setAccessibleName("Which files are ranked")
         self.scope.addItems(["All files", "Selected file"])
         self._wanted = self.coalesced(self._compute)

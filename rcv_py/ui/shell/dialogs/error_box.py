@@ -97,13 +97,16 @@ class ErrorDesk(QObject):
     def _show(self, error: BaseException) -> None:
         self.show(error)
 
-    def show(self, error: BaseException) -> None:
-        """Show an error, unless the user asked for it or it is a mistake that was shown already."""
+    def show(self, error: BaseException, owner: object = None) -> None:
+        """Show an error, unless the user asked for it or it is a mistake that was shown already.
+
+        `owner` is who ran the job that failed, if a job did.
+        """
         if isinstance(error, (Cancelled, KeyboardInterrupt)):
             return
         key = "" if isinstance(error, RcvError) else _key(error)
         if key:
-            self._break_panel(error)
+            self._break_panel(error, owner)
         if key and key in self._seen:
             return
         self._seen.add(key)
@@ -112,8 +115,8 @@ class ErrorDesk(QObject):
         self.last = ErrorBox(error, self._where(), self._parent)
         self.last.open()
 
-    def _break_panel(self, error: BaseException) -> None:
-        panel = broken_panel(error)
+    def _break_panel(self, error: BaseException, owner: object) -> None:
+        panel = broken_panel(error, owner)
         if panel is not None:
             self.broke.emit(panel, report(error, self._where()))
 
@@ -145,9 +148,8 @@ class ErrorDesk(QObject):
             self._told.emit(error)
 
 
-def broken_panel(error: BaseException) -> Panel | None:
+def broken_panel(error: BaseException, owner: object) -> Panel | None:
     """Return the panel in whose code, or in that of whose widgets, a mistake was made; None if in none's."""
-    owner = getattr(error, "owner", None)
     owners = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)]
     for one in (owner, *reversed(owners)):
         panel = _panel_of(one)

@@ -38,7 +38,7 @@ class SettingsDialog(QDialog):
         self.setWindowTitle("Settings")
         self.resize(520, 560)
         self.editors: dict[str, QWidget] = {}
-        self._watchers = []
+        self._watchers: list[_Watcher] = []
         body = QWidget()
         form = QFormLayout(body)
         form.setVerticalSpacing(8)
