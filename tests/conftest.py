@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -20,12 +19,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.samples import STORE
-
-if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-    # Every program that a test starts would compile the package again: its code lies beside the tree instead.
-    beside = Path(__file__).resolve().parents[1] / ".pytest_cache" / "bytecode"
-    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(beside)
-    sys.dont_write_bytecode = False
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell that starts us in the background ignores Ctrl+C for us, and for every program that we start.
@@ -98,6 +91,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     longest = [Path(__file__).parent / name for name in LONGEST]
     paths.sort(key=lambda path: longest.index(path) if path in longest else len(longest))
     items[:] = [item for path in paths for item in files[path]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def bytecode_of_programs() -> None:
+    """Programs that tests start do not compile the package each: where none is to lie beside the sources,
+    they find it in a folder of the run.  The process of the tests itself goes on writing none."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(os.environ[STORE]) / "bytecode")
 
 
 @pytest.fixture(autouse=True)

@@ -32,7 +32,8 @@ from rcv_py.base.errors import (
     TraceError,
     UsageError,
 )
-from rcv_py.formats.open import MAX_DEPTH, capture_paths, find_captures
+from rcv_py.formats.locate import MAX_DEPTH, locate
+from rcv_py.formats.open import find_captures
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.results.library import library_table
 from rcv_py.work.library import library_rows
@@ -104,6 +105,6 @@ def library(
     """
     one_of("sort", sort, tuple(ORDERS))
     rows = ranked_rows(
-        with_twins(list(library_rows(capture_paths(Path(path), depth), jobs, has_findings=findings))), sort
+        with_twins(list(library_rows(locate(Path(path)).captures(depth), jobs, has_findings=findings))), sort
     )
     return Answer.of(library_table(rows), rows)

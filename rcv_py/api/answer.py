@@ -11,6 +11,7 @@ from rcv_py.api.table import Table
 from rcv_py.export.tables import Column
 from rcv_py.results import table as results
 from rcv_py.results.field import At
+from rcv_py.results.table import Words
 from rcv_py.results.unit import ROW
 
 T = TypeVar("T")
@@ -46,8 +47,9 @@ def _flat(table: results.Table) -> dict[str, Column]:
             found |= table.by_key(field, f"{field.name}_")
             continue
         column = table.columns[field.name]
-        if field.kind.document is not None and isinstance(column, np.ndarray):
-            found[field.name] = [*map(field.kind.text, column)]
+        if field.kind.document is not None:
+            objects = column.values() if isinstance(column, Words) else column
+            found[field.name] = [*map(field.kind.text, objects)]
         elif field.is_unknown and field.kind is not ROW and isinstance(column, np.ndarray):
             is_lost = (column < 0) & (column.dtype.kind == "i")
             found[field.name] = np.where(is_lost, np.nan, column) if is_lost.any() else column

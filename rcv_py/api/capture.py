@@ -331,7 +331,7 @@ class Capture:
         Raises UsageError if there is no such line.  PC samples know no executions: see `samples`.
         """
         check_line(self.trace, line)
-        return costs.line(self._all(waves), line, self.waves["wave"])
+        return costs.line(self.trace, self._all(waves), line)
 
     def samples(self, line: int | None = None) -> Answer[StallReasons]:
         """Return how often PC samples of a code line (None: of all) issued, and why the others did not."""
@@ -365,19 +365,19 @@ class Capture:
         """
         one_of("by", by, stalls.CAUSES_BY)
         found = self._once("causes", waves, lambda: attribution(self.trace, self._all(), self._rows(waves)))
-        return stalls.causes(found, by, self._texts)
+        return stalls.causes(self.trace, found, by)
 
     def wait_costs(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
         """Return one row a wait instruction that ran, most stall first: `rcv waits`."""
-        return stalls.wait_costs(self._wait_summary(waves), self._texts)
+        return stalls.wait_costs(self.trace, self._wait_summary(waves))
 
     def wait_producers(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
         """Return one row a wait and an instruction it waited for; a wait's stall is charged to the newest."""
-        return stalls.wait_producers(self._wait_summary(waves), self._texts)
+        return stalls.wait_producers(self.trace, self._wait_summary(waves))
 
     def wait_latency(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
         """Return how long instructions took to answer, told by the waits for them: `rcv waits --latency`."""
-        return stalls.wait_latency(self._wait_summary(waves), self._texts)
+        return stalls.wait_latency(self.trace, self._wait_summary(waves))
 
     def _wait_summary(self, waves: Waves) -> WaitSummary:
         return self._once("wait summary", waves, lambda: wait_summary(self.trace, self.batches(waves)))
@@ -410,12 +410,12 @@ class Capture:
             waves,
             lambda: hidden_latency(self.trace, self._all(), ReferenceRule(rule), self._rows(waves)),
         )
-        return stalls.hidden_latency(self.trace, self._counted(waves).code, found, self._texts)
+        return stalls.hidden_latency(self.trace, self._counted(waves).code, found)
 
     def memory_latency(self, rule: Rule = "ours") -> Answer[MemoryLatency]:
         """Return how long memory took to answer, told by counters; `facts["reason"]` says why not."""
         one_of("rule", rule, stalls.RULES)
-        return stalls.memory_latency(self.trace, self._all(), ReferenceRule(rule), self._texts)
+        return stalls.memory_latency(self.trace, self._all(), ReferenceRule(rule))
 
     # -- what happened around the waves --------------------------------------------------------------------
 

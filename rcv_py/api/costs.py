@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict
-
-import numpy as np
 
 from rcv_py.analysis.core.cost_columns import cost_columns
-from rcv_py.analysis.cost.distribution import MEASURES, LineHits, line_hits
-from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
+from rcv_py.analysis.cost.distribution import LineHits, line_hits
 from rcv_py.analysis.cost.ranking import BY, SORT, Ranked
-from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
+from rcv_py.analysis.cost.stall_reasons import StallReasons, stall_reasons
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree, frame_rows
 from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
-from rcv_py.api.answer import Answer, by_name, by_row
+from rcv_py.api.answer import Answer, by_name
 from rcv_py.api.arguments import one_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
@@ -24,6 +20,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.hotspot import ranking_table, totals
 from rcv_py.results.isa import LISTED, Listing, listing
+from rcv_py.results.line import hit_table, sample_table, spread_facts, spreads
 from rcv_py.results.summary import summary_table
 from rcv_py.results.table import Table
 
@@ -57,21 +54,16 @@ def isa(trace: Trace, kind: str, batches: Callable[[], Sequence[WaveBatch]]) -> 
     return Answer.of(found.table, found, {"measure": found.measure})
 
 
-def line(batches: Sequence[WaveBatch], row: int, waves: np.ndarray) -> Answer[LineHits]:
-    """Return every execution of a code row; `waves` are the names of all waves of the index."""
+def line(trace: Trace, batches: Sequence[WaveBatch], row: int) -> Answer[LineHits]:
+    """Return every execution of a code row."""
     hits = line_hits(batches, row)
-    columns = {"wave": waves[hits.wave], **{name: getattr(hits, name) for name in ("hit", "token", "start")}}
-    columns |= {name: hits.measure(name) for name in MEASURES}
-    spreads = {name: distribution_view(hits, Wanted(name, 2)).spread for name in MEASURES}
-    facts = {name: None if spread is None else asdict(spread) for name, spread in spreads.items()}
-    return Answer("line", columns, hits, facts)
+    return Answer.of(hit_table(trace, hits), hits, spread_facts(spreads(hits)))
 
 
 def samples(code: CodeTable, row: int | None) -> Answer[StallReasons]:
     """Return the PC samples of a code row (None: of all) by what they show."""
     found = stall_reasons(code, slice(None) if row is None else slice(row, row + 1))
-    rows = [("issued", found.issued), *((reason_name(one), number) for one, number in found.ranked())]
-    return Answer("samples", by_row(("reason", "samples"), rows), found, {"stalled": found.stalled})
+    return Answer.of(sample_table(found), found, {"stalled": found.stalled})
 
 
 def flame(

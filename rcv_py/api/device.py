@@ -13,25 +13,23 @@ from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.counters.derived_counters import derived_counters
 from rcv_py.analysis.counters.formula.definitions import read_definitions
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
-from rcv_py.api.answer import Answer, by_row
+from rcv_py.api.answer import Answer
 from rcv_py.api.errors import noted
 from rcv_py.api.table import Table
 from rcv_py.base.errors import UsageError
 from rcv_py.model.trace import Trace
+from rcv_py.results.counters import counter_table
+from rcv_py.results.occupancy import curve_table, limit_table
 from rcv_py.results.table import Words
-from rcv_py.work.occupancy_rows import NUMBERS, OccupancyRow, shares
+from rcv_py.work.occupancy_rows import OccupancyRow
 
 OCCUPANCY_BY = ("se", "kernel", "state")
-_LIMIT = ("name", "used", "given", "of", "unit", "waves", "source", "most", "excess")
-_COUNTED = ("name", "kind", "from", "unit", "min", "mean", "max", "total", "points")
 
 
 def occupancy_numbers(trace: Trace, found: list[OccupancyRow]) -> Answer[list[OccupancyRow]]:
     """Return one row a curve of resident waves."""
-    parts = zip(found, shares(found), strict=True)
-    rows = [(row.name, *(getattr(row.numbers, name) for name in NUMBERS), share) for row, share in parts]
-    facts = {"ns_per_cycle": trace.clock.ns(1.0)}
-    return Answer("occupancy_numbers", by_row(("name", *NUMBERS, "share"), rows), found, facts)
+    table = curve_table("name", [row.name for row in found], [row.numbers for row in found])
+    return Answer.of(table, found, {"ns_per_cycle": trace.clock.ns(1.0)})
 
 
 def occupancy_curves(found: list[OccupancyRow]) -> Answer[list[OccupancyRow]]:
@@ -57,8 +55,7 @@ def occupancy_limits(found: OccupancyLimits) -> Answer[OccupancyLimits]:
         "resident": asdict(found.resident),
         "notes": list(found.notes),
     }
-    rows = [[getattr(one, name) for name in _LIMIT] for one in found.limits]
-    return Answer("occupancy_limits", by_row(_LIMIT, rows), found, facts)
+    return Answer.of(limit_table(found), found, facts)
 
 
 def counter_numbers(
@@ -80,7 +77,7 @@ def counter_numbers(
         "units": list(found.units()),
         "reason": "" if found.raw else how_to_record(trace.gfxip),
     }
-    return Answer("counter_numbers", by_row(_COUNTED, [_counted(row) for row in rows]), rows, facts)
+    return Answer.of(counter_table(rows), rows, facts)
 
 
 def counter_curve(rows: Sequence[CounterRow], name: str) -> Table:
@@ -91,9 +88,3 @@ def counter_curve(rows: Sequence[CounterRow], name: str) -> Table:
             UsageError(f"Nothing is counted by the name {name}.", hint="counter_numbers lists what there is.")
         )
     return Table({"time": found.curve.time, "value": found.curve.value}, "counter_curve")
-
-
-def _counted(row: CounterRow) -> tuple[object, ...]:
-    kind = "raw" if row.is_raw else "derived"
-    numbers = (row.least, row.mean, row.most, row.total)
-    return (row.name, kind, row.group, row.unit, *numbers, len(row.curve.time))

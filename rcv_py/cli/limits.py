@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import asdict
-from typing import Any
-
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import plural
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import facts_of
 from rcv_py.cli.options.device_options import OccupancyOptions
-from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
+from rcv_py.cli.report import json_text, print_wrapped
+from rcv_py.cli.results import print_csv, print_result
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
+from rcv_py.results.occupancy import limit_document, limit_table
 from rcv_py.work.limits import limits_of
 
 SCHEMA = "rcv.occupancy_limits/1"
-_COLUMNS = (
-    Column("resource"),
-    *(Column(name, True) for name in ("used", "given", "of", "waves/SIMD", "next step")),
-    Column("source", elastic="right"),
-)
-_HEAD = ("name", "used", "given", "of", "unit", "waves", "source", "most", "excess")
 
 
 def show_limits(trace: Trace, arguments: OccupancyOptions) -> int:
@@ -30,13 +22,12 @@ def show_limits(trace: Trace, arguments: OccupancyOptions) -> int:
     facts = facts_of(trace, arguments)
     found = limits_of(trace, facts)
     if arguments.json:
-        print(json_text(SCHEMA, _document(trace, found), about(arguments, trace, files=facts.files)))
+        print(json_text(SCHEMA, limit_document(trace, found), about(arguments, trace, files=facts.files)))
     elif arguments.csv:
-        rows = [tuple(_limit(one).values()) for one in found.limits]
-        sys.stdout.write(csv_text(_HEAD, rows))
+        print_csv(limit_table(found))
     else:
         if code_is_known(trace):
-            print_table(_COLUMNS, [_cells(found, i) for i in range(len(found.limits))])
+            print_result(limit_table(found), trace)
             print()
         for sentence in [*_sentences(trace, found), *files_text(facts)]:
             print_wrapped(sentence)
@@ -51,33 +42,6 @@ def files_text(facts: RunFacts) -> list[str]:
 def code_is_known(trace: Trace) -> bool:
     """Whether there are instructions; without any, it is not known which registers are used."""
     return len(trace.code) > 0
-
-
-def _limit(one: Any) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in _HEAD}
-
-
-def _document(trace: Trace, found: OccupancyLimits) -> dict[str, Any]:
-    binding = found.binding
-    return {
-        "capture": trace.name,
-        "target": trace.target,
-        "device": found.device.name,
-        "waves_per_simd": found.waves,
-        "most_waves_per_simd": found.cap,
-        "binding": None if binding is None else binding.name,
-        "limits": [_limit(one) for one in found.limits],
-        "next_step": found.next_step,
-        "goal": found.goal if found.next_step else None,
-        "resident": asdict(found.resident),
-        "notes": list(found.notes),
-    }
-
-
-def _cells(found: OccupancyLimits, row: int) -> list[str]:
-    one = found.limits[row]
-    step = "" if not one.excess else f"-{count(one.excess)} (≤ {count(one.most)})"
-    return [one.name, count(one.used), count(one.given), count(one.of), count(one.waves), step, one.source]
 
 
 def _sentences(trace: Trace, found: OccupancyLimits) -> list[str]:

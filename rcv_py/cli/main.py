@@ -6,9 +6,10 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rcv_py.base.ending import Ended, end_tidily
 from rcv_py.base.errors import RcvError
@@ -18,21 +19,27 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.outlet import outlets
 from rcv_py.cli.pager import on_a_terminal
 
+if TYPE_CHECKING:  # it imports numpy, which not every command needs
+    from rcv_py.formats.capture_cache import CaptureCache
+
 _FULL = (ENOSPC, EDQUOT, EIO)  # what writing anywhere can meet, on a full disk above all
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code, of which `rcv_py.cli.exit_codes` has the table."""
+def main(argv: Sequence[str] | None = None, cache: CaptureCache | None = None) -> int:
+    """Run a command line and return its exit code, of which `rcv_py.cli.exit_codes` has the table.
+
+    `cache` keeps the captures that it opens, for the next command of this process.
+    """
     _prepare_streams()
     end_tidily()
     words = list(sys.argv[1:] if argv is None else argv)
     with outlets():
-        return _answered(words)
+        return _answered(words, cache)
 
 
-def _answered(words: list[str]) -> int:
+def _answered(words: list[str], cache: CaptureCache | None) -> int:
     try:
-        return _run(words)
+        return _run(words, cache)
     except RcvError as error:
         _complain(error, sys.stderr)
         return ExitCode.USAGE
@@ -61,7 +68,7 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="replace")  # names of files need not be text
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], cache: CaptureCache | None) -> int:
     try:
         options = parse(words)
     except SystemExit:  # --help and --version were printed, or a mistake was named
@@ -69,7 +76,7 @@ def _run(words: list[str]) -> int:
         raise
     command = import_module(f"rcv_py.cli.commands.{options.command}")
     with on_a_terminal(options):
-        code = int(command.run(options) or ExitCode.DONE)
+        code = int(command.run(replace(options, cache=cache)) or ExitCode.DONE)
     sys.stdout.flush()
     return code
 

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from rcv_py.cli.options.shared import WithRunFiles
 from rcv_py.cli.progress import watched
-from rcv_py.formats.open import find_captures, is_capture
+from rcv_py.formats.locate import locate
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import RunFacts
-from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.work import load
 
 WAVES_AT_ONCE = 64
 
 
-def captures(path: Path) -> tuple[CaptureEntry, ...] | None:
+def captures(path: Path) -> tuple[Path, ...] | None:
     """Return the captures below a folder; None if the path itself is one, or names nothing that holds any."""
-    try:
-        is_parent = path.is_dir() and not is_capture(path)
-    except OSError:  # opening it says why
+    located = locate(path)
+    if located.error is not None or located.is_capture:  # opening it says why
         return None
-    return find_captures(path) or None if is_parent else None
+    return located.captures() or None
 
 
 def facts_of(trace: Trace, arguments: WithRunFiles) -> RunFacts:
@@ -35,14 +33,9 @@ def batches(trace: Trace) -> Iterator[WaveBatch]:
     """Read all waves, some at a time, and show how far it is."""
     rows = list(range(len(trace.waves)))
     parts = (rows[first : first + WAVES_AT_ONCE] for first in range(0, len(rows), WAVES_AT_ONCE))
-    return watched(map(trace.reader.read, parts), load.STAGE, len(rows), _waves_in)
+    return watched(map(trace.reader.read, parts), "Reading waves", len(rows), waves_in)
 
 
-def pooled(trace: Trace, rows: Iterable[int] | None = None) -> Iterator[WaveBatch]:
-    """Read waves, all by default, in several processes where that pays, and show how far it is."""
-    chosen = list(range(len(trace.waves)) if rows is None else rows)
-    return watched(load.batches(trace, chosen), load.STAGE, len(chosen), _waves_in)
-
-
-def _waves_in(batch: WaveBatch) -> int:
+def waves_in(batch: WaveBatch) -> int:
+    """Return how many waves were looked at for a batch."""
     return len(batch.waves) + len(batch.missing)

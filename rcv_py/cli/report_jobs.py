@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from multiprocessing import active_children, get_context
-from multiprocessing.process import BaseProcess
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
-from rcv_py.base.lifeline import end_with_parent
 from rcv_py.base.progress import Report, silent
 from rcv_py.base.whole_files import remove_parts
 from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.export.report.files import write_report
 from rcv_py.export.report.index import Entry, entry
 from rcv_py.export.report.inputs import report_inputs
+from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.work.load import load_all
+from rcv_py.work.pool import WorkerPool, WorkerStopped
 
-STOPPED = "Its report was stopped."
 DIED = "The process that wrote its report ended."
 DIED_HINT = "There may not be enough memory: use --jobs 1."
+GRACE_S = 5.0  # in which a process that is ended removes what it has of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,84 +52,44 @@ class Answer:
     waves: dict[str, Any] | None = None
 
 
-def answers(jobs: Sequence[Job], at_once: int, report: Report) -> Iterator[tuple[Job, Answer]]:
-    """Yield each job when it is done."""
+def answers(
+    jobs: Sequence[Job], at_once: int, report: Report, cache: CaptureCache | None = None
+) -> Iterator[tuple[Job, Answer]]:
+    """Yield each job when it is done; `cache` is for those that are done in this process."""
     if at_once <= 1:
         for job in jobs:
-            yield job, _answer(job, report if len(jobs) == 1 else silent, None)
+            yield job, _answer(job, report if len(jobs) == 1 else silent, None, cache)
         return
-    with _processes(at_once) as pool:
-        futures: dict[Future[Answer], Job] = {pool.executor.submit(make, job): job for job in jobs}
-        pool.look()
-        # The executor watches the processes that it knew when it was last woken, and not the newest: without
-        # this it would wait for ever for one that is killed.
-        pool.executor.submit(int)
-        for future in as_completed(futures):
-            yield futures[future], _result(future, futures[future], pool)
+    with WorkerPool(make, at_once, grace_s=GRACE_S) as pool:
+        by_future = {pool.submit(job): job for job in jobs}
+        for future in as_completed(by_future):
+            yield by_future[future], _result(future, by_future[future])
 
 
-def _result(future: Future[Answer], job: Job, pool: _Pool) -> Answer:
+def _result(future: Future[Answer], job: Job) -> Answer:
     try:
         return future.result()
-    except BrokenProcessPool:
-        for process in pool.processes:
-            remove_parts(job.target.parent, process.pid or 0)
+    except WorkerStopped as error:
+        remove_parts(job.target.parent, error.process)
         return Answer(error=DIED, hint=DIED_HINT)
-
-
-@dataclass(slots=True)
-class _Pool:
-    """An executor, and the processes that it started, those that died among them."""
-
-    executor: ProcessPoolExecutor
-    others: Collection[BaseProcess]
-    processes: set[BaseProcess] = field(default_factory=set)
-
-    def look(self) -> None:
-        """Note which processes there are: one that has died is not listed any more."""
-        self.processes |= set(active_children()) - set(self.others)
-
-
-def _begin() -> None:
-    """What a new process does first."""
-    end_tidily()
-    end_with_parent()
-
-
-@contextmanager
-def _processes(count: int) -> Iterator[_Pool]:
-    """Processes that go when the block is left by an error or Ctrl+C: nobody waits for the rest."""
-    pool = _Pool(ProcessPoolExecutor(count, get_context("spawn"), _begin), active_children())
-    try:
-        yield pool
-    except BaseException:
-        pool.look()
-        for process in pool.processes:
-            process.terminate()  # they tidy up, and whoever ends us does not tell them
-        raise
-    finally:
-        pool.executor.shutdown(wait=True, cancel_futures=True)
 
 
 def make(job: Job) -> Answer:
     """Write one report, in a process of its own that starts no others."""
-    try:
-        return _answer(job, silent, 0)
-    except KeyboardInterrupt:  # the process that started this one says so
-        return Answer(error=STOPPED)
+    return _answer(job, silent, 0)
 
 
-def _answer(job: Job, report: Report, workers: int | None) -> Answer:
+def _answer(job: Job, report: Report, workers: int | None, cache: CaptureCache | None = None) -> Answer:
     try:
-        return _written(job, report, workers)
+        return _written(job, report, workers, cache)
     except RcvError as error:
         return Answer(error=str(error), hint=error.hint)
     except Exception as error:  # a bug that one capture meets must not cost the reports of the others
         return Answer(error=f"{type(error).__name__}: {error}.", bug=traceback.format_exc())
 
 
-def _written(job: Job, report: Report, workers: int | None) -> Answer:
-    trace = open_trace(job.folder)
+def _written(job: Job, report: Report, workers: int | None, cache: CaptureCache | None) -> Answer:
+    trace = open_trace(job.folder, cache=cache)
     batches = load_all(trace, report=report, workers=workers)
     facts = run_facts(trace.path, trace.kernel_name, trace.target, job.run_files)
     inputs = report_inputs(trace, batches, facts, job.waves)

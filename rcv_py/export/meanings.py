@@ -156,8 +156,6 @@ counters.value | counts | what was counted since the sample before
 sources.lines | lines | lines of the copy, 0 if there is none
 isa blocks.block | | number of the block
 flame.begin | | where it begins when frames are drawn beside each other
-causes by cause.name | | the cause in a few words
-causes by cause.evidence | | what has to be seen before a cycle gets this cause
 memory_latency.counter | | what counted it
 memory_latency.stall | cycles | mean stall of an execution
 memory_latency.samples | executions | whose return is known

@@ -24,7 +24,7 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import read_bytes, read_start
-from rcv_py.formats.open import is_capture
+from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.model.pmc import PmcDispatch, PmcTable
 
 LIMIT = 256 << 20  # bytes of a table: about a million rows

@@ -15,7 +15,7 @@ from rcv_py.formats.uiout.index import read_index, rescued_index
 from rcv_py.model.trace import CaptureEntry
 
 
-def entry(path: Path) -> CaptureEntry:
+def capture_entry(path: Path) -> CaptureEntry:
     """Return the facts of one capture; one that cannot be opened has them in its note.  Never raises."""
     problems: list[Problem] = []
     try:

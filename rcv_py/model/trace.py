@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -42,6 +43,15 @@ class WaveReader(Protocol):
         """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
 
 
+class BatchStreams(Protocol):
+    """Remembers streams of batches by a key."""
+
+    def stream(
+        self, key: tuple[Hashable, ...], read: Callable[[WaveReader], Iterator[WaveBatch]]
+    ) -> Iterator[WaveBatch]:
+        """Yield what is remembered under a key; else what `read` yields, given the plain reader."""
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """One capture.  Its waves' tokens are not here: `reader` reads them, the wave store keeps them."""
@@ -73,6 +83,7 @@ class Trace:
     state_curves: tuple[StateCurve, ...] = ()
     extra: dict[str, object] = field(default_factory=dict)
     target_from: str = ""  # what told the target, for people; "" if it is only the generation
+    batch_cache: BatchStreams | None = None  # where batches of its waves are kept by a long-running process
 
     @property
     def isa(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rcv_py.results import json_types
 from rcv_py.results.json_types import Shape
-from rcv_py.results.unit import FLAG, ROW, Kind
+from rcv_py.results.unit import FLAG, Kind
 
 
 class At(Flag):
@@ -72,7 +72,7 @@ class Field:
     @property
     def is_nan(self) -> bool:
         """Whether it is a whole number that is kept as a float, for the nan of cells that are not known."""
-        return self.is_unknown and self.kind.dtype is np.int64 and self.kind is not ROW
+        return self.is_unknown and self.kind.dtype is np.int64 and not self.kind.has_minus_one
 
     @property
     def dtype(self) -> type[np.generic] | None:

@@ -30,7 +30,8 @@ from rcv_py.results.common import (
     measured_in,
     only,
 )
-from rcv_py.results.field import At, Field, record, rows
+from rcv_py.results.field import At, Field, record
+from rcv_py.results.occupancy import LIMITS_IN_SHORT
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
     COUNT,
@@ -43,7 +44,6 @@ from rcv_py.results.unit import (
     SHARE,
     SOURCE,
     TEXT,
-    WAVES,
     WHOLE,
     Kind,
     choice,
@@ -105,26 +105,11 @@ def ranking_spec(by: str, measure: str) -> Spec:
     return measured_in(spec, measure)
 
 
-LIMIT = (  # of a resource that waves take
-    Field("name", TEXT, "Name of the resource"),
-    Field("used", WHOLE, "What a wave takes (LDS: a workgroup) before rounding, in units of the resource"),
-    Field(
-        "given", WHOLE, "What it is given, rounded up to what is given at a time, in units of the resource"
-    ),
-    Field("of", WHOLE, "What there is, in units of the resource"),
-    Field("source", TEXT, "Where the number is from"),
-)
 RANKING_FACTS = (
     CAPTURE,
     Field(
         "occupancy",
-        record(
-            Field("waves_per_simd", WAVES, "Waves of this kernel that fit on a SIMD"),
-            Field("most_waves_per_simd", WAVES, "Waves that a SIMD has room for"),
-            Field("binding", TEXT, "Name of the resource that binds; null if none does", is_unknown=True),
-            Field("limits", rows(*LIMIT), "One row a resource that is known"),
-            Field("resident_peak", WAVES, "Most traced waves on a SIMD at a time"),
-        ),
+        LIMITS_IN_SHORT,
         "How many waves fit on a SIMD, as the header of the text tells",
     ),
     Field("by", choice(*NOUNS), "What a row is"),

@@ -207,7 +207,7 @@ def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> 
 
 def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
     sums = block_costs(table, trace.code, costs)
-    columns = {
+    columns: dict[str, Column | Sequence[str]] = {
         "block": np.arange(len(table)),
         "first": table.first,
         "last": table.stop - 1,

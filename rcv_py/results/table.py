@@ -50,6 +50,7 @@ class Spec:
     noun: str  # what one row is: "loop"
     fields: tuple[Field, ...]  # in the order of documents and CSV
     order: tuple[str, ...] = ()  # for people, where theirs differs: these first, then the others
+    window: tuple[str, ...] = ()  # the same for tables of the window, where theirs differs again
     nothing: str = ""  # a sentence: why there may be no row
     note: str = ""  # a sentence for people: how the numbers are meant
     csv: tuple[str, ...] = ()  # columns of CSV, where they are not the plain ones of documents
@@ -62,10 +63,20 @@ class Spec:
 
     def at(self, where: At) -> tuple[Field, ...]:
         """Return the fields that are shown there, in the order for people or for documents."""
-        order = () if where is At.DATA else self.order
+        order = () if where is At.DATA else self.window or self.order if where is At.WINDOW else self.order
         first = [self[name] for name in order]
         rest = [field for field in self.fields if field.name not in order]
         return tuple(field for field in (*first, *rest) if where in field.at)
+
+    def hide(self, where: At, *names: str) -> Spec:
+        """Return a spec that does not show these fields there."""
+        return replace(
+            self,
+            fields=tuple(
+                replace(field, at=field.at & ~where) if field.name in names else field
+                for field in self.fields
+            ),
+        )
 
     @property
     def shape(self) -> Shape:
@@ -124,14 +135,16 @@ class Table:
 
         Raise UsageError if there is no such field, or it has no order.
         """
-        if not by:
-            return self
+        return self[self.order(by, descending=descending)] if by else self
+
+    def order(self, by: str, *, descending: bool = True) -> np.ndarray:
+        """Return the numbers of the rows in order of a field."""
         names = [field.name for field in self.spec.fields if field.is_sortable and field.name in self.columns]
         if by not in names:
             raise UsageError(f"There is no column {by!r} to sort by.", hint=f"Columns: {', '.join(names)}.")
         rank, is_known = self._ranks(by)
         order = np.argsort(-rank if descending else rank, kind="stable")
-        return self[np.concatenate([order[is_known[order]], order[~is_known[order]]])]
+        return np.concatenate([order[is_known[order]], order[~is_known[order]]])
 
     def _ranks(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers that sort like the values, equal for equal ones, and which values are known."""

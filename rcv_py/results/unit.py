@@ -34,6 +34,7 @@ class Kind:
     digits: int | None = None  # to which documents round, unless the field says otherwise
     is_spread: bool = False  # CSV has a column for each name of a mapping
     width: int = 8  # characters that a column of it usually needs
+    has_minus_one: bool = False  # it stands for "none", in columns too, and is no number of the kind
     is_signed: bool = True  # less than 0 is a value; else, where it may be unknown, it is not known
     names: tuple[str, ...] = ()  # of the second axis of a column: a mapping in documents
     is_nested: bool = False  # a record, or rows, inside of a value
@@ -73,6 +74,7 @@ def _real(
 
 
 CYCLES = _whole(", in cycles.", "cycles")  # of the shader clock
+CYCLES_OR_NEVER = replace(CYCLES, has_minus_one=True)
 SIGNED_CYCLES = _whole(", in cycles.", "cycles", least=None)
 CYCLE = _whole(", in cycles.", "cycle", least=None)  # a moment
 MEAN_CYCLES = _real(", in cycles.", "cycles")
@@ -89,7 +91,7 @@ SHARE = replace(
 )
 PART = replace(SHARE, text=lambda share: percent(share, 1) if share else "")  # most of them are 0
 RATIO = _real(", 1 being the same or all.", digits=6)
-ROW = replace(_whole(), text=str)  # of the program: a name, not grouped
+ROW = replace(_whole(), text=str, has_minus_one=True)  # of the program: a name, not grouped
 ROW_OR_NONE = replace(_whole(least=-1), text=lambda row: str(row) if row >= 0 else "unknown")
 PLACE = replace(ROW_OR_NONE, text=lambda place: str(place) if place >= 0 else "")  # of the hardware
 INDEX = replace(_whole(), text=str)  # of something else, a name as well
@@ -112,6 +114,12 @@ CYCLE_RANGE = Kind(  # a begin and an end
     ending=": begin and end, in cycles.",
     is_nested=True,
 )
+
+
+def listed(kind: Kind, meaning: str) -> Kind:
+    """A list of values."""
+    item = kind.json(f"{meaning}{kind.ending}")
+    return Kind(json=lambda sentence: json_types.listed(sentence, item), is_nested=True)
 
 
 def choice(*values: str) -> Kind:

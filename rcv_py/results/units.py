@@ -13,7 +13,7 @@ from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import CYCLE_RANGE, CYCLES, SHARE, TEXT, WAVES
 
 UNITS = Spec(
@@ -40,10 +40,12 @@ def units(trace: Trace, waves: Sequence[Wave], window: TimeWindow) -> Table:
     """Return one row a unit that the waves used."""
     tracks = utilization(waves, trace) if waves else ()
     busy = np.array([union(track.start, track.end).inside(window) for track in tracks], dtype=np.int64)
-    columns: Columns = {
-        "unit": [track.name for track in tracks],
-        "busy": busy,
-        "cycles": np.full(len(busy), window.width),
-        "share": busy / max(1, window.width),
-    }
-    return Table(UNITS, columns)
+    return Table(
+        UNITS,
+        {
+            "unit": [track.name for track in tracks],
+            "busy": busy,
+            "cycles": np.full(len(busy), window.width),
+            "share": busy / max(1, window.width),
+        },
+    )

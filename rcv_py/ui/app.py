@@ -28,7 +28,6 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell import ending
 from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
-from rcv_py.work import apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class App:
     def close(self) -> None:
         """Close the window and end all work."""
         self.window.close()
-        apart.stop()
+        self.ui.results.close()
         self.ui.tasks.close()
 
 

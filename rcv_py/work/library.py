@@ -3,58 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.overview.library import LibraryRow, library_row
 from rcv_py.base.errors import RcvError
+from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import batches
-from rcv_py.work.triage import triage
-from rcv_py.work.worker import settle, without_main
+from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 DEFAULT_JOBS = 2
 FEW = 24  # captures: opening so many takes less time than starting a process
-AT_ONCE = 4  # captures handed to a process together
+CALLS_AHEAD = 2
 STOPPED = "A process stopped while it opened this capture, probably for lack of memory."
 
 
 def library_rows(
-    paths: Sequence[Path], jobs: int | None = None, *, has_findings: bool = False
+    paths: Sequence[Path],
+    jobs: int | None = None,
+    *,
+    has_findings: bool = False,
+    cache: CaptureCache | None = None,
 ) -> Iterator[LibraryRow]:
     """Yield a row for each capture, in order; one that cannot be opened has a row that says why.
 
-    `jobs` processes open them; 0 opens them here, None decides by their number.  `has_findings` reads their
-    waves too, of large captures some of them.
+    `jobs` processes open them; 0 opens them here, with the captures of `cache`; None decides by their number.
+    `has_findings` reads their waves too, of large captures some of them.
     """
-    work = partial(row_of, has_findings=has_findings)
     jobs = (0 if len(paths) <= FEW else DEFAULT_JOBS) if jobs is None else jobs
     if not jobs or len(paths) < 2:
-        yield from map(work, paths)
+        for path in paths:
+            yield row_of(path, has_findings, cache)
         return
-    done = 0
-    try:
-        with without_main(), ProcessPoolExecutor(jobs, get_context("spawn"), settle) as pool:
-            for row in pool.map(work, paths, chunksize=AT_ONCE):
-                done += 1
-                yield row
-    except BrokenProcessPool:  # one capture too much for the memory: the others are not asked again
-        for path in paths[done:]:
-            yield LibraryRow(path, path.name, error=STOPPED)
+    with WorkerPool(partial(row_of, has_findings=has_findings), jobs, calls_ahead=CALLS_AHEAD) as pool:
+        rows = [pool.submit(path) for path in paths]
+        for path, row in zip(paths, rows, strict=True):
+            try:
+                yield row.result()
+            except WorkerStopped:
+                yield LibraryRow(path, path.name, error=STOPPED)
 
 
-def row_of(path: Path, has_findings: bool = False) -> LibraryRow:
+def row_of(path: Path, has_findings: bool = False, cache: CaptureCache | None = None) -> LibraryRow:
     """Open a capture and sum it up; never raises for a bad one."""
     try:
-        trace = open_trace(path)
+        trace = open_trace(path, cache=cache)
         facts = run_facts(trace.path, trace.kernel_name, trace.target)
         return library_row(trace, facts, _findings(trace, facts) if has_findings else None)
     except RcvError as error:
@@ -63,4 +63,4 @@ def row_of(path: Path, has_findings: bool = False) -> LibraryRow:
 
 def _findings(trace: Trace, facts: RunFacts) -> Findings:
     rows = chosen_rows(trace.waves)
-    return triage(trace, tuple(batches(trace, rows, workers=0)), is_whole=True, facts=facts)
+    return findings(trace, tuple(batches(trace, rows, workers=0)), facts=facts)

@@ -1,17 +1,132 @@
-"""All waves of an open trace, for commands and tests: no window, no threads."""
+"""The waves of an open trace, batch by batch, read by a few processes; those that are wanted first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import SimpleQueue
 
+from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
-from rcv_py.formats.kept import KeptReader
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveIndex
-from rcv_py.work.pool import WavePool
+from rcv_py.work.batch_codec import EncodedBatch, decode, encode
+from rcv_py.work.jobs import hold_memory, prepare
+from rcv_py.work.plan import IN_PROCESS_BYTES, JOB_BYTES, SMALL_JOB_BYTES, WaveQueue, costs, plan
+from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 STAGE = "Reading waves"
+DEFAULT_WORKERS = 2
+MAX_BATCHES_AHEAD = 2  # that a process has been asked for: the one it reads, and the next
+MAX_RESTARTS = 3  # processes that may die before the rest of the waves is given up
+STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
+STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the folder again."
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBatch:
+    """What a process does: reads waves, and returns them as arrays."""
+
+    reader: WaveReader
+    lod: bool
+
+    def __call__(self, rows: list[int]) -> EncodedBatch:
+        """Return the waves at these rows of the index."""
+        return encode(prepare(self.reader, rows, self.lod))
+
+
+class WaveStream:
+    """Iterate over it once, in any thread, to get the batches; no process outlives the iteration.
+
+    `prioritize`, `cancel` and `errors` may be used from other threads.  A process that dies costs the waves
+    it was reading, which are listed as missing; the others go to a new one.
+    """
+
+    def __init__(
+        self,
+        reader: WaveReader,
+        index: WaveIndex,
+        rows: Iterable[int] | None = None,
+        *,
+        workers: int | None = None,
+        lod: bool = True,
+    ) -> None:
+        chosen = list(range(len(index))) if rows is None else list(rows)
+        self._reader = reader
+        self._lod = lod
+        self._cancelled = CancelFlag()
+        self._done: SimpleQueue[Future[EncodedBatch] | None] = SimpleQueue()  # None: cancelled
+        self.processes = process_count(index, chosen, workers)
+        self.total = len(chosen)
+        self.errors: list[RcvError] = []  # why processes died
+        job_bytes = JOB_BYTES if self.processes else SMALL_JOB_BYTES
+        self._queue = WaveQueue(plan(index, chosen, job_bytes))
+
+    def prioritize(self, rows: Iterable[int]) -> None:
+        """Read these waves before the others, if they still wait."""
+        self._queue.prioritize(rows)
+
+    def cancel(self) -> None:
+        """Let the iteration end soon, without another batch."""
+        self._cancelled.set()
+        self._queue.clear()
+        self._done.put(None)
+
+    def __iter__(self) -> Iterator[WaveBatch]:
+        batches = self._from_processes() if self.processes else self._in_process()
+        for batch in batches:
+            if self._cancelled.is_set:
+                return
+            yield batch
+
+    def _in_process(self) -> Iterator[WaveBatch]:
+        hold_memory()
+        while (rows := self._queue.take()) is not None:
+            yield prepare(self._reader, rows, self._lod)
+
+    def _from_processes(self) -> Iterator[WaveBatch]:
+        asked: dict[Future[EncodedBatch], list[int]] = {}
+        read = ReadBatch(self._reader, self._lod)
+        with WorkerPool(read, self.processes, setup=hold_memory, calls_ahead=MAX_BATCHES_AHEAD) as pool:
+            for _ in range(self.processes * MAX_BATCHES_AHEAD):
+                self._submit(pool, asked)
+            while asked and (future := self._done.get()) is not None:
+                rows = asked.pop(future)
+                error = future.exception()
+                if not isinstance(error, WorkerStopped):
+                    self._submit(pool, asked)  # first, so that it is read while the batch is looked at
+                    yield decode(future.result())
+                    continue
+                self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
+                if len(self.errors) > MAX_RESTARTS:
+                    rest = [row for other in asked.values() for row in other]
+                    yield unread([*rows, *rest, *self._queue.clear()], self.errors[-1])
+                    return
+                self._submit(pool, asked)
+                yield unread(rows, self.errors[-1])
+
+    def _submit(self, pool: WorkerPool[EncodedBatch], asked: dict[Future[EncodedBatch], list[int]]) -> None:
+        rows = self._queue.take()
+        if rows is not None:
+            future = pool.submit(rows)
+            asked[future] = rows
+            future.add_done_callback(self._done.put)
+
+
+def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int:
+    """How many processes are worth starting; 0: read in this one."""
+    if workers == 0 or not len(index) or int(costs(index)[rows].sum()) < IN_PROCESS_BYTES:
+        return 0
+    return DEFAULT_WORKERS if workers is None else workers
+
+
+def unread(rows: list[int], error: RcvError) -> WaveBatch:
+    """A batch without waves, that says why."""
+    return WaveBatch.empty(tuple((row, str(error)) for row in rows))
+
+
+# -- for commands and tests: no window, no threads --------------------------------------------------
 
 
 def batches(
@@ -25,43 +140,25 @@ def batches(
 ) -> Iterator[WaveBatch]:
     """Yield the waves at these rows of the index (all by default), in no particular order.
 
-    Waves that cannot be read are listed in the batches.  Raises Cancelled once `cancel` is set.  A process
-    that keeps captures does not read again what it has read before.
+    Waves that cannot be read are listed in the batches.  Raises Cancelled once `cancel` is set.  Of a trace
+    with a cache, what was read before is not read again.
     """
     chosen = range(len(trace.waves)) if rows is None else list(rows)
-    kept = trace.reader if isinstance(trace.reader, KeptReader) else None
-    read = partial(
-        _read,
-        trace.reader if kept is None else kept.plain,
-        trace.waves,
-        chosen,
-        report=report,
-        cancel=cancel,
-        workers=workers,
-        lod=lod,
-    )
-    return read() if kept is None else kept.remembered((*chosen, lod), read)
 
+    def read(reader: WaveReader) -> Iterator[WaveBatch]:
+        stream = WaveStream(reader, trace.waves, chosen, workers=workers, lod=lod)
+        done = 0
+        report(Stage(STAGE, done, stream.total))
+        for batch in stream:
+            if cancel is not None:
+                cancel.check()
+            done += len(batch.waves) + len(batch.missing)
+            report(Stage(STAGE, done, stream.total))
+            yield batch
 
-def _read(
-    reader: WaveReader,
-    waves: WaveIndex,
-    rows: Iterable[int],
-    *,
-    report: Report,
-    cancel: CancelFlag | None,
-    workers: int | None,
-    lod: bool,
-) -> Iterator[WaveBatch]:
-    pool = WavePool(reader, waves, rows, workers=workers, lod=lod)
-    done = 0
-    report(Stage(STAGE, done, pool.total))
-    for batch in pool:
-        if cancel is not None:
-            cancel.check()
-        done += len(batch.waves) + len(batch.missing)
-        report(Stage(STAGE, done, pool.total))
-        yield batch
+    if trace.batch_cache is None:
+        return read(trace.reader)
+    return trace.batch_cache.stream((*chosen, lod), read)
 
 
 def load_all(

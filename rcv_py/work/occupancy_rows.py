@@ -16,7 +16,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 ALL = "all"
-NUMBERS = ("begin", "end", "area", "mean", "peak", "tail", "ramp", "drain")
 Read = Callable[[], Iterable[WaveBatch]]
 
 
@@ -40,12 +39,6 @@ def occupancy_rows(trace: Trace, by: str, read: Read, se: int | None = None) -> 
     if se is not None:
         trace = replace(trace, occupancy=_of_engine(trace.occupancy, se))
     return _of_kernels(trace) if by == "kernel" else _of_places(trace, by)
-
-
-def shares(rows: list[OccupancyRow]) -> list[float]:
-    """Return what part of the wave-cycles of all each row has, 0 to 1."""
-    whole = rows[0].numbers.area if rows else 0
-    return [row.numbers.area / whole if whole else 0.0 for row in rows]
 
 
 def _of_engine(events: WaveEvents, se: int) -> WaveEvents:

@@ -35,7 +35,7 @@ def plan(index: WaveIndex, rows: Iterable[int] | None = None, job_bytes: int = J
 
 
 class WaveQueue:
-    """Jobs that wait to be done; any thread may put some of their waves in front."""
+    """Jobs that wait to be done; any thread may have some of their waves read first."""
 
     def __init__(self, jobs: list[list[int]]) -> None:
         self._lock = Lock()
@@ -46,8 +46,8 @@ class WaveQueue:
         with self._lock:
             return self._jobs.pop(0) if self._jobs else None
 
-    def first(self, rows: Iterable[int]) -> None:
-        """Put those of the waves that still wait into one job in front of all."""
+    def prioritize(self, rows: Iterable[int]) -> None:
+        """Put those of the waves that still wait into one job before all others."""
         wanted = list(dict.fromkeys(rows))
         with self._lock:
             waiting = {row for job in self._jobs for row in job}

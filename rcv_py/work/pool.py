@@ -1,129 +1,383 @@
-"""Waves of a capture, read by a few processes, batch by batch; those looked at first."""
+"""Processes that run one function, called with `submit`: replaced when they die or take too long.
+
+The function and its arguments are pickled; a result crosses as one block of bytes, of which its arrays are
+read-only views.  A process ends with the one that started it, lets it go first on a machine with few cores,
+and leaves Ctrl+C to it.  One thread a pool starts, feeds, hears and ends all its processes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from multiprocessing.connection import wait
+import os
+import pickle
+import signal
+import struct
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from threading import Lock, Thread, current_thread
+from time import monotonic
+from types import ModuleType
+from typing import Any, Generic, TypeVar
 
+from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
-from rcv_py.base.progress import CancelFlag
-from rcv_py.model.trace import WaveReader
-from rcv_py.model.waves import WaveBatch, WaveIndex
-from rcv_py.work.jobs import hold_memory, prepare
-from rcv_py.work.plan import IN_PROCESS_BYTES, JOB_BYTES, SMALL_JOB_BYTES, WaveQueue, costs, plan
-from rcv_py.work.worker import AHEAD, Worker, WorkerStopped
+from rcv_py.base.lifeline import end_with_parent
 
-DEFAULT_WORKERS = 2
-STOPS_BORNE = 3  # workers that may die before the rest of the waves is given up
-_GLANCE = 0.05  # seconds between looks at the cancel flag
+NICE = 10  # of 19: how much a process lets others go first
+_ALIGN = 16
+_HEAD = struct.Struct("<QQ")  # bytes of the pickle, number of arrays
+_starting = Lock()
+T = TypeVar("T")
 
 
-class WavePool:
-    """Iterate over it once, in any thread, to get the batches; no process outlives the iteration.
+class WorkerStopped(RcvError):
+    """A process ended before it answered."""
 
-    `want`, `cancel` and `errors` may be used from other threads.  A worker that dies costs the waves it was
-    reading, which are listed as missing; the others go to a new one.
+    def __init__(self, text: str = "", hint: str = "", process: int = 0) -> None:
+        super().__init__(text or "A process stopped unexpectedly, probably for lack of memory.", hint)
+        self.process = process  # its id
+
+
+class CallTimedOut(RcvError):
+    """A call took longer than it may, and its process was ended."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"The analysis was stopped after {seconds:g} seconds.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Call:
+    future: Future[Any]
+    arguments: bytes
+    key: str
+    is_alone: bool
+
+
+class WorkerPool(Generic[T]):
+    """At most `size` processes that run `function`, started when there is work; `close` ends them.
+
+    - `setup` is what each process does first.
+    - `calls_ahead` calls are with a process at a time, the first of which it does, so that it need not wait
+      for the next; their arguments must be small.
+    - A call that takes longer than `timeout_s` seconds is ended with its process.
+    - A process that is ended gets `grace_s` seconds to remove half-written files; 0: it is killed at once.
+    - Only processes of a pool that `nests` may start processes themselves.
+
+    All methods may be called from any thread.
     """
 
     def __init__(
         self,
-        reader: WaveReader,
-        index: WaveIndex,
-        rows: Iterable[int] | None = None,
+        function: Callable[..., T],
+        size: int,
         *,
-        workers: int | None = None,
-        lod: bool = True,
-        make_worker: Callable[[WaveReader, bool], Worker] = Worker,
+        setup: Callable[[], None] | None = None,
+        calls_ahead: int = 1,
+        timeout_s: float | None = None,
+        grace_s: float = 0.0,
+        nests: bool = False,
     ) -> None:
-        chosen = list(range(len(index))) if rows is None else list(rows)
-        self._reader = reader
-        self._lod = lod
-        self._make_worker = make_worker
-        self._workers: list[Worker] = []
-        self._cancelled = CancelFlag()
-        self.processes = process_count(index, chosen, workers)
-        self.total = len(chosen)
-        self.errors: list[RcvError] = []  # why workers died
-        job_bytes = JOB_BYTES if self.processes else SMALL_JOB_BYTES
-        self._queue = WaveQueue(plan(index, chosen, job_bytes))
+        self._task = pickle.dumps((setup, function))
+        self._size, self._calls_ahead, self._nests = size, calls_ahead, nests
+        self._timeout_s, self._grace_s = timeout_s, grace_s
+        self._lock = Lock()
+        self._waiting: deque[_Call] = deque()
+        self._workers: list[_Worker] = []  # only the thread changes it
+        self._thread: Thread | None = None
+        self._is_closed = self._is_woken = False
+        self._ear, self._bell = get_context("spawn").Pipe(duplex=False)
 
-    def want(self, rows: Iterable[int]) -> None:
-        """Read these waves before the others, if they still wait."""
-        self._queue.first(rows)
+    def submit(self, *arguments: object, key: str = "", is_alone: bool = False) -> Future[T]:
+        """Return the future result of the function with these arguments.
 
-    def cancel(self) -> None:
-        """Let the iteration end soon, without another batch."""
-        self._cancelled.set()
-        self._queue.clear()
+        A process that had a call with the same `key` is preferred.  `is_alone` asks for a process that does
+        nothing before or after.  The future fails with what the function raises, with WorkerStopped or
+        CallTimedOut; `cancel` also ends a call that runs.
+        """
+        call = _Call(Future(), pickle.dumps(arguments), key, is_alone)
+        with self._lock:
+            if self._is_closed:
+                call.future.cancel()
+                return call.future
+            self._waiting.append(call)
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="rcv-pool", daemon=True)
+                self._thread.start()
+        call.future.add_done_callback(self._wake)  # it may be cancelled
+        self._wake()
+        return call.future
 
-    def __iter__(self) -> Iterator[WaveBatch]:
-        batches = self._from_workers() if self.processes else self._in_process()
-        for batch in batches:
-            if self._cancelled.is_set:
-                return
-            yield batch
+    @property
+    def waiting(self) -> int:
+        """How many calls no process has taken yet."""
+        return sum(not call.future.cancelled() for call in list(self._waiting))
 
-    def _in_process(self) -> Iterator[WaveBatch]:
-        hold_memory()
-        while (rows := self._queue.take()) is not None:
-            yield prepare(self._reader, rows, self._lod)
+    def close(self) -> None:
+        """Cancel all calls, and return when all processes have ended."""
+        with self._lock:
+            self._is_closed = True
+        self._wake()
+        if self._thread is not None and self._thread is not current_thread():
+            self._thread.join()
 
-    # -- processes ----------------------------------------------------------------------------------
+    def __enter__(self) -> WorkerPool[T]:
+        return self
 
-    def _from_workers(self) -> Iterator[WaveBatch]:
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _wake(self, _: object = None) -> None:
+        with self._lock:
+            if not self._is_woken:
+                self._is_woken = True
+                self._bell.send_bytes(b"")
+
+    # -- the thread of the pool ---------------------------------------------------------------------
+
+    def _run(self) -> None:
+        error: Exception | None = None
         try:
-            self._workers = [self._make_worker(self._reader, self._lod) for _ in range(self.processes)]
-            for _ in range(AHEAD):  # one each before anybody gets a second
-                for worker in self._workers:
-                    self._feed(worker)
-            while any(worker.jobs for worker in self._workers) and not self._cancelled.is_set:
-                busy = [worker for worker in self._workers if worker.jobs]
-                ready = wait([worker.connection for worker in busy], _GLANCE)
-                for worker in busy:
-                    if worker.connection in ready:
-                        yield self._receive(worker)
-        finally:
-            for worker in self._workers:
-                worker.stop()
-            self._workers = []
+            while not self._is_closed:
+                self._turn()
+        except Exception as bug:  # whoever waits must hear of it
+            error = bug
+        with self._lock:
+            self._is_closed = True
+        calls = [*(call for worker in self._workers for call in worker.calls), *self._waiting]
+        for worker in self._workers:
+            worker.terminate()
+        for worker in self._workers:
+            worker.end()
+        self._workers.clear()
+        for call in calls:
+            if error is not None and call.future.set_running_or_notify_cancel():
+                call.future.set_exception(error)
+            call.future.cancel()
 
-    def _feed(self, worker: Worker) -> None:
-        rows = self._queue.take()
-        if rows is not None:
-            worker.ask(rows)
+    def _turn(self) -> None:
+        """Hand out calls, wait until something happens, and act on it."""
+        for worker in list(self._workers):
+            if worker.calls and worker.calls[0].future.cancelled():
+                self._replace(worker)
+        while (call := self._next()) is not None and (free := self._free(call)) is not None:
+            self._waiting.popleft()
+            free.send(call)
+        ready = wait([self._ear, *(worker.connection for worker in self._workers)], self._seconds_left())
+        if self._ear in ready:
+            with self._lock:
+                self._ear.recv_bytes()
+                self._is_woken = False
+        for heard in [worker for worker in self._workers if worker.connection in ready]:
+            self._receive(heard)
+        for late in [worker for worker in self._workers if worker.is_overdue]:
+            self._replace(late, CallTimedOut(self._timeout_s or 0))
 
-    def _receive(self, worker: Worker) -> WaveBatch:
+    def _next(self) -> _Call | None:
+        """Return the first call that waits; those that were cancelled go."""
+        while self._waiting and self._waiting[0].future.cancelled():
+            self._waiting.popleft()
+        return self._waiting[0] if self._waiting else None
+
+    def _seconds_left(self) -> float | None:
+        deadlines = [worker.deadline for worker in self._workers if worker.calls]
+        left = min(deadlines, default=float("inf")) - monotonic()
+        return None if left == float("inf") else max(0.0, left)
+
+    def _free(self, call: _Call) -> _Worker | None:
+        """Return the process for a call: an idle one with its key, a new one, or one with few calls."""
+        idle = [worker for worker in self._workers if not worker.calls]
+        if call.is_alone and len(self._workers) == self._size and idle:
+            self._workers.remove(idle[0])
+            idle.pop(0).end()
+        known = [worker for worker in idle if worker.key == call.key and not call.is_alone]
+        if known:
+            return known[0]
+        if len(self._workers) < self._size:
+            return self._start(call)
+        free = [one for one in self._workers if len(one.calls) < self._calls_ahead and not one.is_alone]
+        return None if call.is_alone else min(free, key=lambda one: len(one.calls), default=None)
+
+    def _start(self, call: _Call) -> _Worker:
+        worker = _Worker(self._task, self._timeout_s, self._grace_s, self._nests, call.is_alone)
+        self._workers.append(worker)
+        return worker
+
+    def _receive(self, worker: _Worker) -> None:
         try:
-            batch = worker.answer()
-        except WorkerStopped as error:
-            return self._bury(worker, error)
-        self._feed(worker)  # first, so that it works while the batch is looked at
-        return batch
+            data = worker.connection.recv_bytes()
+        except (EOFError, OSError):
+            self._replace(worker, WorkerStopped(process=worker.process.pid or 0))
+            return
+        call = worker.calls.popleft()
+        worker.begin()
+        _settle(call.future, data)
+        if worker.is_alone:
+            self._replace(worker)
 
-    def _bury(self, worker: Worker, error: WorkerStopped) -> WaveBatch:
-        """Report what a dead worker was reading, and let a new one go on with its other jobs."""
-        self.errors.append(error)
-        worker.stop()
+    def _replace(self, worker: _Worker, error: Exception | None = None) -> None:
+        """End a process; its call fails with `error`, and those that it had ahead go to another one."""
         self._workers.remove(worker)
-        lost = worker.jobs.popleft()
-        if len(self.errors) > STOPS_BORNE:
-            return unread([*lost, *(row for job in worker.jobs for row in job), *self._queue.clear()], error)
-        successor = self._make_worker(self._reader, self._lod)
-        self._workers.append(successor)
-        for job in worker.jobs:
-            successor.ask(job)
-        while len(successor.jobs) < AHEAD and (rows := self._queue.take()) is not None:
-            successor.ask(rows)
-        return unread(lost, error)
+        worker.end()
+        if worker.calls:
+            call = worker.calls.popleft()
+            self._waiting.extendleft(reversed(worker.calls))
+            if error is not None and call.future.set_running_or_notify_cancel():
+                call.future.set_exception(error)
 
 
-def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int:
-    """How many processes are worth starting; 0: read in this one."""
-    if workers == 0 or not len(index) or int(costs(index)[rows].sum()) < IN_PROCESS_BYTES:
-        return 0
-    return DEFAULT_WORKERS if workers is None else workers
+class _Worker:
+    """The near end of one process."""
+
+    def __init__(
+        self, task: bytes, timeout_s: float | None, grace_s: float, nests: bool, is_alone: bool
+    ) -> None:
+        context = get_context("spawn")  # a fork would copy threads and Qt in whatever state they are
+        self.connection, far = context.Pipe(duplex=True)
+        self.calls: deque[_Call] = deque()  # the first is being done
+        self.key = ""
+        self.is_alone = is_alone
+        self.deadline = float("inf")  # of the first call, as time of the monotonic clock
+        self._timeout_s = float("inf") if timeout_s is None else timeout_s
+        self._grace_s = grace_s
+        self.process = context.Process(target=_serve, args=(far, task, grace_s > 0), daemon=not nests)
+        with _without_main():
+            self.process.start()
+        far.close()  # so that the child's end is the only one, and its death ends our reading
+
+    def send(self, call: _Call) -> None:
+        """Give the process a call; that it has died will be found when the result is fetched."""
+        self.calls.append(call)
+        self.key = call.key
+        if len(self.calls) == 1:
+            self.begin()
+        with suppress(OSError):
+            self.connection.send_bytes(call.arguments)
+
+    def begin(self) -> None:
+        """The first call begins now."""
+        self.deadline = monotonic() + self._timeout_s
+
+    @property
+    def is_overdue(self) -> bool:
+        return bool(self.calls) and monotonic() >= self.deadline
+
+    def terminate(self) -> None:
+        """Ask the process to end."""
+        if self._grace_s:
+            self.process.terminate()
+        else:
+            self.process.kill()
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        self.terminate()
+        self.connection.close()
+        self.process.join(self._grace_s or None)
+        self.process.kill()
+        self.process.join()
+        self.process.close()
 
 
-def unread(rows: list[int], error: RcvError) -> WaveBatch:
-    """A batch without waves, that says why."""
-    return WaveBatch.empty(tuple((row, str(error)) for row in rows))
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hide the program's main module while a process is started.
+
+    A spawned process runs the main module again to find what it was asked for; ours is found in this module.
+    A script without the usual guard would start workers from its workers instead of being read once.
+    """
+    with _starting:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+
+
+# -- in the process ---------------------------------------------------------------------------------
+
+
+def _serve(connection: Connection, task: bytes, is_tidy: bool) -> None:
+    """Answer calls until the other end is closed, by intent or because its process died."""
+    end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which ends us
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        if is_tidy:
+            end_tidily()
+        if hasattr(os, "nice"):  # not on Windows
+            os.nice(NICE)
+        setup, function = pickle.loads(task)
+        if setup is not None:
+            setup()
+        while True:
+            connection.send_bytes(_outcome(function, pickle.loads(connection.recv_bytes())))
+
+
+def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> bytes:
+    try:
+        return dumps((function(*arguments), None))
+    except Exception as error:  # the process border: a bug must reach the other side as what it is
+        if not isinstance(error, RcvError):
+            error.add_note(traceback.format_exc())
+        return dumps((None, _portable(error)))
+
+
+def _portable(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever its __reduce__ or __init__ does
+        return RcvError("Another process could not do its work.", detail=repr(error))
+    return error
+
+
+def _settle(future: Future[Any], data: bytes) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        value, error = loads(data)
+    except Exception as bug:  # a result that cannot be unpickled: whoever waits must hear of it
+        future.set_exception(bug)
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
+
+
+# -- across the border ------------------------------------------------------------------------------
+
+
+def dumps(value: object) -> bytes:
+    """Return a pickle, and behind it the arrays of the value, each at a multiple of 16 bytes."""
+    arrays: list[pickle.PickleBuffer] = []
+    text = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+    views = [array.raw() for array in arrays]
+    sizes = struct.pack(f"<{len(views)}Q", *(view.nbytes for view in views))
+    parts: list[bytes | memoryview] = [_HEAD.pack(len(text), len(views)), sizes, text]
+    at = sum(map(len, parts))
+    for view in views:
+        gap = -at % _ALIGN
+        parts += [bytes(gap), view]
+        at += gap + view.nbytes
+    return b"".join(parts)
+
+
+def loads(data: bytes) -> Any:
+    """Return the value again; its arrays are read-only views of `data`."""
+    size, count = _HEAD.unpack_from(data)
+    sizes = struct.unpack_from(f"<{count}Q", data, _HEAD.size)
+    whole = memoryview(data)
+    begin = _HEAD.size + 8 * count
+    at = begin + size
+    arrays = []
+    for length in sizes:
+        at += -at % _ALIGN
+        arrays.append(whole[at : at + length])
+        at += length
+    return pickle.loads(whole[begin : begin + size], buffers=arrays)

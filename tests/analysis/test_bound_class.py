@@ -31,8 +31,8 @@ from rcv_py.analysis.findings.load import class_of
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import AgentFacts, RunFacts
-from rcv_py.work.triage import triage
 from tests.support import captures
+from tests.support.findings import findings_near
 from tests.support.pattern_kernels import PATTERNS, captured, loop
 
 NONE = LoadNumbers(0.3, 0.1, 0.6, 0.1, 0.0, 0.2, 2.1, 13.0)
@@ -180,7 +180,7 @@ def test_the_shape_of_a_launch_cycle_by_cycle(name: str) -> None:
 def test_gains_are_shares_of_the_duration(name: str) -> None:
     inputs = looked_at(name)
     shape = inputs.shape
-    found = triage(inputs.trace, inputs.batches, is_whole=True)
+    found = findings_near(inputs.trace, inputs.batches)
     by_name = {one.name: one for one in found.findings}
     assert by_name["grid-underfill"].gain == pytest.approx(1 - shape.used / 128)
     wait = by_name["exposed-scalar-load"]

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from dataclasses import MISSING, FrozenInstanceError
+from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import COMMANDS, parse
+from rcv_py.cli.options.commands import Command
+from rcv_py.cli.options.option import arguments_of
+from rcv_py.cli.options.wait_options import WaitsOptions
+from tests.support.captures import ROOT
 
 
 @pytest.mark.parametrize(
@@ -81,3 +91,62 @@ def test_help_explains(command: list[str], capsys: pytest.CaptureFixture[str]) -
     text = " ".join(capsys.readouterr().out.split())  # without the breaks of lines
     assert caught.value.code == 0
     assert "example: rcv" in text or all(one.name in text and one.help in text for one in COMMANDS)
+
+
+def test_the_options_of_other_commands_are_not_imported_to_read_those_of_one() -> None:
+    code = (
+        "import sys\n"
+        "from rcv_py.cli.arguments import parse\n"
+        "parse(['triage', 'x'])\n"
+        "print(*sorted(n for n in sys.modules if n.startswith('rcv_py.cli.') and n.endswith('_options')))\n"
+        "print(*(n for n in sys.modules if n.startswith('rcv_py.cli.commands')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT, timeout=60
+    )
+    assert done.stdout == "rcv_py.cli.options.capture_options\n\n"
+
+
+def test_options_are_typed_and_cannot_change() -> None:
+    options = parse(["waits", "x", "--top", "3"])
+    assert isinstance(options, WaitsOptions)
+    assert (options.top, options.clock, options.given) == (3, None, {"top"})
+    with pytest.raises(FrozenInstanceError):
+        options.top = 4  # type: ignore[misc]
+    assert WaitsOptions(folder=Path("x")).top == 20, "a command can be called without words"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_a_command_runs_with_its_own_options(command: Command) -> None:
+    """The one parameter of `run` is the declaration that the parser is made from."""
+    module = import_module(f"rcv_py.cli.commands.{command.name}")
+    assert get_type_hints(module.run)["arguments"] is command.options
+    assert command.options.command == command.name
+    assert command.example.startswith("rcv ")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_an_option_has_the_type_that_is_declared(command: Command) -> None:
+    """A default, and what the reader of a value returns, fit the annotation, which is a text."""
+    for name, field in arguments_of(command.options):
+        has_none = "None" in str(field.type)
+        assert has_none == (field.default is None), name
+        if field.default_factory is not MISSING:
+            assert re.match(r"list\[|Sequence\[", str(field.type)), name
+        elif field.default is not MISSING and field.default is not None:
+            names = {type(field.default).__name__, "Path" if isinstance(field.default, Path) else ""}
+            assert field.type in names, name
+
+
+def test_what_an_option_needs_is_said_once() -> None:
+    with pytest.raises(UsageError, match=r"--se belongs to --bins\.") as caught:
+        parse(["hotspot", "x", "--se", "1"])
+    assert caught.value.hint == "Add --bins, or leave --se out."
+    with pytest.raises(UsageError, match=r"--top belongs to the ranking\.") as caught:
+        parse(["hotspot", "x", "--bins", "8", "--top=3"])
+    assert caught.value.hint == "Leave out --bins, or this."
+
+
+@pytest.mark.parametrize("words", [["--panel", "isa", "x"], ["--cycle=3", "x"]])
+def test_options_may_stand_before_the_folder(words: list[str]) -> None:
+    assert parse(words).command == "view"

@@ -101,12 +101,17 @@ def full_disk(size: int = 600) -> Iterator[None]:
     """The system refuses to write more than `size` bytes into any file, as a full disk does."""
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    writes_no_bytecode, sys.dont_write_bytecode = (
+        sys.dont_write_bytecode,
+        True,
+    )  # half of it would be found later
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
         signal.signal(signal.SIGXFSZ, ignored)
+        sys.dont_write_bytecode = writes_no_bytecode
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -220,7 +225,7 @@ def test_a_sample_is_whole_or_not_there(
 # -- ended while it works ---------------------------------------------------------------------------
 
 HALF_A_FILE = """
-import sys, time
+import os, sys, time
 from contextlib import contextmanager
 from rcv_py.base import whole_files
 real = whole_files._opened
@@ -229,7 +234,7 @@ def opened(path, part):
     with real(path, part) as stream:
         stream.write(b'half a file')
         stream.flush()
-        print('ready', flush=True)
+        os.write(1, b'ready\\n')  # in one piece, whoever else writes
         while True:
             time.sleep(0.01)
         yield stream
@@ -280,52 +285,70 @@ def test_a_signal_leaves_the_old_file(
     )
 
 
-JOBS = f"""
+IN_CHILDREN = f"""
 import sys
-from rcv_py.cli import report_jobs
-from rcv_py.cli.main import main
-if __name__ == "__main__":  # else it is a child, which writes
-    sys.exit(main(sys.argv[1:]))
-{HALF_A_FILE}
+if "--multiprocessing-fork" in sys.argv:  # a child, which writes
+    {HALF_A_FILE.strip().replace(chr(10), chr(10) + "    ")}
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["term", "kill a worker"])
-def test_reports_in_several_processes(number: signal.Signals, capture: Path, tmp_path: Path) -> None:
-    """SIGTERM reaches the children too; a child that is killed costs its report and leaves no part of it."""
-    for name in ("one", "two"):
-        shutil.copytree(capture, tmp_path / "in" / name)
-    script = tmp_path / "jobs.py"
-    script.write_text(JOBS)
-    out = tmp_path / "out"
-    process = subprocess.Popen(
-        [sys.executable, str(script), "report", str(tmp_path / "in"), "--out-dir", str(out), "--jobs", "2"],
+@contextmanager
+def writing_reports(capture: Path, place: Path, count: int) -> Iterator[subprocess.Popen[str]]:
+    """A command that writes reports into `out`, two at a time; each stops at half a file."""
+    for number in range(count):
+        shutil.copytree(capture, place / "in" / f"capture{number}")
+    (place / "hook").mkdir()
+    (place / "hook" / "sitecustomize.py").write_text(IN_CHILDREN)
+    words = ["report", str(place / "in"), "--out-dir", str(place / "out"), "--jobs", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "rcv_py", *words],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    with process:
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(place / "hook"), str(ROOT)))},
+    ) as process:  # fmt: skip
         try:
-            assert process.stdout is not None
-            for _ in range(2):  # a child that is still starting would be asked to end before it can unwind
-                assert process.stdout.readline() == "ready\n"
-            children = psutil.Process(process.pid).children(recursive=True)
-            if number == signal.SIGTERM:
-                process.terminate()
-            else:
-                writers = {int(part.name.split("-")[1]) for part in out.glob(".rcv-*")}
-                os.kill(writers.pop(), signal.SIGKILL)
-            _, err = process.communicate(timeout=60)
+            yield process
         finally:
             process.kill()
-    _, alive = psutil.wait_procs(children, 10)
-    assert not alive
-    assert not [path for path in tmp_path.rglob(".rcv-*")]
-    assert "Traceback" not in err, err
-    if number == signal.SIGTERM:
-        assert process.returncode == ExitCode.ENDED
-        assert not out.exists() or not list(out.iterdir())
-    else:
-        assert "The process that wrote its report ended." in err
+
+
+def wait_for_half_a_file(process: subprocess.Popen[str], count: int = 1) -> None:
+    """A child that is still starting would be asked to end before it can unwind."""
+    assert process.stdout is not None
+    for _ in range(count):
+        assert process.stdout.readline() == "ready\n"
+
+
+def test_reports_in_several_processes_that_are_ended(capture: Path, tmp_path: Path) -> None:
+    """SIGTERM reaches the children too, and none leaves a part of its file."""
+    out = tmp_path / "out"
+    with writing_reports(capture, tmp_path, 2) as process:
+        wait_for_half_a_file(process, 2)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+    assert not psutil.wait_procs(children, 10)[1]
+    assert process.returncode == ExitCode.ENDED
+    assert err == ENDED
+    assert not out.exists() or not list(out.iterdir())
+
+
+def test_a_child_that_is_killed_costs_its_own_report(capture: Path, tmp_path: Path) -> None:
+    """Another process does the next one, and no part of a file is left."""
+    out = tmp_path / "out"
+    with writing_reports(capture, tmp_path, 3) as process:
+        wait_for_half_a_file(process, 2)
+        for left in (2, 1, 0):
+            writer = next(int(part.name.split("-")[1]) for part in out.glob(".rcv-*"))
+            os.kill(writer, signal.SIGKILL)
+            assert process.stderr is not None
+            assert "The process that wrote its report ended." in process.stderr.readline()
+            assert "--jobs 1" in process.stderr.readline()
+            assert not list(out.glob(f".rcv-{writer}-*"))
+            if left == 2:
+                wait_for_half_a_file(process)
+        process.communicate(timeout=60)
+    assert process.returncode == ExitCode.USAGE
+    assert [path.name for path in out.iterdir()] == ["index.html"]
 
 
 def test_the_parts_of_a_killed_process_are_known(tmp_path: Path) -> None:

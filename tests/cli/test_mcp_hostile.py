@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from rcv_py.base.errors import RcvError
-from rcv_py.cli.mcp.crew import LONGEST_S, Crew, Ticket
+from rcv_py.cli.mcp.allowed_paths import AllowedPaths
+from rcv_py.cli.mcp.handler import TIMEOUT_S, Request, ToolHandler, command_pool
 from tests.support.captures import ROOT
 from tests.support.mcp_client import McpClient
 from tests.support.processes import gone, wait_until
@@ -149,18 +149,12 @@ def test_a_flood_of_calls_is_answered_or_refused_and_those_cancelled_are_forgott
 def test_a_process_that_does_not_answer_is_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)  # nobody reads it: who opens it to write waits forever
-    crew = Crew(1, longest=2.0)
-    try:
-        with pytest.raises(RcvError, match="stopped after 2 seconds"):
-            crew.run(
-                ["export", str(ROOT / "sample_traces" / SAMPLE), "--to", "speedscope", "--out", str(pipe)],
-                Ticket(),
-            )
-        crew._longest = LONGEST_S  # a new process takes longer than that to start on a busy machine
-        answer = crew.run(["schema", "hotspot"], Ticket())
-        assert answer.code == 0
-    finally:
-        crew.close()
+    with command_pool(timeout_s=2.0, processes=1) as pool:
+        handler = ToolHandler(AllowedPaths.of(ROOT / "sample_traces", tmp_path), pool)
+        told = handler.call("export", {"folder": SAMPLE, "to": "speedscope", "out": "pipe"}, Request())
+        assert "stopped after 2 seconds" in told.text
+        pool._timeout_s = TIMEOUT_S  # a new process takes longer than that to start on a busy machine
+        assert not handler.call("schema", {"name": "hotspot"}, Request()).is_error
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill -9")

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rcv_py.cli.main import main
+from rcv_py.cli.mcp.tools import tools
 from rcv_py.work.library import FEW
 from tests.support.captures import ROOT
 from tests.support.mcp_client import McpClient
@@ -53,6 +54,7 @@ TABLE = (
 AGENTS = '"Node_Id","Agent_Type","Name","Max_Waves_Per_Simd","Cu_Count"\n1,"GPU","gfx942",7,77\n'
 
 
+TOOLS = tools(can_write=True)
 Told = tuple[Path, list[Any], list[str]]  # the root, answers, what was opened
 
 
@@ -108,11 +110,9 @@ def told(outer: Path, request: pytest.FixtureRequest) -> Told:
     with McpClient("--root", outer / request.param, env=env) as agent:
         offered = agent.ask("tools/list")["tools"]
         for tool in offered:
-            if (
-                "folder" in tool["inputSchema"]["properties"]
-                or "folders" in tool["inputSchema"]["properties"]
-            ):
-                for given in islice(_given(tool), None if request.param != "door" else 2):
+            known = TOOLS[tool["name"]].schema["properties"] if tool["name"] in TOOLS else {}
+            if {"folder", "folders"} & set(known):
+                for given in islice(_given(known), None if request.param != "door" else 2):
                     answers.append((tool["name"], given, agent.call(tool["name"], **given)))
         for page in agent.ask("resources/list")["resources"]:
             number = agent.send("resources/read", {"uri": page["uri"]})
@@ -120,9 +120,8 @@ def told(outer: Path, request: pytest.FixtureRequest) -> Told:
     return (outer / "K" / "att_viewer" / "root"), answers, note.read_text().splitlines()
 
 
-def _given(tool: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _given(known: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Arguments of calls: both captures, the root, and links out of it; in processes of their own, too."""
-    known = tool["inputSchema"]["properties"]
     first = "folder" if "folder" in known else "folders"
     for name in (
         f"small/{CAPTURE}",

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import threading
-import time
+from multiprocessing import active_children
 from pathlib import Path
+from unittest.mock import patch
 
+import orjson
 import pytest
+from mcp_types import ListToolsResult
 
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.cli.arguments import COMMANDS, parse
-from rcv_py.cli.mcp.answers import fitted, reply
-from rcv_py.cli.mcp.crew import Crew, Stopped, Ticket
-from rcv_py.cli.mcp.fence import Fence
-from rcv_py.cli.mcp.tools import NO_TOOLS, tools
-from rcv_py.cli.mcp.worker import Answer, perform
-from tests.support.captures import ROOT
+from rcv_py.cli.mcp.allowed_paths import AllowedPaths
+from rcv_py.cli.mcp.answers import Outcome, Reply, fitted, reply
+from rcv_py.cli.mcp.handler import Request, ToolHandler, command_pool
+from rcv_py.cli.mcp.runner import CommandRunner
+from rcv_py.cli.mcp.server import definitions
+from rcv_py.cli.mcp.tools import NO_TOOLS, Tool, tools
+from tests.support.captures import ROOT, trace_path
+from tests.support.processes import wait_until
 
 TOOLS = tools(can_write=True)
 SAMPLES = ROOT / "sample_traces"
@@ -26,7 +32,7 @@ def test_every_command_is_a_tool_but_those_for_people() -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
-def test_what_looks_like_a_path_is_fenced(tool: object) -> None:
+def test_what_looks_like_a_path_is_checked(tool: object) -> None:
     telling = {"FOLDER", "FILE", "DIR", "PATH", "DEFS", "BASELINE", "A", "B", "C", "OTHER"}
     for action in tool.actions.values():
         if action.metavar in telling:
@@ -64,11 +70,11 @@ def test_the_parser_gives_types_choices_and_defaults() -> None:
 
 
 def test_a_call_becomes_the_words_of_a_command_line(tmp_path: Path) -> None:
-    fence = Fence.around(tmp_path, None)
-    words = TOOLS["counters"].words({"folder": "a", "formula": ["-x := 1", "y"], "se": [0, 1]}, fence)
+    paths = AllowedPaths.of(tmp_path, None)
+    words = TOOLS["counters"].words({"folder": "a", "formula": ["-x := 1", "y"], "se": [0, 1]}, paths)
     assert words == [
         "counters",
-        f"{fence.root}/a",
+        f"{paths.root}/a",
         "--json",
         "--formula=-x := 1",
         "--formula=y",
@@ -76,39 +82,91 @@ def test_a_call_becomes_the_words_of_a_command_line(tmp_path: Path) -> None:
         "--se=1",
     ]
     assert parse(words).formula == ["-x := 1", "y"]
-    assert TOOLS["isa"].words({"folder": "a"}, fence)[-1] == "--top=40"
-    assert "--top=0" in TOOLS["isa"].words({"folder": "a", "top": 0}, fence)
-    assert "--top=3" in TOOLS["triage"].words({"folder": "a", "top": 3.0, "all": False}, fence)
+    assert TOOLS["isa"].words({"folder": "a"}, paths)[-1] == "--top=40"
+    assert "--top=0" in TOOLS["isa"].words({"folder": "a", "top": 0}, paths)
+    assert "--top=3" in TOOLS["triage"].words({"folder": "a", "top": 3.0, "all": False}, paths)
 
 
 def test_a_value_cannot_become_an_option(tmp_path: Path) -> None:
-    fence = Fence.around(tmp_path, tmp_path)
+    paths = AllowedPaths.of(tmp_path, tmp_path)
     with pytest.raises(UsageError, match="cannot be '--out=x'"):
-        TOOLS["export"].words({"folder": "a", "to": "csv", "out": "b", "waves": ["--out=x"]}, fence)
+        TOOLS["export"].words({"folder": "a", "to": "csv", "out": "b", "waves": ["--out=x"]}, paths)
     with pytest.raises(UsageError, match="cannot be '--csv'"):
-        TOOLS["line"].words({"folder": "a", "line": "--csv"}, fence)
-    words = TOOLS["waits"].words({"folder": "--csv", "wave": "--latency"}, fence)
-    assert words == ["waits", f"{fence.root}/--csv", "--json", "--wave=--latency"]
+        TOOLS["line"].words({"folder": "a", "line": "--csv"}, paths)
+    words = TOOLS["waits"].words({"folder": "--csv", "wave": "--latency"}, paths)
+    assert words == ["waits", f"{paths.root}/--csv", "--json", "--wave=--latency"]
 
 
-def test_long_lists_are_cut_and_told_of() -> None:
+def size(document: object) -> int:
+    return len(orjson.dumps(document))
+
+
+def test_long_lists_are_shortened_those_inside_first_where_they_are_the_larger_part() -> None:
     document = {"totals": {"stall": 7}, "rows": [{"n": i, "parts": list(range(40))} for i in range(300)]}
-    whole, cut = fitted(document, 0)
-    assert (whole, cut) == (document, {})
+    assert fitted(document, 0) == (document, [])
+    assert fitted(document, 100) == (document, [])
     short, cut = fitted(document, 2)
-    assert len(str(short["rows"])) < 2_400
-    assert set(cut) == {"rows", "rows[].parts"}
-    assert short["shortened"] == ["rows 12 of 300", "rows[].parts 12 of 40"]
-    assert short["rows"][3]["parts"] == list(range(12))
+    assert size(short) <= 2_000
+    rows, parts = len(short["rows"]), len(short["rows"][0]["parts"])
+    assert 10 < rows < 300
+    assert 1 <= parts < 40
+    assert short["shortened"] == cut == [f"rows {rows} of 300", f"rows[].parts {parts} of 40"]
+    assert short["rows"][3]["parts"] == list(range(parts))
     assert short["totals"] == {"stall": 7}
 
 
+def test_what_has_no_list_is_left_out_the_largest_first() -> None:
+    document = {"capture": "a", "text": "x" * 9000, "other": "y" * 900}
+    short, cut = fitted(document, 2)
+    assert short == {"capture": "a", "other": "y" * 900, "shortened": ["text left out"]}
+    assert cut == ["text left out"]
+
+
+@pytest.mark.parametrize(
+    "command", ["triage", "hotspot", "causes", "isa", "waits", "info", "summary", "waves"]
+)
+def test_an_answer_has_eight_kilobytes_at_most(command: str) -> None:
+    folder = trace_path("flash_attn_small_after")
+    outcome = CommandRunner()([command, str(folder), "--json"], 8)
+    told = reply(outcome, [command, str(folder)], 8)
+    assert told.document is not None
+    assert size(told.document) + len(told.text) <= 8_000
+    assert len(told.text) < 1_000
+    assert bool(outcome.cut) == ("shortened" in told.document)
+    assert not outcome.cut or "max_kb (0: all)" in told.text
+
+
+def test_all_definitions_together_are_short() -> None:
+    listed = ListToolsResult(tools=definitions(TOOLS))
+    assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) / 4 < 4_000
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_a_definition_says_when_to_use_the_tool_and_names_arguments_as_the_command_does(tool: Tool) -> None:
+    assert "Use it " in tool.description
+    assert set(tool.short_schema["properties"]) <= set(tool.schema["properties"])
+    assert set(tool.short_schema.get("required", ())) <= set(tool.short_schema["properties"])
+    for name, action in tool.actions.items():
+        assert not action.option_strings or f"--{name.replace('_', '-')}" in action.option_strings
+
+
+def test_help_tells_all_arguments_of_a_tool(tmp_path: Path) -> None:
+    with command_pool() as pool:
+        handler = ToolHandler(AllowedPaths.of(tmp_path, None), pool)
+        told = handler.call("help", {"tool": "hotspot"}, Request())
+        assert told.document is not None
+        assert "no_idle" in told.document["arguments"]["properties"]
+        assert "no_idle" not in TOOLS["hotspot"].short_schema["properties"]
+        assert handler.call("help", {"tool": "hotspots"}, Request()).is_error
+        assert handler.tools["index"].words({}, handler.paths)[:2] == ["index", str(handler.paths.root)]
+
+
 def test_text_that_is_no_document_is_passed_on() -> None:
-    done = reply(Answer(0, "a.html\nb.html\n"), ["report", "x"], 0)
+    done = reply(Outcome(0, text="a.html\nb.html\n"), ["report", "x"], 0)
     assert done.document == {"printed": ["a.html", "b.html"]}
-    partly = reply(Answer(2, "a.html\n", "x: It is damaged."), ["report", "x"], 0)
+    partly = reply(Outcome(2, text="a.html\n", error="x: It is damaged."), ["report", "x"], 0)
     assert partly.is_error
-    assert partly.texts == ("x: It is damaged.", "a.html")
+    assert partly.text == "x: It is damaged.\na.html"
 
 
 def test_a_bug_is_a_sentence_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,38 +174,45 @@ def test_a_bug_is_a_sentence_with_the_command(monkeypatch: pytest.MonkeyPatch) -
         raise ZeroDivisionError("oops")
 
     monkeypatch.setattr("rcv_py.cli.commands.hotspot.run", fail)
-    answer = perform(["hotspot", "a b"])
-    assert answer.code == 1
-    assert answer.hint == "Please report it with: rcv hotspot 'a b'"
+    outcome = CommandRunner()(["hotspot", "a b"], 0)
+    assert outcome.code == 1
+    assert outcome.hint == "Please report it with: rcv hotspot 'a b'"
 
 
-def test_waiting_calls_can_be_cancelled_and_a_lost_process_is_told_of() -> None:
-    crew = Crew(1)
-    try:
-        busy, waiting = Ticket(), Ticket()
-        ends: list[BaseException] = []
+def test_captures_stay_open_between_commands() -> None:
+    runner, folder = CommandRunner(), str(SAMPLES / "matmul_tiled")
+    first = runner(["info", folder, "--json"], 0)
+    with patch("rcv_py.formats.open.open_folder", side_effect=AssertionError("it is opened again")):
+        assert runner(["info", folder, "--json"], 0) == first
 
-        def call(ticket: Ticket) -> None:
+
+def test_waiting_calls_can_be_cancelled_and_a_lost_process_is_told_of(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)  # nobody reads it: who opens it to write waits forever
+    with command_pool(processes=1) as pool:
+        handler = ToolHandler(AllowedPaths.of(SAMPLES, tmp_path), pool)
+        busy, waiting = Request(), Request()
+        ends: list[Reply | Cancelled] = []
+
+        def call(request: Request) -> None:
+            given = {"folder": "matmul_tiled", "to": "speedscope", "out": "pipe"}
             try:
-                crew.run(
-                    ["shot", str(SAMPLES / "matmul_tiled"), "--panel=isa", "--out=/dev/null/x.png"], ticket
-                )
-            except (Cancelled, Stopped) as error:
+                ends.append(handler.call("export", given, request))
+            except Cancelled as error:
                 ends.append(error)
 
         first = threading.Thread(target=call, args=(busy,))
         first.start()
-        while busy.member is None:
-            time.sleep(0.01)
+        wait_until(lambda: bool(active_children()) and not pool.waiting, "a process that runs the call")
         second = threading.Thread(target=call, args=(waiting,))
         second.start()
-        crew.cancel(waiting)
-        second.join(10)
-        assert [type(end) for end in ends] == [Cancelled]
-        busy.member.process.kill()
-        first.join(10)
-        assert [type(end) for end in ends] == [Cancelled, Stopped]
-        answer = crew.run(["info", str(SAMPLES / "matmul_tiled"), "--json"], Ticket())
-        assert answer.code == 0
-    finally:
-        crew.close()
+        wait_until(lambda: pool.waiting == 1, "a call that waits")
+        waiting.cancel()
+        second.join(60)
+        assert isinstance(ends[0], Cancelled)
+        for process in active_children():
+            process.kill()
+        first.join(60)
+        assert isinstance(ends[1], Reply)
+        assert "stopped unexpectedly" in ends[1].text
+        assert not handler.call("info", {"folder": "matmul_tiled"}, Request()).is_error

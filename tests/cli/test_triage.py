@@ -13,8 +13,8 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.results.triage import finding_table
-from rcv_py.work.triage import triage
 from tests.support import captures
+from tests.support.findings import findings_near
 from tests.support.samples import write_sample
 
 
@@ -30,7 +30,7 @@ def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> Non
     folder = captures.trace_path("pa_mqa_big")
     document = json.loads(run(capsys, folder, "--json", "--top", 0))
     trace = open_trace(folder)
-    found = triage(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert document["schema"] == "rcv.triage/1"
     assert document["findings"] == finding_table(found.findings).rows()
     assert document["waves"] == {"read": 32, "of": 32, "counted": 32, "missing": 0}

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.formats import open as formats_open
-from rcv_py.formats.open import find_captures, is_capture, open_trace
+from rcv_py.formats import locate as formats_locate
+from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.formats.uiout import folder
+from rcv_py.formats.uiout.folder import is_capture
 from tests.support.captures import trace_path
 
 
@@ -33,7 +34,7 @@ def test_depth_limits_how_far_captures_are_looked_for(tmp_path: Path) -> None:
 
 
 def test_the_search_gives_up_in_a_huge_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats_open, "MAX_FOLDERS", 3)
+    monkeypatch.setattr(formats_locate, "MAX_FOLDERS", 3)
     for number in range(20):
         (tmp_path / f"{number}" / "inner").mkdir(parents=True)
     assert find_captures(tmp_path) == ()

@@ -31,7 +31,7 @@ from rcv_py.base.patterns import Pattern
 from rcv_py.base.text import short_kernel
 from rcv_py.cli.arguments import parse as parse_words
 from rcv_py.cli.main import main
-from rcv_py.cli.mcp.fence import Fence
+from rcv_py.cli.mcp.allowed_paths import AllowedPaths
 from rcv_py.cli.mcp.tools import Tool, tools
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.pmc_files import pmc_table
@@ -421,7 +421,7 @@ def calls(rng: random.Random, ground: Ground) -> None:
         given[name] = [value] * rng.choice((1, 2, 2000)) if rng.random() < 0.2 else value
     if rng.random() < 0.1:
         given[rng.choice(("", "x", "folders", "json", "fail_on"))] = rng.choice(_VALUES)
-    fence = Fence.around(ground.root / "run", ground.out)
+    fence = AllowedPaths.of(ground.root / "run", ground.out)
     words = tool.words(given, fence)
     _parsed(words)
     if rng.random() < 0.04 and tool.name not in ("shot", "index", "report", "export"):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 from rcv_py.formats.open import open_trace
-from rcv_py.work import pool
-from rcv_py.work.worker import settle
+from rcv_py.work import load
+from rcv_py.work.pool import WorkerPool
 from tests.support.captures import ROOT
 
 
@@ -31,14 +29,15 @@ def spin(*_: object) -> None:
 def waves() -> None:
     """Workers that read waves."""
     trace = open_trace(ROOT / "sample_traces" / "matmul_tiled")
-    pool.IN_PROCESS_BYTES, pool.JOB_BYTES = 0, 1  # type: ignore[misc]
-    list(pool.WavePool(BusyReader(), trace.waves, workers=2))  # type: ignore[arg-type]
+    load.IN_PROCESS_BYTES, load.JOB_BYTES = 0, 1  # type: ignore[misc]
+    list(load.WaveStream(BusyReader(), trace.waves, workers=2))  # type: ignore[arg-type]
 
 
-def executor() -> None:
-    """Processes of a pool, as libraries and reports use them."""
-    with ProcessPoolExecutor(2, get_context("spawn"), settle) as processes:
-        list(processes.map(spin, range(8)))
+def tidy() -> None:
+    """Processes that remove half-written files when they are asked to end, as those of reports."""
+    with WorkerPool(spin, 2, grace_s=5.0) as pool:
+        for future in [pool.submit(number) for number in range(8)]:
+            future.result()
 
 
-KINDS: dict[str, Callable[[], None]] = {"waves": waves, "executor": executor}
+KINDS: dict[str, Callable[[], None]] = {"waves": waves, "tidy": tidy}

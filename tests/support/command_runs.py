@@ -9,10 +9,9 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from unittest.mock import patch
 
 from rcv_py.cli.main import main
-from rcv_py.formats.kept import KeptCaptures
+from rcv_py.formats.capture_cache import CaptureCache
 
 # What is asked of one capture; FOLDER goes in front.  One word list a variant, the first is the golden one.
 # {wave}, {place} and {line} are a wave of the capture, and its first wait.
@@ -87,18 +86,16 @@ class Run:
 
 
 _WAVE_FILE = re.compile(r"se(\d+)_sm(\d+)_sl(\d+)_wv(\d+)\.json")
-_KEPT = KeptCaptures()  # dozens of commands read the same capture, and that is most of their time
-_KEPT.start(4)
+_CACHE = CaptureCache(4)  # dozens of commands read the same capture, and that is most of their time
 
 
 @cache
 def run(*words: str) -> Run:
     """Run a command line in this process; equal ones only once."""
     out, err = io.StringIO(), io.StringIO()
-    kept = patch("rcv_py.formats.open.KEPT", _KEPT)
-    with kept, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = int(main(words))
+            code = int(main(words, _CACHE))
         except SystemExit as stop:  # argparse names a mistake and stops
             code = int(stop.code or 0)
     return Run(code, out.getvalue(), err.getvalue())

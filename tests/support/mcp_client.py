@@ -79,11 +79,11 @@ class McpClient:
         """Send a request and return the text of its error."""
         return self.wait(self.send(method, params))["error"]["message"]
 
-    def call(self, tool: str, **arguments: object) -> dict[str, Any]:
+    def call(self, tool: str, /, **arguments: object) -> dict[str, Any]:
         """Call a tool and return its result."""
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
-    def complaint(self, tool: str, **arguments: object) -> str:
+    def complaint(self, tool: str, /, **arguments: object) -> str:
         """Call a tool that must fail, and return its sentence."""
         result = self.call(tool, **arguments)
         assert result["isError"], result

@@ -14,12 +14,15 @@ from PySide6.QtWidgets import QApplication
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Commands
+from rcv_py.state.selection import SearchQuery
 from rcv_py.state.session import Session
+from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
+from tests.ui.window import open_sample, settle, window
 
 
 @pytest.fixture(autouse=True)
@@ -77,3 +80,37 @@ def settled(ui: UiContext, qtbot: object) -> Callable[[], None]:
         QApplication.processEvents()
 
     return wait
+
+
+@pytest.fixture(scope="module")
+def empty_app(qapp: QApplication) -> Iterator[App]:
+    """A window without a capture, for all tests of a module that only look at it."""
+    with window() as app:
+        yield app
+
+
+@pytest.fixture(scope="module")
+def _shared_app(qapp: QApplication) -> Iterator[App]:
+    with window() as app:
+        yield app
+
+
+@pytest.fixture
+def sample_app(_shared_app: App, qtbot: object) -> Iterator[App]:
+    """The window that the tests of a module share, with the sample open; what a test chose is undone."""
+    app, session = _shared_app, _shared_app.ui.session
+    if session.trace.value is None:
+        open_sample(app, qtbot)
+    app.window.activateWindow()
+    before, theme = session.selection.value, app.ui.settings["look.theme"]
+    yield app
+    assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
+    app.window.palette_.close()
+    session.measure.set(None)
+    session.set_clock_range(None)
+    session.query.set(SearchQuery())
+    session.selection.set(before)
+    session.fit_all()
+    app.ui.settings["look.theme"] = theme
+    app.window.workspace.reset_layout(app.window.workspace.size())
+    settle(app, qtbot)

@@ -93,8 +93,8 @@ def test_hidden_latency_by_either_rule(
     expected = hidden_latency(found, [waves], list(ReferenceRule)[rule])
     rows = panel.result.line
     np.testing.assert_array_equal(column(panel, "hidden"), expected.hidden(found.code)[rows])
-    np.testing.assert_array_equal(column(panel, "seen"), expected.nonhidden(found.code)[rows])
-    assert np.all(np.diff(column(panel, "seen")) <= 0)
+    np.testing.assert_array_equal(column(panel, "not_hidden"), expected.nonhidden(found.code)[rows])
+    assert np.all(np.diff(column(panel, "not_hidden")) <= 0)
     assert panel.assumption.text() == expected.assumption
     assert panel.assumption.isVisible()
     assert "cycles hidden" in panel.note.text()
@@ -111,7 +111,7 @@ def test_memory_latency_by_either_rule(
     expected = memory_latency(found, [waves], list(ReferenceRule)[rule])
     for name in ("mean", "std", "error", "samples", "issue", "stall"):
         np.testing.assert_array_equal(column(panel, name), getattr(expected, name))
-    assert column(panel, "unit") == ["VMEM", "VMEM", "LDS"]
+    assert list(column(panel, "counter")) == ["VMEM", "VMEM", "LDS"]
     assert expected.assumption in panel.assumption.text()
     assert panel.legend.names == ("FLAT", "LDS")
 
@@ -147,9 +147,9 @@ def test_no_wait_told_anything(counters: tuple) -> None:
     none = SimpleNamespace(line=empty.astype(np.int32), exact=empty, median=empty, p90=empty)
     table = memory_latency(found, [waves])
     for waits in (None, none):
-        assert memory_rows(found.code, table, waits).line.tolist() == [3, 8, 4]
+        assert memory_rows(found, table, waits).line.tolist() == [3, 8, 4]
         without = memory_latency(replace(found, counters=()), [waves])
-        assert not len(memory_rows(found.code, without, waits))
+        assert not len(memory_rows(found, without, waits))
 
 
 def test_a_click_and_the_keyboard_select_the_line(
@@ -183,7 +183,7 @@ def test_idle_time_counts_if_it_is_shown(
     with_idle = sum(column(panel, "total"))
     ui.settings["isa.show_idle"] = False
     assert with_idle - sum(column(panel, "total")) == found.code.idle.sum()
-    assert not any(column(panel, "idle"))
+    assert not any(column(panel, "hidden_idle"))
 
 
 @pytest.mark.parametrize("kind", [HIDDEN, MEMORY])
@@ -277,7 +277,7 @@ def test_the_sheet_has_what_is_shown(
     sheet = panel.sheet()
     rows = list(sheet.rows)
     assert len(rows) == 10
-    assert sheet.headers[:5] == ("line", "instruction", "source", "cost", "total")
+    assert sheet.headers[:5] == ("line", "text", "source", "cost", "total")
     assert rows[0][1] == "s_waitcnt vmcnt(0) lgkmcnt(0)"
 
 

@@ -1,7 +1,9 @@
 """The loader: waves arrive, the newest folder wins, failures are sentences, nothing stays behind."""
 
 import gc
+import os
 import threading
+from dataclasses import replace
 from multiprocessing import active_children
 
 import pytest
@@ -10,11 +12,10 @@ from rcv_py.base.errors import NotATrace, RcvError
 from rcv_py.base.progress import Stage
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Selection
-from rcv_py.ui.core.loader import LEAD, Loader
+from rcv_py.ui.core.loader import MAX_BATCHES_AHEAD, Loader
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.work import pool as pools
+from rcv_py.work import load
 from rcv_py.work.jobs import prepare
-from rcv_py.work.worker import WorkerStopped
 from tests.support.wave_folder import reader, trace, wave
 
 
@@ -51,13 +52,13 @@ def loader(qtbot, folders, ui):
 
 @pytest.fixture
 def one_a_job(monkeypatch):
-    monkeypatch.setattr(pools, "SMALL_JOB_BYTES", 1)
+    monkeypatch.setattr(load, "SMALL_JOB_BYTES", 1)
 
 
 @pytest.fixture
 def processes(monkeypatch):
-    monkeypatch.setattr(pools, "IN_PROCESS_BYTES", 0)
-    monkeypatch.setattr(pools, "JOB_BYTES", 33_000)
+    monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(load, "JOB_BYTES", 33_000)
 
 
 def settle(qtbot, loader):
@@ -66,7 +67,7 @@ def settle(qtbot, loader):
 
 @pytest.mark.parametrize("threshold", [0, 1 << 30])
 def test_all_waves_arrive_in_the_session(qtbot, loader, folders, monkeypatch, threshold):
-    monkeypatch.setattr(pools, "IN_PROCESS_BYTES", threshold)
+    monkeypatch.setattr(load, "IN_PROCESS_BYTES", threshold)
     first, _ = folders
     ui = loader.context
     with qtbot.waitSignal(loader.finished, timeout=10_000):
@@ -117,7 +118,7 @@ def test_cancelling_keeps_what_has_arrived_and_brings_no_more(qtbot, loader, fol
     with qtbot.waitSignal(loader.batch, timeout=10_000):
         loader.open(first)
     settle(qtbot, loader)
-    assert 0 < ui.session.store.count <= 1 + LEAD + 1
+    assert 0 < ui.session.store.count <= 1 + MAX_BATCHES_AHEAD + 1
     ui.session.select(Selection(WaveId(0, 0, 0, 11)))
     qtbot.waitUntil(lambda: ui.session.store.wave(11) is not None, timeout=10_000)
     assert ui.session.busy.value == ()
@@ -144,18 +145,19 @@ def test_a_bug_while_opening_arrives_too(qtbot):
     loader.close()
 
 
-@pytest.mark.usefixtures("processes")
-def test_a_dead_worker_becomes_a_sentence(qtbot, loader, folders, ui, monkeypatch):
-    class Dying(pools.Worker):
-        def answer(self):
-            raise WorkerStopped
+class Dying:
+    """Whoever reads with it ends."""
 
-    monkeypatch.setattr(
-        pools.WavePool.__init__,
-        "__kwdefaults__",
-        pools.WavePool.__init__.__kwdefaults__ | {"make_worker": Dying},
-    )
+    base_clock = 4
+
+    def read(self, rows):
+        os._exit(1)
+
+
+@pytest.mark.usefixtures("processes")
+def test_a_dead_process_becomes_a_sentence(qtbot, loader, folders, ui):
     first, _ = folders
+    folders[first] = replace(folders[first], reader=Dying())
     with qtbot.waitSignal(loader.failed, timeout=10_000) as heard:
         loader.open(first)
     assert "probably for lack of memory" in str(heard.args[0])

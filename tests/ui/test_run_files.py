@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.cli.commands import view
 from rcv_py.cli.main import main
 from rcv_py.formats.run_files import run_facts
-from rcv_py.work import apart
+from rcv_py.work import findings_process
 from rcv_py.work.load import load_all
-from rcv_py.work.triage import triage
 from tests.support import captures
+from tests.support.findings import findings_near
 from tests.ui.window import open_sample, window
 
 FOLDER = captures.trace_path("flash_attn_small_after")
@@ -31,11 +32,11 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("largest", [apart.SMALL_BYTES, 0])  # found here, or by a process
+@pytest.mark.parametrize("largest", [findings_process.SMALL_BYTES, 0])  # found here, or by a process
 def test_findings_of_the_window_use_the_tables(
     table: Path, largest: int, monkeypatch: pytest.MonkeyPatch, qtbot: Any
 ) -> None:
-    monkeypatch.setattr(apart, "SMALL_BYTES", largest)
+    monkeypatch.setattr(findings_process, "SMALL_BYTES", largest)
     with window() as app:
         app.ui.session.run_files = (table,)
         open_sample(app, qtbot, FOLDER)
@@ -45,8 +46,8 @@ def test_findings_of_the_window_use_the_tables(
         trace = app.ui.session.trace.value
         read = load_all(trace, workers=0)
         facts = run_facts(trace.path, trace.kernel_name, trace.target, (table,))
-        assert cell.value.numbers == triage(trace, read, facts=facts).numbers
-        assert cell.value.numbers != triage(trace, read).numbers
+        assert cell.value.numbers == findings(trace, read, facts=facts).numbers
+        assert cell.value.numbers != findings_near(trace, read).numbers
         words = app.window.workspace.docks["triage"].panel.command_line()
         assert f"--run-files={table}" in words
 

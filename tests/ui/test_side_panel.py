@@ -23,6 +23,7 @@ from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import Wave, WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
+from rcv_py.ui.app import App
 from rcv_py.ui.panels.token_details.token_text import TokenFacts, token_html
 from rcv_py.ui.panels.wave_picker.cycle_field import cycles_in
 from rcv_py.ui.panels.wave_picker.wave_choice import changed, choices, rank
@@ -99,71 +100,65 @@ def test_cycles_are_read_as_people_write_them(text: str, value: int | None) -> N
     assert cycles_in(text) == value
 
 
-def test_the_wave_panel_follows_and_leads(qtbot: QtBot) -> None:
-    with window() as app:
-        open_sample(app, qtbot)
-        session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
-        trace = session.trace.value
-        last = trace.waves.id(len(trace.waves) - 1)
-        session.select_wave(last)
-        settle(app, qtbot)
-        assert [picker.boxes[name].currentText() for name in ("se", "simd", "slot", "wid")] == [
-            str(value) for value in (last.se, last.simd, last.slot, last.wid)
-        ]
-        assert f"{trace.waves.span(len(trace.waves) - 1).width:,} cycles" in picker.length.text()
-        assert "tokens" in picker.shares.text()
-        picker.speeds["slowest"].click()
-        row = trace.waves.row(session.selection.value.wave)
-        assert (trace.waves.end - trace.waves.begin)[row] == (trace.waves.end - trace.waves.begin).max()
+def test_the_wave_panel_follows_and_leads(sample_app: App, qtbot: QtBot) -> None:
+    session, picker = sample_app.ui.session, sample_app.window.workspace.docks["wave_picker"].panel
+    trace = session.trace.value
+    last = trace.waves.id(len(trace.waves) - 1)
+    session.select_wave(last)
+    settle(sample_app, qtbot)
+    assert [picker.boxes[name].currentText() for name in ("se", "simd", "slot", "wid")] == [
+        str(value) for value in (last.se, last.simd, last.slot, last.wid)
+    ]
+    assert f"{trace.waves.span(len(trace.waves) - 1).width:,} cycles" in picker.length.text()
+    assert "tokens" in picker.shares.text()
+    picker.speeds["slowest"].click()
+    row = trace.waves.row(session.selection.value.wave)
+    assert (trace.waves.end - trace.waves.begin)[row] == (trace.waves.end - trace.waves.begin).max()
 
 
-def test_the_clock_range_is_checked(qtbot: QtBot) -> None:
-    with window() as app:
-        open_sample(app, qtbot)
-        session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
-        begin = session.trace.value.span.begin
-        picker.begin.setText(f"{begin:,}")
-        picker.end.setText(str(begin - 5))
-        picker.end.editingFinished.emit()
-        assert session.clock_range.value is None
-        assert picker.end.property("invalid")
-        picker.end.setText(str(begin + 100))
-        picker.end.editingFinished.emit()
-        assert session.clock_range.value == TimeWindow(begin, begin + 100)
-        settle(app, qtbot)
-        assert not picker.end.property("invalid")
-        assert "count" in picker.counted.text()
-        picker.reset.click()
-        assert session.clock_range.value is None
-        picker.use_view.click()
-        assert session.clock_range.value == session.view.value
+def test_the_clock_range_is_checked(sample_app: App, qtbot: QtBot) -> None:
+    session, picker = sample_app.ui.session, sample_app.window.workspace.docks["wave_picker"].panel
+    begin = session.trace.value.span.begin
+    picker.begin.setText(f"{begin:,}")
+    picker.end.setText(str(begin - 5))
+    picker.end.editingFinished.emit()
+    assert session.clock_range.value is None
+    assert picker.end.property("invalid")
+    picker.end.setText(str(begin + 100))
+    picker.end.editingFinished.emit()
+    assert session.clock_range.value == TimeWindow(begin, begin + 100)
+    settle(sample_app, qtbot)
+    assert not picker.end.property("invalid")
+    assert "count" in picker.counted.text()
+    picker.reset.click()
+    assert session.clock_range.value is None
+    picker.use_view.click()
+    assert session.clock_range.value == session.view.value
 
 
-def test_the_instruction_panel_tells_hits_waits_and_totals(qtbot: QtBot) -> None:
-    with window() as app:
-        open_sample(app, qtbot)
-        session, panel = app.ui.session, app.window.workspace.docks["token_details"].panel
-        code = session.trace.value.code
-        tokens = session.wave().tokens
-        line = int(np.bincount(tokens.line[tokens.line >= 0]).argmax())
-        session.select_line(line, 0)
-        settle(app, qtbot)
-        text = panel.text.toPlainText()
-        assert code.text[line] in text
-        assert f"{int(code.hits[line]):,}" in text
-        assert panel.of.text() == f"of {session.hits():,}"
-        panel.after.click()
-        settle(app, qtbot)
-        assert session.selection.value.hit == 1
-        panel.hit.setText("1")
-        panel.hit.editingFinished.emit()
-        assert session.selection.value.hit == 0
-        totals = line_totals(code, line)
-        assert totals.whole == int(code.latency.sum() + code.idle.sum())
-        panel.text.anchorClicked.emit(QUrl("line:2"))
-        assert session.selection.value.line == 2
-        panel.text.anchorClicked.emit(QUrl("file:///etc/passwd"))
-        assert session.selection.value.line == 2
+def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbot: QtBot) -> None:
+    session, panel = sample_app.ui.session, sample_app.window.workspace.docks["token_details"].panel
+    code = session.trace.value.code
+    tokens = session.wave().tokens
+    line = int(np.bincount(tokens.line[tokens.line >= 0]).argmax())
+    session.select_line(line, 0)
+    settle(sample_app, qtbot)
+    text = panel.text.toPlainText()
+    assert code.text[line] in text
+    assert f"{int(code.hits[line]):,}" in text
+    assert panel.of.text() == f"of {session.hits():,}"
+    panel.after.click()
+    settle(sample_app, qtbot)
+    assert session.selection.value.hit == 1
+    panel.hit.setText("1")
+    panel.hit.editingFinished.emit()
+    assert session.selection.value.hit == 0
+    totals = line_totals(code, line)
+    assert totals.whole == int(code.latency.sum() + code.idle.sum())
+    panel.text.anchorClicked.emit(QUrl("line:2"))
+    assert session.selection.value.line == 2
+    panel.text.anchorClicked.emit(QUrl("file:///etc/passwd"))
+    assert session.selection.value.line == 2
 
 
 def test_small_shares_are_text_not_markup() -> None:
@@ -174,37 +169,33 @@ def test_small_shares_are_text_not_markup() -> None:
     assert "<0.1 %" in document.toPlainText()
 
 
-def test_a_search_makes_the_panel_no_wider(qtbot: QtBot) -> None:
-    with window() as app:
-        open_sample(app, qtbot)
-        panel = app.window.workspace.docks["search"].panel
-        before = panel.minimumSizeHint().width()
-        app.ui.session.query.set(SearchQuery("v_"))
-        qtbot.waitUntil(lambda: bool(len(panel.hits.lines)))
-        assert panel.bar.down.isEnabled()
-        assert panel.minimumSizeHint().width() == before
+def test_a_search_makes_the_panel_no_wider(sample_app: App, qtbot: QtBot) -> None:
+    panel = sample_app.window.workspace.docks["search"].panel
+    before = panel.minimumSizeHint().width()
+    sample_app.ui.session.query.set(SearchQuery("v_"))
+    qtbot.waitUntil(lambda: bool(len(panel.hits.lines)))
+    assert panel.bar.down.isEnabled()
+    assert panel.minimumSizeHint().width() == before
 
 
-def test_search_counts_walks_and_marks(qtbot: QtBot) -> None:
-    with window() as app:
-        open_sample(app, qtbot)
-        session, panel = app.ui.session, app.window.workspace.docks["search"].panel
-        code = session.trace.value.code
-        expected = [row for row, text in enumerate(code.text) if "v_" in text.casefold()]
-        session.query.set(SearchQuery("v_"))
-        qtbot.waitUntil(lambda: len(panel.hits.lines) >= len(expected))
-        assert [line for line in panel.hits.lines if line >= 0] == expected
-        panel.step(1)
-        settle(app, qtbot)
-        assert session.selection.value.line == expected[0]
-        assert panel.bar.count.text() == f"1 of {len(panel.hits.lines):,}"
-        app.ui.commands.run("search.next")
-        assert session.selection.value.line == expected[1]
-        session.query.set(SearchQuery("(", is_regex=True))
-        qtbot.waitUntil(lambda: bool(panel.hits.problem))
-        assert panel.empty.is_empty
-        session.query.set(SearchQuery("no such thing"))
-        qtbot.waitUntil(lambda: "no such thing" in panel.empty.sentence.text())
+def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
+    session, panel = sample_app.ui.session, sample_app.window.workspace.docks["search"].panel
+    code = session.trace.value.code
+    expected = [row for row, text in enumerate(code.text) if "v_" in text.casefold()]
+    session.query.set(SearchQuery("v_"))
+    qtbot.waitUntil(lambda: len(panel.hits.lines) >= len(expected))
+    assert [line for line in panel.hits.lines if line >= 0] == expected
+    panel.step(1)
+    settle(sample_app, qtbot)
+    assert session.selection.value.line == expected[0]
+    assert panel.bar.count.text() == f"1 of {len(panel.hits.lines):,}"
+    sample_app.ui.commands.run("search.next")
+    assert session.selection.value.line == expected[1]
+    session.query.set(SearchQuery("(", is_regex=True))
+    qtbot.waitUntil(lambda: bool(panel.hits.problem))
+    assert panel.empty.is_empty
+    session.query.set(SearchQuery("no such thing"))
+    qtbot.waitUntil(lambda: "no such thing" in panel.empty.sentence.text())
 
 
 def test_labels_history_and_bookmarks(qtbot: QtBot) -> None:

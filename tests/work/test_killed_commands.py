@@ -14,7 +14,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from rcv_py.work.library import AT_ONCE
 from tests.support.captures import ROOT
 from tests.support.processes import busy_children, gone, wait_until
 from tests.support.whole_capture import capture, wave, write
@@ -52,7 +51,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     write(places["large"], capture(many))
     write(places["small"], capture())
     write(places["other"], capture())
-    for number in range(AT_ONCE):  # so that an index has work for two
+    for number in range(4):  # so that an index has work for two
         write(root / f"more{number}" / "ui_output_agent_1_dispatch_1", capture())
     hook = tmp_path_factory.mktemp("hook")
     (hook / "sitecustomize.py").write_text(HOOK)

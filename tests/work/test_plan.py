@@ -22,7 +22,7 @@ def test_every_wave_is_in_one_job_and_jobs_are_about_as_large_as_asked(sizes, jo
 @given(st.lists(st.integers(0, 30)), st.lists(st.integers(0, 30), unique=True))
 def test_wanted_waves_come_first_and_none_is_lost(wanted, rows):
     queue = WaveQueue([rows[i : i + 4] for i in range(0, len(rows), 4)])
-    queue.first(wanted)
+    queue.prioritize(wanted)
     taken = []
     while (job := queue.take()) is not None:
         assert job

@@ -1,160 +1,245 @@
-"""Waves from other processes: all of them, the wanted first, and nothing left behind."""
+"""Processes that run one function: results, failures, deaths, limits, and nothing left behind."""
+
+from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-import time
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
 from multiprocessing import active_children
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag
-from rcv_py.work import pool as pools
-from rcv_py.work.load import batches, load_all
-from rcv_py.work.pool import WavePool
-from rcv_py.work.worker import Worker, WorkerStopped
-from tests.support.wave_folder import reader, trace, wave
+from rcv_py.base.errors import NotATrace
+from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped, dumps, loads
+from tests.support.busy_forever import spin
+from tests.support.captures import ROOT
+from tests.support.processes import wait_until
+
+WAIT_S = 60
 
 
-class Deadly:
-    """A reader whose process dies at some waves, and that fails at others."""
-
-    base_clock = 4
-
-    def __init__(self, files, deadly=(), failing=()):
-        self.files = files
-        self.deadly = deadly
-        self.failing = failing
-
-    def read(self, rows):
-        if set(rows) & set(self.deadly):
-            os._exit(1)
-        if set(rows) & set(self.failing):
-            raise ZeroDivisionError("a bug")
-        return self.files.read(rows)
-
-
-@pytest.fixture
-def files(tmp_path):
-    return reader(tmp_path, {f"{i}.json": wave() for i in range(12)})
-
-
-@pytest.fixture
-def small_jobs(monkeypatch):
-    """Processes also for little work, and two waves a job."""
-    monkeypatch.setattr(pools, "IN_PROCESS_BYTES", 0)
-    monkeypatch.setattr(pools, "JOB_BYTES", 33_000)
-    monkeypatch.setattr(pools, "SMALL_JOB_BYTES", 33_000)
-
-
-def rows_of(result):
-    return [wave.row for batch in result for wave in batch.waves]
-
-
-@pytest.mark.parametrize("workers", [0, 1, 2])
-def test_every_wave_arrives_once(files, small_jobs, workers):
-    pool = WavePool(files, files.index, workers=workers)
-    result = list(pool)
-    assert sorted(rows_of(result)) == list(range(12))
-    assert len(result) == 6
-    assert all(len(batch.lod) == len(batch.waves) for batch in result)
+@pytest.fixture(autouse=True)
+def nothing_lives_on() -> Iterator[None]:
+    """No process and no thread of a pool is left by any test."""
+    yield
     assert not active_children()
+    assert not [thread for thread in threading.enumerate() if thread.name == "rcv-pool"]
 
 
-def test_few_waves_are_read_without_a_process(files):
-    pool = WavePool(files, files.index, workers=2)
-    assert pool.processes == 0
-    assert sorted(rows_of(pool)) == list(range(12))
+class Odd(Exception):
+    """Cannot be pickled and read again."""
+
+    def __init__(self, a: int, b: int) -> None:
+        super().__init__("odd")
 
 
-def test_wanted_waves_come_first(files, small_jobs):
-    pool = WavePool(files, files.index, workers=0)
-    pool.want([10, 3])
-    assert rows_of(pool)[:2] == [10, 3]
+def bug() -> None:
+    """Fail in a way that nobody expects."""
+    raise ZeroDivisionError("a bug")
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_a_cancelled_pool_ends_soon_and_leaves_no_process(files, small_jobs, workers):
-    pool = WavePool(files, files.index, workers=workers)
-    for count, _ in enumerate(pool):
-        pool.cancel()
-        assert count == 0
-    assert not active_children()
+def sentence() -> None:
+    """Fail with a sentence."""
+    raise NotATrace("x")
 
 
-def test_an_abandoned_iteration_leaves_no_process(files, small_jobs):
-    iterator = iter(WavePool(files, files.index, workers=2))
-    next(iterator)
-    assert active_children()
-    iterator.close()
-    assert not active_children()
+def odd() -> None:
+    """Fail with what cannot cross a process border."""
+    raise Odd(1, 2)
 
 
-def test_a_worker_that_dies_costs_only_the_waves_it_was_reading(files, small_jobs):
-    pool = WavePool(Deadly(files, deadly=[4]), files.index, workers=1)
-    result = list(pool)
-    missing = {row: text for batch in result for row, text in batch.missing}
-    assert sorted(missing) == [4, 5]
-    assert sorted(rows_of(result)) == [0, 1, 2, 3, 6, 7, 8, 9, 10, 11]
-    assert all(text == str(WorkerStopped()) for text in missing.values())
-    assert len(pool.errors) == 1
-    assert not active_children()
+def array() -> dict[str, object]:
+    """A result with an array in it."""
+    return {"column": np.arange(1000, dtype=np.int32), "text": "t"}
 
 
-def test_when_workers_keep_dying_the_rest_is_reported(files, small_jobs):
-    pool = WavePool(Deadly(files, deadly=range(12)), files.index, workers=2)
-    result = list(pool)
-    assert not rows_of(result)
-    assert sorted(row for batch in result for row, _ in batch.missing) == list(range(12))
-    assert not active_children()
+def stay(path: Path) -> None:
+    """Never end, and say so."""
+    path.write_text(str(os.getpid()))
+    spin()
 
 
-@pytest.mark.parametrize("workers", [0, 1])
-def test_a_bug_in_a_reader_is_raised_as_what_it_is(files, small_jobs, workers):
-    with pytest.raises(ZeroDivisionError, match="a bug"):
-        list(WavePool(Deadly(files, failing=[0]), files.index, workers=workers))
-    assert not active_children()
+def modules() -> list[str]:
+    """What the process has imported."""
+    return sorted(sys.modules)
 
 
-def test_commands_get_all_waves_and_hear_of_progress(files):
-    stages = []
-    result = load_all(trace(files), report=stages.append)
-    assert sorted(rows_of(result)) == list(range(12))
-    assert str(stages[-1]) == "Reading waves 12 of 12"
-    assert rows_of(batches(trace(files), [7, 2])) == [7, 2]
+def interrupt() -> str:
+    """Do what Ctrl+C does."""
+    os.kill(os.getpid(), signal.SIGINT)
+    return "still here"
 
 
-def test_commands_can_be_cancelled(files):
-    flag = CancelFlag()
-    flag.set()
-    with pytest.raises(Cancelled):
-        load_all(trace(files), cancel=flag)
+DEEDS: dict[str, Callable[..., object]] = {
+    "pid": os.getpid,
+    "die": lambda: os._exit(1),
+    "bug": bug,
+    "sentence": sentence,
+    "odd": odd,
+    "array": array,
+    "unsendable": threading.Lock,
+    "stay": stay,
+    "modules": modules,
+    "nice": lambda: os.nice(0),
+    "interrupt": interrupt,
+}
 
 
-def test_a_worker_leaves_when_its_parent_is_killed(tmp_path):
-    reader(tmp_path, {"a.json": wave()})
-    script = f"""
-import os, pathlib
-from rcv_py.work.worker import Worker
-from tests.support.wave_folder import reader
+def answer(what: str, *more: object) -> object:
+    """Do in a process what its test asks for; a text that asks for nothing comes back."""
+    return DEEDS[what](*more) if what in DEEDS else what
 
-worker = Worker(reader(pathlib.Path({str(tmp_path)!r}), {{"a.json": None}}), False)
-worker.ask([0])
-worker.answer()
-print(worker._process.pid, flush=True)
+
+def staying(pool: WorkerPool[object], path: Path, key: str = "") -> Future[object]:
+    """A call that never ends; it has begun."""
+    future = pool.submit("stay", path, key=key)
+    wait_until(lambda: path.exists() and bool(path.read_text()), "a call that has begun")
+    return future
+
+
+def test_results_come_back_and_processes_are_used_again() -> None:
+    with WorkerPool(answer, 1) as pool:
+        assert not active_children(), "nothing is started before there is work"
+        first, second = pool.submit("pid"), pool.submit("pid")
+        assert first.result(WAIT_S) == second.result(WAIT_S) != os.getpid()
+
+
+def test_arrays_come_back_as_read_only_views() -> None:
+    with WorkerPool(answer, 1) as pool:
+        value = pool.submit("array").result(WAIT_S)
+    assert value["column"].tolist() == list(range(1000))
+    assert not value["column"].flags.writeable
+    assert value["column"].flags.aligned
+    whole = loads(dumps([np.zeros(3), np.ones(0), "x"]))
+    assert [part.tolist() for part in whole[:2]] == [[0, 0, 0], []]
+
+
+def test_what_goes_wrong_is_raised_as_what_it_is() -> None:
+    with WorkerPool(answer, 1) as pool:
+        with pytest.raises(ZeroDivisionError, match="a bug") as bug:
+            pool.submit("bug").result(WAIT_S)
+        assert "in bug" in bug.value.__notes__[0], "where it happened"
+        with pytest.raises(NotATrace):
+            pool.submit("sentence").result(WAIT_S)
+        with pytest.raises(Exception, match="could not do its work"):
+            pool.submit("odd").result(WAIT_S)
+        with pytest.raises(TypeError):
+            pool.submit("unsendable").result(WAIT_S)
+        with pytest.raises((TypeError, AttributeError)):
+            pool.submit(threading.Lock())
+        assert pool.submit("fine").result(WAIT_S) == "fine"
+
+
+@pytest.mark.parametrize("ahead", [1, 3])
+def test_a_process_that_dies_costs_the_call_that_it_did(ahead: int) -> None:
+    with WorkerPool(answer, 1, calls_ahead=ahead) as pool:
+        calls = [pool.submit(what) for what in ("a", "die", "b", "die", "c")]
+        ends = [type(call.exception(WAIT_S)) for call in calls]
+        assert ends == [type(None), WorkerStopped, type(None), WorkerStopped, type(None)]
+        assert [calls[at].result() for at in (0, 2, 4)] == ["a", "b", "c"]
+        assert calls[1].exception().process not in (0, os.getpid())
+
+
+def test_a_process_that_is_killed_while_idle_is_replaced() -> None:
+    with WorkerPool(answer, 1) as pool:
+        pid = pool.submit("pid").result(WAIT_S)
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not active_children(), "its end")
+        assert pool.submit("pid").result(WAIT_S) != pid
+
+
+def test_a_call_that_takes_too_long_is_ended_and_others_go_on(tmp_path: Path) -> None:
+    with WorkerPool(answer, 1, timeout_s=2.0) as pool:
+        with pytest.raises(CallTimedOut, match="after 2 seconds"):
+            pool.submit("stay", tmp_path / "x").result(WAIT_S)
+        pool._timeout_s = None  # a new process takes longer than that to start on a busy machine
+        assert pool.submit("fine").result(WAIT_S) == "fine"
+
+
+def test_a_call_can_be_cancelled_whether_it_waits_or_runs(tmp_path: Path) -> None:
+    with WorkerPool(answer, 1) as pool:
+        running = staying(pool, tmp_path / "x")
+        waiting, last = pool.submit("a"), pool.submit("b")
+        assert pool.waiting == 2
+        assert waiting.cancel()
+        assert running.cancel()
+        with pytest.raises(CancelledError):
+            running.result(WAIT_S)
+        assert last.result(WAIT_S) == "b"
+
+
+def test_closing_ends_what_runs_and_cancels_what_waits(tmp_path: Path) -> None:
+    pool = WorkerPool(answer, 1, grace_s=0.5)
+    running, waiting = staying(pool, tmp_path / "x"), pool.submit("a")
+    pool.close()
+    assert running.cancelled()
+    assert waiting.cancelled()
+    assert pool.submit("b").cancelled(), "a closed pool takes no calls"
+
+
+def test_a_process_that_knows_the_key_is_preferred(tmp_path: Path) -> None:
+    with WorkerPool(answer, 2) as pool:
+        busy = staying(pool, tmp_path / "x", key="a")
+        other = pool.submit("pid", key="b").result(WAIT_S)
+        busy.cancel()
+        fresh = pool.submit("pid", key="c").result(WAIT_S)
+        assert fresh != other
+        assert [pool.submit("pid", key=key).result(WAIT_S) for key in "bcb"] == [other, fresh, other]
+
+
+def test_a_call_alone_has_a_process_of_its_own() -> None:
+    with WorkerPool(answer, 1) as pool:
+        first = pool.submit("pid").result(WAIT_S)
+        alone = pool.submit("pid", is_alone=True).result(WAIT_S)
+        assert len({first, alone, pool.submit("pid").result(WAIT_S)}) == 3
+
+
+def test_a_process_loads_little_lets_others_go_first_and_leaves_ctrl_c_to_its_parent() -> None:
+    with WorkerPool(answer, 1) as pool:
+        loaded = pool.submit("modules").result(WAIT_S)
+        assert not [name for name in loaded if name.startswith(("PySide6", "pyqtgraph"))]
+        assert pool.submit("interrupt").result(WAIT_S) == "still here"
+        if hasattr(os, "nice"):
+            assert pool.submit("nice").result(WAIT_S) > os.nice(0)
+
+
+def test_many_threads_may_submit() -> None:
+    with WorkerPool(answer, 2, calls_ahead=2) as pool:
+        calls: list[Future[object]] = []
+        threads = [
+            threading.Thread(target=lambda: calls.extend(pool.submit(str(n)) for n in range(20)))
+            for _ in range(5)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(call.result(WAIT_S) for call in calls) == sorted(5 * [str(n) for n in range(20)])
+
+
+def test_a_process_leaves_when_its_parent_is_killed() -> None:
+    script = """
+import os
+from rcv_py.work.pool import WorkerPool
+from tests.work.test_pool import answer
+
+print(WorkerPool(answer, 1).submit("pid").result(), flush=True)
 os.kill(os.getpid(), 9)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.stdout, done.stderr
-    deadline = time.monotonic() + 10
-    while is_running(int(done.stdout)):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: not is_running(int(done.stdout)), "the end of the process")
 
 
-def is_running(pid):
+def is_running(pid: int) -> bool:
     """Whether the process does anything; one that waits to be buried does not."""
     try:
         os.kill(pid, 0)
@@ -162,37 +247,3 @@ def is_running(pid):
         return False
     stat = Path(f"/proc/{pid}/stat")
     return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-def test_a_worker_does_not_load_qt(tmp_path):
-    worker = Worker(Telltale(), False)
-    try:
-        worker.ask([0])
-        with pytest.raises(ValueError, match="no Qt here"):
-            worker.answer()
-    finally:
-        worker.stop()
-
-
-class Telltale:
-    def read(self, rows):
-        loaded = [name for name in sys.modules if name.startswith(("PySide6", "pyqtgraph"))]
-        raise ValueError(f"loaded {loaded[:3]}" if loaded else "no Qt here")
-
-
-class Modest:
-    """Reads nothing, and takes the CPU time that is left."""
-
-    base_clock = 4
-
-    def read(self, rows):
-        raise RuntimeError(os.nice(0))
-
-
-def test_a_worker_lets_the_window_go_first():
-    worker = Worker(Modest(), False)
-    worker.ask([0])
-    with pytest.raises(RuntimeError) as raised:
-        worker.answer()
-    worker.stop()
-    assert raised.value.args[0] > os.nice(0)

@@ -12,10 +12,10 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from rcv_py.formats.open import open_trace
-from rcv_py.work import pool
+from rcv_py.work import load
 from rcv_py.work.load import batches
 
-pool.IN_PROCESS_BYTES = 0
+load.IN_PROCESS_BYTES = 0
 trace = open_trace(Path(sys.argv[1]))
 print("read", sum(len(batch.waves) for batch in batches(trace, workers=2)), "of", len(trace.waves))
 """

@@ -22,7 +22,7 @@ SCHEMA = "rcv.bubbles/1"
 
 def run(arguments: BubblesOptions) -> int:
     """Print the ranking of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     read = list(chosen.batches)

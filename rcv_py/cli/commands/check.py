@@ -19,8 +19,8 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import pooled
 from rcv_py.cli.options.capture_options import CheckOptions
+from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import bold, json_text, plain, print_facts
 from rcv_py.cli.results import print_csv
 from rcv_py.formats.open import open_trace
@@ -32,7 +32,7 @@ NOTHING = "Nothing wrong with this capture."
 
 def run(arguments: CheckOptions) -> int:
     """Print the health card as text, CSV, JSON or only the input file; 4 with --strict if it is serious."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     notes = capture_health(trace, tuple(pooled(trace)), Extras(_twin(trace, arguments)))
     if arguments.yaml:
         sys.stdout.write(input_yaml(trace, notes))
@@ -49,7 +49,7 @@ def run(arguments: CheckOptions) -> int:
 def _twin(trace: Trace, arguments: CheckOptions) -> Trace | None:
     if arguments.twin is None:
         return None
-    other = open_trace(arguments.twin)
+    other = open_trace(arguments.twin, cache=arguments.cache)
     if fingerprint(trace.code) != fingerprint(other.code):
         raise UsageError(
             f"{other.name} is no twin of {trace.name}: their instructions differ.",

@@ -16,8 +16,9 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import batches, pooled
+from rcv_py.cli.opening import batches
 from rcv_py.cli.options.cost_options import CompareOptions
+from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import bold, json_text, print_facts
 from rcv_py.cli.results import ordered, print_csv, print_shown
 from rcv_py.cli.views.compare_summary import junit, launch_document, markdown
@@ -34,7 +35,7 @@ _TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FE
 def run(arguments: CompareOptions) -> int:
     """Print the comparison as text, CSV, JSON, Markdown or JUnit; 3 if the gate trips."""
     paths = [path for path in (arguments.folder, arguments.other, arguments.twin) if path is not None]
-    traces = [open_trace(path) for path in paths]
+    traces = [open_trace(path, cache=arguments.cache) for path in paths]
     wanted = arguments.waves or WORKING
     a, b, *more = (_costs(trace, wanted) for trace in traces)
     found = compare(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,44 +9,28 @@ from typing import Any
 
 from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counter_summary import CounterRow, derived_rows, raw_rows
-from rcv_py.analysis.counters.counter_tensor import simd_names
 from rcv_py.analysis.counters.counters import Counters, counters
 from rcv_py.analysis.counters.derived_counters import DerivedSet, derived_counters
 from rcv_py.analysis.counters.formula.definitions import MAX_TEXT, Definitions, read_definitions
 from rcv_py.analysis.counters.formula.errors import FormulaError
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects
-from rcv_py.base.text import count
+from rcv_py.base.text import DASH
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.device_options import CountersOptions
-from rcv_py.cli.report import Column, csv_text, json_text, print_table, print_wrapped
+from rcv_py.cli.report import csv_text, json_text, print_wrapped
+from rcv_py.cli.results import print_result
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
+from rcv_py.results.counters import counter_table, recorded
 
 _FORMULA = "--formula"
-_COLUMNS = (
-    Column("counter"),
-    Column("min", True),
-    Column("mean", True),
-    Column("max", True),
-    Column("total", True),
-    Column("unit"),
-    Column("from", elastic="right"),
-)
-_LIST = (
-    Column("counter"),
-    Column("every", True),
-    Column("samples", True),
-    Column("SE"),
-    Column("CU"),
-    Column("SIMD"),
-)
 
 
 def run(arguments: CountersOptions) -> int:
     """Print names, a summary, or the curves of the counters of a capture."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     found = counters(trace)
     if not found.raw:
         return _say_none(arguments, trace)
@@ -73,7 +56,7 @@ def run(arguments: CountersOptions) -> int:
     elif arguments.json:
         print(json_text("rcv.counters/1", _document(trace, found, rows, errors), about(arguments, trace)))
     else:
-        print_table(_COLUMNS, [_cells(row) for row in rows])
+        print_result(counter_table(rows), trace, unknown=DASH)
         _print_notes(found, derived)
     _print_errors(errors, texts)
     return ExitCode.USAGE if errors else ExitCode.DONE
@@ -152,43 +135,16 @@ def _read(path: Path) -> str:
 
 
 def _print_names(arguments: CountersOptions, trace: Trace, found: Counters) -> None:
-    rows = [
-        (
-            counter.name,
-            counter.interval,
-            len(counter.samples),
-            _numbers(counter.samples.se.tolist()),
-            _numbers(counter.samples.cu.tolist()),
-            simd_names(counter.simds).removeprefix("SIMD "),
-        )
-        for counter in found.raw
-    ]
+    table = recorded(found)
     if arguments.json:
-        names = ("name", "interval", "samples", "engines", "units", "simds")
-        document = {"capture": trace.name, "counters": [dict(zip(names, row, strict=True)) for row in rows]}
+        document = {"capture": trace.name, "counters": table.rows()}
         print(json_text("rcv.counters.list/1", document, about(arguments, trace)))
     elif arguments.csv:
-        sys.stdout.write(csv_text([column.title for column in _LIST], rows))
+        names, rows = table.csv()
+        sys.stdout.write(csv_text([table.spec[name].title for name in names], rows))
     else:
-        print_table(_LIST, [(name, count(every), count(n), *rest) for name, every, n, *rest in rows])
+        print_result(table, trace)
         _print_notes(found, None)
-
-
-def _numbers(values: list[int]) -> str:
-    return ", ".join(map(str, sorted(set(values))))
-
-
-def _cells(row: CounterRow) -> list[str]:
-    numbers = [_number(value) for value in (row.least, row.mean, row.most, row.total)]
-    return [row.name, *numbers, row.unit, row.group]
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    if not math.isfinite(value):
-        return "–"
-    return count(round(value)) if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
 
 
 def _points(rows: Sequence[CounterRow]) -> list[tuple[Any, ...]]:
@@ -207,26 +163,9 @@ def _document(
         "notes": list(found.notes),
         "engines": found.engines(),
         "units": found.units(),
-        "counters": [
-            {
-                "name": row.name,
-                "kind": "raw" if row.is_raw else "derived",
-                "from": row.group,
-                "unit": row.unit,
-                "min": _finite(row.least),
-                "mean": _finite(row.mean),
-                "max": _finite(row.most),
-                "total": row.total,
-                "points": len(row.curve.time),
-            }
-            for row in rows
-        ],
+        "counters": counter_table(rows).rows(),
         "errors": [{"file": name, "kind": str(error.kind), "text": str(error)} for name, error in errors],
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _print_notes(found: Counters, derived: DerivedSet | None) -> None:

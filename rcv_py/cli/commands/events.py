@@ -33,7 +33,7 @@ _NOTHING = (
 
 def run(arguments: EventsOptions) -> int:
     """Print the events of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     spans = _spans(trace)
     table = event_table(trace, spans)
     kinds = arguments.kind or default_kinds(table)

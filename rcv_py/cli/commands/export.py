@@ -26,7 +26,7 @@ from rcv_py.work.load import batches, load_all
 def run(arguments: ExportOptions) -> int:
     """Write the file, or the folder of tables, and print its name and what is in it."""
     _check(arguments)
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     rows = wave_rows(trace, arguments.waves)
     text = _WRITERS[arguments.to](trace, rows, arguments)
     if arguments.json:

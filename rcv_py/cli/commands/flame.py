@@ -38,7 +38,7 @@ _OF = {
 
 def run(arguments: FlameOptions) -> int:
     """Print the flamegraph of a capture."""
-    trace, metric = open_trace(arguments.folder), METRICS[arguments.metric]
+    trace, metric = open_trace(arguments.folder, cache=arguments.cache), METRICS[arguments.metric]
     alarm = warn(trace)
     trace, chosen = counted_trace(trace, arguments)
     charged = charged_with(trace, arguments, None if chosen is None else chosen.rows)

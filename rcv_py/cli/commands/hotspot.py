@@ -35,7 +35,7 @@ _OF = {
 
 def run(arguments: HotspotOptions) -> int:
     """Print the ranking of a capture, its histogram, its places, or the tables of the older script."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     if arguments.like:
         return show_legacy(trace, arguments)

@@ -19,7 +19,7 @@ from rcv_py.cli.progress import watched
 from rcv_py.cli.report import csv_text, json_text
 from rcv_py.cli.results import print_shown
 from rcv_py.export.report.library import library_markdown, library_page
-from rcv_py.formats.open import capture_paths
+from rcv_py.formats.locate import locate
 from rcv_py.results.library import library_table
 from rcv_py.work.library import library_rows
 
@@ -75,10 +75,10 @@ def _put(library: Library, arguments: IndexOptions, stream: TextIO) -> None:
 
 def _library(arguments: IndexOptions) -> Library:
     root: Path = arguments.folder
-    paths = capture_paths(root, max(1, arguments.depth))
+    paths = locate(root).captures(max(1, arguments.depth))
     if not paths:
         raise NotATrace(root, f"no capture lies up to {max(1, arguments.depth)} folders below it")
     chosen = paths[: arguments.limit or None]
-    found = library_rows(chosen, arguments.jobs, has_findings=arguments.findings)
+    found = library_rows(chosen, arguments.jobs, has_findings=arguments.findings, cache=arguments.cache)
     rows = with_twins(list(watched(found, "Captures", len(chosen))))
     return Library(root, ranked_rows(rows, arguments.sort), len(paths) - len(chosen))

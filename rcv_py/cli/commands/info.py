@@ -19,6 +19,7 @@ from rcv_py.cli.opening import batches, captures
 from rcv_py.cli.options.capture_options import InfoOptions
 from rcv_py.cli.report import Column, bold, csv_text, json_text, plain, print_facts, print_table
 from rcv_py.formats.open import open_trace
+from rcv_py.formats.summary import capture_entry
 from rcv_py.model.trace import INFERRED, CaptureEntry, Trace
 from rcv_py.state.wave_store import WaveStore
 
@@ -38,16 +39,17 @@ _CAPTURES = (
 def run(arguments: InfoOptions) -> int:
     """Print facts about one capture, or a table of all captures below the folder."""
     path: Path = arguments.folder
-    entries = captures(path)
-    if entries is not None:
-        if len(entries) == 1:
-            return _one(entries[0].path, arguments)
+    below = captures(path)
+    if below is not None:
+        if len(below) == 1:
+            return _one(below[0], arguments)
         asked = [name for name in ("check", "read") if getattr(arguments, name)]
         if asked:
             raise UsageError(
-                f"--{asked[0]} is about one capture, and there are {len(entries):,}.",
+                f"--{asked[0]} is about one capture, and there are {len(below):,}.",
                 hint="Name one of them.",
             )
+        entries = [capture_entry(capture) for capture in below]
         if arguments.json:
             print(
                 json_text(
@@ -64,7 +66,7 @@ def run(arguments: InfoOptions) -> int:
 
 
 def _one(path: Path, arguments: InfoOptions) -> int:
-    trace = open_trace(path)
+    trace = open_trace(path, cache=arguments.cache)
     if arguments.check:
         trace = replace(trace, problems=(*trace.problems, *check_waves(trace, batches(trace))))
     if arguments.read:

@@ -8,8 +8,8 @@ from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import MODES, asked_costs, matched, nothing
-from rcv_py.cli.opening import pooled
 from rcv_py.cli.options.cost_options import IsaOptions
+from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import json_text
 from rcv_py.cli.results import ordered, print_csv, print_result
 from rcv_py.cli.views.isa_bars import bar_lengths
@@ -24,7 +24,7 @@ _PLURAL = {"branch": "branches"}
 
 def run(arguments: IsaOptions) -> int:
     """Print the listing, the blocks, the branches or the labels of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     trace, chosen = counted_trace(trace, arguments)
     own = None if chosen is None else chosen.rows

@@ -23,7 +23,7 @@ SCHEMA = "rcv.loops/1"
 
 def run(arguments: LoopsOptions) -> int:
     """Print one of the tables as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     chosen, rows = None, None
     if arguments.wave is None or arguments.waves is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rcv_py.base.errors import UsageError
-from rcv_py.cli.mcp.fence import Fence
+from rcv_py.cli.mcp.allowed_paths import AllowedPaths
 from rcv_py.cli.options.output_options import McpOptions
 
 NEEDED = "mcp>=2.3,<3"  # as in pyproject.toml
@@ -13,7 +13,7 @@ NEEDED = "mcp>=2.3,<3"  # as in pyproject.toml
 
 def run(arguments: McpOptions) -> int:
     """Serve until standard input closes."""
-    fence = Fence.around(arguments.root, arguments.out)
+    paths = AllowedPaths.of(arguments.root, arguments.out)
     try:
         from rcv_py.cli.mcp.server import run_server  # noqa: PLC0415 - the package is optional
     except ImportError as error:
@@ -24,5 +24,5 @@ def run(arguments: McpOptions) -> int:
         ) from error
     if sys.stdin.isatty():
         print("rcv: waiting for an agent on standard input; Ctrl+D ends it.", file=sys.stderr)
-    run_server(fence)
+    run_server(paths)
     return 0

@@ -6,28 +6,22 @@ import sys
 from typing import Any
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, nanoseconds, percent, plural
+from rcv_py.base.text import count, nanoseconds, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import check_engine
 from rcv_py.cli.limits import show_limits
 from rcv_py.cli.opening import batches
 from rcv_py.cli.options.device_options import OccupancyOptions
-from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.report import csv_text, json_text
+from rcv_py.cli.results import print_result
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.work.occupancy_rows import NUMBERS, OccupancyRow, occupancy_rows, shares
+from rcv_py.results.occupancy import BY, curve_table
+from rcv_py.results.table import Table
+from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
 
-_TITLES = {
-    "se": "shader engine",
-    "all": "group",
-    "cu": "compute unit",
-    "simd": "SIMD",
-    "kernel": "kernel",
-    "state": "state",
-}
 _TOLD = 8  # names of rows in an error
 _NO_TIMES = "The capture does not say when waves began and ended."
-_NUMBERS = tuple(Column(name, True) for name in ("mean", "peak", "tail", "ramp", "begin", "end", "share"))
 _NOTHING = {
     **dict.fromkeys(("se", "all", "cu", "simd", "kernel"), _NO_TIMES),
     "state": "No wave with a timeline could be read, so states are not known.",
@@ -36,22 +30,22 @@ _NOTHING = {
 
 def run(arguments: OccupancyOptions) -> int:
     """Print mean, peak, tail and ramp as text or JSON, or the curves as CSV."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     if arguments.limits:
         return show_limits(trace, arguments)
     check_engine(trace, arguments.se, "traced" if arguments.by == "state" else "resident")
     rows = _only(occupancy_rows(trace, arguments.by, lambda: batches(trace), arguments.se), arguments.only)
+    table = curve_table(arguments.by, [row.name for row in rows], [row.numbers for row in rows])
     if arguments.csv:
         sys.stdout.write(csv_text((arguments.by, "cycle", "waves"), _changes(rows)))
     elif arguments.json:
-        print(json_text("rcv.occupancy/1", _document(trace, arguments.by, rows), about(arguments, trace)))
+        print(
+            json_text("rcv.occupancy/1", _document(trace, arguments.by, rows, table), about(arguments, trace))
+        )
     elif not rows:
         print(_NOTHING[arguments.by])
     else:
-        whole = _whole(rows)
-        print_table(
-            (Column(_TITLES[arguments.by], elastic="right"), *_NUMBERS), [_cells(row, whole) for row in rows]
-        )
+        print_result(table, trace)
         print(_footer(trace, arguments.by, rows))
     return 0
 
@@ -66,25 +60,6 @@ def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRo
     return [row for at, row in enumerate(rows) if not names or not at or row.name in names]
 
 
-def _whole(rows: list[OccupancyRow]) -> int:
-    """Wave-cycles of the row of all."""
-    return rows[0].numbers.area if rows else 0
-
-
-def _cells(row: OccupancyRow, whole: int) -> list[str]:
-    one = row.numbers
-    return [
-        row.name,
-        f"{one.mean:,.1f}",
-        count(one.peak),
-        percent(one.tail, 1),
-        count(one.ramp),
-        count(one.begin),
-        count(one.end),
-        percent(one.area, whole),
-    ]
-
-
 def _changes(rows: list[OccupancyRow]) -> list[tuple[Any, ...]]:
     """A row for every change of a curve, without the sum of all."""
     return [
@@ -94,20 +69,13 @@ def _changes(rows: list[OccupancyRow]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _document(trace: Trace, by: str, rows: list[OccupancyRow]) -> dict[str, Any]:
+def _document(trace: Trace, by: str, rows: list[OccupancyRow], table: Table) -> dict[str, Any]:
+    ids = [{"ids": list(row.ids)} if row.ids else {} for row in rows]
     return {
         "capture": trace.name,
         "by": by,
         "ns_per_cycle": trace.clock.ns(1.0),
-        "rows": [
-            {
-                by: row.name,
-                **({"ids": list(row.ids)} if row.ids else {}),
-                **{name: getattr(row.numbers, name) for name in NUMBERS},
-                "share": share,
-            }
-            for row, share in zip(rows, shares(rows), strict=True)
-        ],
+        "rows": [{by: row[by], **own, **row} for row, own in zip(table.rows(), ids, strict=True)],
     }
 
 
@@ -118,7 +86,7 @@ def _footer(trace: Trace, by: str, rows: list[OccupancyRow]) -> str:
     lasted = f"{count(cycles)} cycles" + ("" if length is None else f", {nanoseconds(length)}")
     what = "Traced" if by == "state" else "Resident"
     return (
-        f"\n{what} waves of {plural(len(rows) - 1, _TITLES[by])} in {lasted}. Mean and peak are waves;\n"
+        f"\n{what} waves of {plural(len(rows) - 1, BY[by][0])} in {lasted}. Mean and peak are waves;\n"
         "the tail is the share of the time behind the last moment with more than half of the peak;\n"
         "the ramp is cycles until nine tenths of it; shares are of the wave cycles of all."
     )

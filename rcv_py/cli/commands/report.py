@@ -21,6 +21,7 @@ from rcv_py.cli.report import csv_text, json_text
 from rcv_py.cli.report_jobs import Answer, Job, answers
 from rcv_py.export.report.files import check_form, check_index, write_index
 from rcv_py.export.report.index import Entry
+from rcv_py.formats.capture_cache import CaptureCache
 
 _HEAD = ("capture", "file", "error")
 STAGE = "Reports"
@@ -37,7 +38,7 @@ def run(arguments: ReportOptions) -> int:
         check_index(index)
     is_table = arguments.json or arguments.csv
     with progress() as report:
-        done = _collected(jobs, at_once, report, is_table)
+        done = _collected(jobs, at_once, report, is_table, arguments.cache)
     if sys.stderr.isatty():
         for job in jobs:
             _tell(job, done[job], is_table)
@@ -76,13 +77,15 @@ def _waves(arguments: ReportOptions, done: Mapping[Job, Answer]) -> dict[str, An
     return {"chosen": arguments.waves or WORKING, **sums, "text": "; ".join(texts)}
 
 
-def _collected(jobs: Sequence[Job], at_once: int, report: Report, is_table: bool) -> dict[Job, Answer]:
+def _collected(
+    jobs: Sequence[Job], at_once: int, report: Report, is_table: bool, cache: CaptureCache | None
+) -> dict[Job, Answer]:
     """Do all jobs, and where nobody looks at progress, tell of each when it is done."""
     is_shown = sys.stderr.isatty()  # the line of progress, which names of files would run into
     done: dict[Job, Answer] = {}
     if len(jobs) > 1:
         report(Stage(STAGE, 0, len(jobs)))
-    for job, answer in answers(jobs, at_once, report):
+    for job, answer in answers(jobs, at_once, report, cache):
         done[job] = answer
         if not is_shown:
             _tell(job, answer, is_table)
@@ -141,7 +144,7 @@ def _jobs(arguments: ReportOptions) -> list[Job]:
 def _folders(path: Path) -> list[Path]:
     """The capture, or all captures below; placeholders without instructions are no reason to stop."""
     below = captures(path)
-    return [path] if below is None else [entry.path for entry in below]
+    return [path] if below is None else list(below)
 
 
 def _names(folders: Sequence[Path]) -> dict[Path, str]:

@@ -22,7 +22,7 @@ _HEAD = ("where", "text", "line", "file", "source_line", "source")
 
 def run(arguments: SearchOptions) -> int:
     """Print the hits of a search as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     if not arguments.match:
         raise UsageError("There is nothing to look for.", hint="Name a text, e.g. --match buffer_load.")
     spans = marker_spans(trace, list(batches(trace))) if trace.shader_data else None

@@ -9,6 +9,7 @@ from pathlib import Path
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.options.capture_options import ViewOptions
 from rcv_py.cli.options.output_options import ShotOptions
+from rcv_py.formats.locate import locate
 
 WINDOW_PACKAGES = ("PySide6", "pyqtgraph", "pygments")  # the extra `window` of pyproject.toml
 
@@ -39,7 +40,7 @@ def check_window() -> None:
 
 
 def check_compared(arguments: ShotOptions | ViewOptions) -> None:
-    """Raise UsageError if the baseline or its twin is not there, or a twin has no baseline."""
+    """Raise an error if the baseline or its twin is not there, or a twin has no baseline."""
     for path in (arguments.compare, arguments.twin):
         if path is not None:
             check_path(path)
@@ -50,12 +51,10 @@ def check_compared(arguments: ShotOptions | ViewOptions) -> None:
 
 
 def check_path(path: Path) -> None:
-    """Raise UsageError if nothing is there."""
-    try:
-        path.stat()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it cannot be a path"
-        raise UsageError(f"{path} cannot be opened: {reason}.", hint="Check the spelling.") from error
+    """Raise NotATrace if no capture can be there: before a window opens, not in it."""
+    error = locate(path).error
+    if error is not None:
+        raise error
 
 
 def write(arguments: ShotOptions, run_files: tuple[Path, ...] = ()) -> None:

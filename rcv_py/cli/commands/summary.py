@@ -30,7 +30,7 @@ NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and
 
 def run(arguments: SummaryOptions) -> int:
     """Print the summary of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     alarm = warn(trace)
     chosen = choose_waves(trace, arguments)
     found = device_summary(trace, chosen.batches, chosen.rows)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
+from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
 from rcv_py.analysis.findings.text import markdown
@@ -11,16 +13,18 @@ from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about
-from rcv_py.cli.opening import captures, facts_of, pooled
+from rcv_py.cli.opening import captures, facts_of
 from rcv_py.cli.options.capture_options import TriageOptions
+from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import bold, json_text, print_facts, print_wrapped
 from rcv_py.cli.results import print_csv, print_shown
 from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import open_trace
+from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.summary import capture_entry
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table
-from rcv_py.work.triage import triage
 
 SCHEMA = "rcv.triage/1"
 MANY_SCHEMA = "rcv.triage.folder/1"
@@ -29,11 +33,11 @@ _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
 def run(arguments: TriageOptions) -> int:
     """Print the findings of a capture, or of all captures below a folder."""
-    entries = captures(arguments.folder)
-    if entries is not None and len(entries) > 1:  # a folder around a single capture stands for it
-        _print_many(arguments, entries)
+    below = captures(arguments.folder)
+    if below is not None and len(below) > 1:  # a folder around a single capture stands for it
+        _print_many(arguments, [capture_entry(capture) for capture in below])
         return 0
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     known = facts_of(trace, arguments)
     found = look(trace, is_whole=arguments.all, facts=known, waves=arguments.waves or WORKING)
     is_plain = not (arguments.csv or arguments.json)
@@ -60,7 +64,8 @@ def look(
     ranked: `working`, `all`, or a population.
     """
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
-    return triage(trace, tuple(pooled(trace, rows)), is_whole=True, facts=facts, waves=waves)
+    facts = facts or run_facts(trace.path, trace.kernel_name, trace.target)
+    return findings(trace, tuple(pooled(trace, rows)), facts=facts, waves=waves)
 
 
 def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:
@@ -123,7 +128,7 @@ def _print_one(number: int, one: Finding) -> None:
 # -- many captures --------------------------------------------------------------------------------------
 
 
-def _print_many(arguments: TriageOptions, entries: tuple[CaptureEntry, ...]) -> None:
+def _print_many(arguments: TriageOptions, entries: Sequence[CaptureEntry]) -> None:
     if "top" in arguments.given:
         raise UsageError(
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
@@ -145,7 +150,7 @@ def _print_many(arguments: TriageOptions, entries: tuple[CaptureEntry, ...]) -> 
 def _judged(arguments: TriageOptions, entry: CaptureEntry) -> Judged:
     """The findings of one capture, or why there are none; a broken capture does not stop the others."""
     try:
-        trace = open_trace(entry.path)
+        trace = open_trace(entry.path, cache=arguments.cache)
         known = facts_of(trace, arguments) if arguments.run_files else None
         found = look(trace, is_whole=arguments.all, facts=known, waves=arguments.waves or WORKING)
     except RcvError as error:

@@ -19,7 +19,7 @@ SCHEMA = "rcv.units/1"
 
 def run(arguments: UnitsOptions) -> int:
     """Print the units of a compute unit as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     if not len(trace.waves):
         raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")
     row = 0 if arguments.of is None else trace.wave_row(arguments.of)

@@ -34,7 +34,7 @@ _ELASTIC = {"text": "right", "source": "left"}
 
 def run(arguments: WaveOptions) -> int:
     """Print one wave as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     wave = wave_of(trace, arguments.wave)
     part = window_of(arguments.within) or TimeWindow(wave.begin, wave.end)
     if arguments.csv:

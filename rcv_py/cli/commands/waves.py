@@ -29,7 +29,7 @@ RESIDENT_SCHEMA = "rcv.waves.resident/1"
 
 def run(arguments: WavesOptions) -> int:
     """Print the waves of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder)
+    trace = open_trace(arguments.folder, cache=arguments.cache)
     if arguments.populations:
         return _show_populations(trace, arguments)
     chosen = None if arguments.waves in (None, ALL) else choose_waves(trace, arguments)

@@ -1,4 +1,4 @@
-"""From what a command printed to what an agent reads: the same document, long lists shortened and told of."""
+"""From how a command ended to what an agent reads: its document, long lists shortened, and a short text."""
 
 from __future__ import annotations
 
@@ -9,18 +9,34 @@ from typing import Any
 
 import orjson
 
-from rcv_py.base.text import escaped_json
-from rcv_py.cli.mcp.worker import USAGE, Answer
+from rcv_py.base.text import count, elide_right, visible
+from rcv_py.cli.exit_codes import ExitCode
 
 KB = 1000
-_LENGTHS = (200, 100, 50, 25, 12, 6, 3, 1)  # of lists, tried until the document is small enough
+MAX_ITEMS = 200  # of a list in a document that is shortened
+_TEXT_ROOM = 0.1  # part of an answer that its short text may take
+_VALUE_LETTERS = 160
+_NOT_SAID = ("schema", "rcv")
+_LEFT_ALONE = ("schema", "rcv", "capture", "totals", "shortened")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a command ended: exit code, its document or what else it printed, and the sentence if it failed."""
+
+    code: int
+    document: dict[str, Any] | None = None
+    text: str = ""
+    error: str = ""
+    hint: str = ""
+    cut: tuple[str, ...] = ()  # what was shortened in the document, such as `rows 5 of 40`
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A result: texts for reading, the document for programs, perhaps a picture; or a sentence of failure."""
+    """A result: a short text, the document, perhaps a picture; or a sentence of failure."""
 
-    texts: tuple[str, ...]
+    text: str
     document: dict[str, Any] | None = None
     picture: bytes | None = None  # PNG
     is_error: bool = False
@@ -29,71 +45,116 @@ class Reply:
 
 def failure(sentence: str, hint: str = "") -> Reply:
     """Return the result of a call that could not be done."""
-    return Reply((f"{sentence} {hint}".strip(),), is_error=True)
+    return Reply(f"{sentence} {hint}".strip(), is_error=True)
 
 
-def reply(answer: Answer, words: list[str], max_kb: int) -> Reply:
-    """Return the result for what a command printed; `max_kb` 0: whatever its length."""
-    meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": answer.code}
-    if answer.error and (not answer.text or answer.code == USAGE):
-        printed = (answer.text.strip(),) if answer.text.strip() else ()
-        return Reply((f"{answer.error} {answer.hint}".strip(), *printed), is_error=True, meta=meta)
-    try:
-        document = orjson.loads(answer.text)
-    except orjson.JSONDecodeError:  # a command without JSON prints the names of its files
-        return Reply((answer.text.strip(),), {"printed": answer.text.splitlines()}, meta=meta)
-    document, cut = fitted(document, max_kb)
-    texts = [_text(document)]
-    if cut:
-        texts.append(
-            f"Lists were shortened to keep the answer below {max_kb} KB: {'; '.join(cut.values())}. "
-            "Ask with a smaller top, a filter, or max_kb 0 for all."
-        )
-    return Reply(tuple(texts), document, meta=meta)
+def reply(outcome: Outcome, words: list[str], max_kb: int) -> Reply:
+    """Return the result for how a command ended; its document has been shortened to `max_kb` KB, 0: not."""
+    meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": outcome.code}
+    has_nothing = outcome.document is None and not outcome.text
+    if outcome.error and (has_nothing or outcome.code == ExitCode.USAGE):
+        texts = (f"{outcome.error} {outcome.hint}".strip(), outcome.text.strip())
+        return Reply("\n".join(filter(None, texts)), is_error=True, meta=meta)
+    if outcome.document is None:
+        return Reply(outcome.text.strip(), {"printed": outcome.text.splitlines()}, meta=meta)
+    said = sentences(outcome.document)
+    if outcome.cut:
+        cut = ", ".join(outcome.cut)
+        said += f" Shortened to {max_kb} KB: {cut}. For more: a filter, top, or max_kb (0: all)."
+    return Reply(visible(said), outcome.document, meta=meta)
 
 
-def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the document with lists as long as fit, and what was shortened by its place.
+def sentences(document: dict[str, Any]) -> str:
+    """Return what a document is about: its single values, and how long its lists are."""
+    parts = []
+    for key, value in document.items():
+        if isinstance(value, list):
+            parts.append(f"{key}: {count(len(value))}")
+        elif isinstance(value, str | int | float) and value not in ("", True, False) and key not in _NOT_SAID:
+            parts.append(f"{key}: {elide_right(str(value), _VALUE_LETTERS)}")
+    return f"{document.get('schema', 'a document')}; {'; '.join(parts)}." if parts else "A document."
 
-    No number is changed; a shortened document has a key `shortened` that tells the same.
+
+# -- shortening -------------------------------------------------------------------------------------
+
+
+def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], list[str]]:
+    """Return the document with lists as long as fit into `max_kb` KB, and what was shortened.
+
+    The latter in texts such as `rows 5 of 40`, which a shortened document has as `shortened`, too.  No number
+    is changed.  The list that takes most room, lists inside of it aside, is shortened first; where that is
+    not enough, the largest parts are left out.
     """
-    if not max_kb or len(_text(document)) <= max_kb * KB:
-        return document, {}
-    lengths = _longest(document)
-    for length in _LENGTHS:
-        shorter = _shortened(document, length)
-        cut = {place: f"{place} {length:,} of {most:,}" for place, most in lengths.items() if most > length}
-        shorter["shortened"] = list(cut.values())
-        if len(_text(shorter)) <= max_kb * KB:
+    room = int(max_kb * KB * (1 - _TEXT_ROOM))
+    if not max_kb or _size(document) <= room:
+        return document, []
+    lengths: dict[str, int] = {}
+    for place, length in _lists(document, ""):
+        lengths[place] = max(length, lengths.get(place, 0))
+    limits = {place: min(length, MAX_ITEMS) for place, length in lengths.items()}
+    while True:
+        shorter = _shortened(document, limits, "")
+        cut = [
+            f"{place} {limits[place]:,} of {most:,}"
+            for place, most in lengths.items()
+            if most > limits[place]
+        ]
+        shorter["shortened"] = cut
+        if _size(shorter) <= room:
+            return shorter, cut
+        weights = dict.fromkeys(lengths, 0)
+        _weigh(shorter, "", weights)
+        heavy = [place for place in lengths if limits[place] > 1 and weights[place]]
+        if not heavy:
+            return _without_largest(shorter, cut, room)
+        place = max(heavy, key=lambda one: weights[one])
+        limits[place] = limits[place] * 3 // 4
+
+
+def _without_largest(document: dict[str, Any], cut: list[str], room: int) -> tuple[dict[str, Any], list[str]]:
+    sizes = {key: _size(value) for key, value in document.items() if key not in _LEFT_ALONE}
+    for key in sorted(sizes, key=lambda one: -sizes[one]):
+        del document[key]
+        cut.append(f"{key} left out")
+        if _size(document) <= room:
             break
-    return shorter, cut
+    return document, cut
 
 
-def _text(document: dict[str, Any]) -> str:
-    return escaped_json(orjson.dumps(document).decode())
+def _size(value: object) -> int:
+    """Bytes of JSON."""
+    return len(orjson.dumps(value))
 
 
-def _shortened(value: Any, length: int) -> Any:
+def _shortened(value: Any, limits: dict[str, int], place: str) -> Any:
     if isinstance(value, dict):
-        return {key: _shortened(item, length) for key, item in value.items()}
+        return {
+            key: _shortened(item, limits, f"{place}.{key}" if place else key) for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [_shortened(item, length) for item in value[:length]]
+        return [_shortened(item, limits, f"{place}[]") for item in value[: limits[place]]]
     return value
 
 
-def _longest(document: dict[str, Any]) -> dict[str, int]:
-    """Length of the longest list at each place, such as `rows[].parts`."""
-    found: dict[str, int] = {}
-    for place, length in _lists(document, ""):
-        found[place] = max(length, found.get(place, 0))
-    return found
+def _weigh(value: Any, place: str, weights: dict[str, int]) -> int:
+    """Add to the weight of each list the bytes of its items without those of lists inside; return them."""
+    if isinstance(value, dict):
+        return sum(len(key) + 4 + _weigh(item, _inside(place, key), weights) for key, item in value.items())
+    if isinstance(value, list):
+        weights[place] = weights.get(place, 0) + sum(_weigh(item, f"{place}[]", weights) for item in value)
+        return 2
+    return _size(value)
 
 
 def _lists(value: Any, place: str) -> Iterator[tuple[str, int]]:
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _lists(item, f"{place}.{key}" if place else key)
+            yield from _lists(item, _inside(place, key))
     elif isinstance(value, list):
         yield place, len(value)
         for item in value:
             yield from _lists(item, f"{place}[]")
+
+
+def _inside(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key

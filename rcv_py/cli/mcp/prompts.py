@@ -9,21 +9,18 @@ from rcv_py.base.errors import UsageError
 
 WORDING = (
     "Cycles at stake are upper bounds: call them so, and do not promise that much time. Attributed cycles "
-    "are summed "
-    "over waves and are not elapsed time. Where executions differ between two builds, say that an "
-    "instruction "
-    "takes fewer or more cycles per hit, not that it is faster or slower. What a tool leaves unexplained is "
-    "unexplained; do not invent a cause."
+    "are summed over waves and are not elapsed time. Where executions differ between two builds, say that an "
+    "instruction takes fewer or more cycles per hit, not that it is faster or slower. What a tool leaves "
+    "unexplained is unexplained; do not invent a cause."
 )
 INSTRUCTIONS = (
     "Tools to analyse AMD GPU thread traces (ui_output_* folders that rocprofv3 --att leaves behind). Paths "
-    "are relative "
-    "to the folder this server was started for. Start with index to see which captures there are, check "
-    "whether one "
-    "can be trusted, and triage for what costs most; then causes, waits, loops, bubbles, line and isa for "
-    "details, "
-    "and compare after a change. Answers are the documents of `rcv COMMAND --json`; a key `shortened` names "
-    f"lists that were cut, and top or max_kb asks for more. {WORDING}"
+    "are relative to the folder this server was started for; folder is a capture. Start with index to see "
+    "which captures there are, check whether one can be trusted, and triage for what costs most; then "
+    "causes, waits, loops, bubbles, line and isa for details, and compare after a change. Arguments are the "
+    "options of `rcv COMMAND`; help tells all of them. Answers are the documents of `rcv COMMAND --json`, "
+    "in 8 KB at most: a key `shortened` names lists that were cut; top, a filter, or max_kb (any tool "
+    f"takes it, 0 for all) asks for more. {WORDING}"
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,47 +16,43 @@ from mcp.server.stdio import stdio_server
 
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
+from rcv_py.cli.mcp.allowed_paths import AllowedPaths
 from rcv_py.cli.mcp.answers import Reply
-from rcv_py.cli.mcp.crew import Crew, Ticket
-from rcv_py.cli.mcp.desk import Desk
-from rcv_py.cli.mcp.fence import Fence
+from rcv_py.cli.mcp.handler import Request, ToolHandler, command_pool
 from rcv_py.cli.mcp.prompts import INSTRUCTIONS, PROMPTS, Prompt, prompt_text
-from rcv_py.cli.mcp.tools import Tool
+from rcv_py.cli.mcp.tools import Tool, help_tool
 from rcv_py.formats.input.run_places import ROOT
 
 JSON = "application/json"
 T = TypeVar("T")
 
 
-def run_server(fence: Fence) -> None:
+def run_server(paths: AllowedPaths) -> None:
     """Serve until standard input closes."""
-    os.environ[ROOT] = str(fence.root)  # the processes of the crew inherit it
-    crew = Crew()
-    try:
-        anyio.run(_serve, Desk(fence, crew))
-    finally:
-        crew.close()
+    os.environ[ROOT] = str(paths.root)  # the processes of the pool inherit it
+    with command_pool() as pool:
+        anyio.run(_serve, ToolHandler(paths, pool))
 
 
-async def _serve(desk: Desk) -> None:
-    server = make_server(desk)
+async def _serve(handler: ToolHandler) -> None:
+    server = make_server(handler)
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 
-def make_server(desk: Desk) -> Server[Any]:
-    """Return the server for a desk: every request is answered from there."""
+def make_server(handler: ToolHandler) -> Server[Any]:
+    """Return the server: every request is answered by the handler."""
 
     async def list_tools(context: Any, request: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(tool) for tool in desk.tools.values()])
+        return types.ListToolsResult(tools=definitions(handler.tools))
 
     async def call_tool(context: Any, request: types.CallToolRequestParams) -> types.CallToolResult:
-        ticket = Ticket()
-        job = partial(desk.call, request.name, request.arguments or {}, ticket)
-        return _result(await _stoppable(desk.crew, ticket, job))
+        own = Request()
+        job = partial(handler.call, request.name, request.arguments or {}, own)
+        return _result(await _stoppable(own, job))
 
     async def list_resources(context: Any, request: Any) -> types.ListResourcesResult:
-        pages = await anyio.to_thread.run_sync(desk.pages)
+        pages = await anyio.to_thread.run_sync(handler.pages)
         found = [
             types.Resource(uri=page.uri, name=page.name, description=page.text, mime_type=JSON)
             for page in pages
@@ -66,9 +62,9 @@ def make_server(desk: Desk) -> Server[Any]:
     async def read_resource(
         context: Any, request: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        ticket = Ticket()
+        own = Request()
         uri = str(request.uri)
-        text = await _stoppable(desk.crew, ticket, partial(desk.read, uri, ticket))
+        text = await _stoppable(own, partial(handler.read, uri, own))
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=text)]
         )
@@ -97,12 +93,12 @@ def make_server(desk: Desk) -> Server[Any]:
     )
 
 
-async def _stoppable(crew: Crew, ticket: Ticket, job: Callable[[], T]) -> T:
+async def _stoppable(request: Request, job: Callable[[], T]) -> T:
     """Do a blocking job in a thread; if the request is cancelled, stop the process that does it."""
     try:
         return await anyio.to_thread.run_sync(job, abandon_on_cancel=True)
     except anyio.get_cancelled_exc_class():
-        crew.cancel(ticket)
+        request.cancel()
         raise
     except Cancelled as error:
         raise MCPError(types.INTERNAL_ERROR, "Stopped.") from error
@@ -114,20 +110,18 @@ def _refusal(error: RcvError) -> MCPError:
     return MCPError(types.INVALID_PARAMS, f"{error} {error.hint}".strip())
 
 
+def definitions(offered: Mapping[str, Tool]) -> list[types.Tool]:
+    """Return what a client is told of the tools."""
+    return [*map(_tool, offered.values()), types.Tool(**help_tool(offered))]
+
+
 def _tool(tool: Tool) -> types.Tool:
-    hints = types.ToolAnnotations(
-        title=tool.title,
-        read_only_hint=not tool.writes,
-        destructive_hint=tool.writes,  # a file of the same name is replaced
-        idempotent_hint=True,
-        open_world_hint=False,
-    )
+    """The definition of a tool: short, since an agent reads all of them before its first call."""
     return types.Tool(
         name=tool.name,
-        title=tool.title,
         description=tool.description,
-        input_schema=tool.schema,
-        annotations=hints,
+        input_schema=tool.short_schema,
+        annotations=types.ToolAnnotations(read_only_hint=not tool.writes),
     )
 
 
@@ -140,7 +134,7 @@ def _prompt(prompt: Prompt) -> types.Prompt:
 
 
 def _result(reply: Reply) -> types.CallToolResult:
-    content: list[Any] = [types.TextContent(type="text", text=text) for text in reply.texts]
+    content: list[Any] = [types.TextContent(type="text", text=reply.text)] if reply.text else []
     if reply.picture is not None:
         data = base64.b64encode(reply.picture).decode()
         content.append(types.ImageContent(type="image", data=data, mime_type="image/png"))

@@ -1,6 +1,8 @@
 """Commands as tools: the arguments of a command become a JSON schema, and a call becomes its words.
 
 The parser of each command is the only source, so that a new command or option is a tool without further ado.
+An agent reads the definitions of all tools before its first call: they are short, and the tool `help` tells
+the rest.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import COMMANDS
-from rcv_py.cli.mcp.fence import Fence
+from rcv_py.cli.mcp.allowed_paths import AllowedPaths
 from rcv_py.cli.options.commands import Command
 from rcv_py.cli.options.common import at_most, count, cycles, percent, positive_count, size
 
@@ -24,17 +26,66 @@ NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help"))  # a window
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
 PICTURE = "shot"  # answers with the picture, and needs no folder
 MAX_KB = "max_kb"
-MOST_LETTERS = 8192  # of an argument; a path has at most 4,096
-MOST_VALUES = 1000  # of a list
-USUAL_KB = 48  # of JSON: some ten thousand tokens of a language model
+HELP = "help"
+MAX_LETTERS = 8192  # of an argument; a path has at most 4,096
+MAX_VALUES = 1000  # of a list
+USUAL_KB = 8  # of an answer: some two thousand tokens of a language model
 _TARGETS = frozenset(("out", "out_dir"))
 # Other forms than JSON, exit codes that a tool has not, and what the server decides itself.
 _LEFT_OUT = frozenset(
-    ("help", "json", "csv", "markdown", "html", "yaml", "folded", "fail_on", "strict", "jobs")
+    ("help", "json", "csv", "markdown", "html", "yaml", "folded", "junit", "fail_on", "strict", "jobs")
 )
 _LEFT_OUT_OF = {"index": frozenset(("out",))}
-_DEFAULTS: Mapping[tuple[str, str], Any] = {("isa", "top"): 40}  # all is right for a file, not for a chat
-_OPTIONAL = frozenset(((PICTURE, "out"),))
+_DEFAULTS: Mapping[tuple[str, str], Any] = {
+    ("isa", "top"): 40,  # all is right for a file, not for a chat
+    ("index", "folder"): ".",
+}
+_OPTIONAL = frozenset(((PICTURE, "out"), ("index", "folder")))
+# Arguments that the short definition of a tool leaves to `help`: few calls need them.
+_RARE = frozenset(
+    (
+        "ascending", "bar", "bars", "beyond_noise", "case", "channels", "charge", "clock", "context",
+        "detail", "hit", "ideal_mb", "kernel", "least", "like", "limit", "log", "mode", "no_causes",
+        "no_idle", "order", "rule", "run_files", "scale", "seed", "theme", "unit_of", "without_kernel",
+        "without_se",
+    )
+)  # fmt: skip
+_MEANT = {
+    "line": "row of the program",
+    "wave": "se0/simd1/slot2/wv3",
+    "waves": "working, all, or a population's id",
+}
+_WHEN = {
+    "triage": "Use it first: what limits the kernel, and which change gains most.",
+    "info": "Use it to see waves, code and clocks of a capture before trusting a number.",
+    "check": "Use it before reading numbers: stop if the verdict is serious.",
+    "summary": "Use it for the kernel as a whole, not for single instructions.",
+    "hotspot": "Use it to find the lines that cost most; then causes or line.",
+    "isa": "Use it to read the program around a line, or its blocks and branches.",
+    "source": "Use it when source lines matter; place is FILE:LINE.",
+    "line": "Use it to see whether all hits of a line are slow, or some.",
+    "waits": "Use it on s_waitcnt: which loads they waited for.",
+    "causes": "Use it to learn why a line stalls, and which producer to change.",
+    "loops": "Use it when iterations differ, or to split prologue and loop.",
+    "bubbles": "Use it to weigh a stall: only cycles nobody covers cost time.",
+    "latency": "Use it to see if more waves would help, or with kind memory how slow memory is.",
+    "flame": "Use it for costs by call path and source.",
+    "occupancy": "Use it when too few waves are resident; limits says why.",
+    "waves": "Use it to pick waves, or when some live longer than others.",
+    "wave": "Use it to follow one wave through the program.",
+    "units": "Use it to see which pipe is the bottleneck.",
+    "place": "Use it for one execution that another tool named.",
+    "search": "Use it to find lines by text, such as buffer_load.",
+    "counters": "Use it when the capture has counters (list shows them).",
+    "pmc": "Use it on CSV files of rocprofv3 --pmc, beside a capture.",
+    "events": "Use it for order in time: dispatches and markers.",
+    "compare": "Use it after a change: folder is before, other is after.",
+    "index": "Use it to see which captures there are; no argument lists the root.",
+    "report": "Use it for a page that people read.",
+    "export": "Use it to hand a trace to another tool.",
+    "shot": "Use it to show a person a timeline; it answers with a picture.",
+    "schema": "Use it to learn the fields of an answer.",
+}
 _TYPES: Mapping[Any, dict[str, Any]] = {
     None: {"type": "string"},
     Path: {"type": "string"},
@@ -48,7 +99,7 @@ _TYPES: Mapping[Any, dict[str, Any]] = {
 }
 _ANY = {"type": ["string", "number"]}  # the command itself says what it accepts
 _MANY = ("+", "*")
-_MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are cut, and `shortened` tells which"
+_MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are shortened, and `shortened` tells which"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +123,13 @@ class Tool:
 
     @property
     def description(self) -> str:
-        """What it does, and which command line prints the same."""
-        return f"{self.title}. The same as `{self.command.example}`."
+        """What it does, and when to use it."""
+        return f"{self.title}. {_WHEN.get(self.name, '')}".strip()
+
+    @property
+    def example(self) -> str:
+        """A command line that it stands for."""
+        return self.command.example
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -87,6 +143,17 @@ class Tool:
             "required": self.required,
             "additionalProperties": False,
         }
+
+    @property
+    def short_schema(self) -> dict[str, Any]:
+        """The same without meanings, defaults and what few calls need; those are accepted all the same."""
+        properties = {
+            name: _short_property(name, self._property(name, action))
+            for name, action in self.actions.items()
+            if name not in _RARE
+        }
+        required = {"required": self.required} if self.required else {}
+        return {"type": "object", "properties": properties, **required}
 
     @property
     def required(self) -> list[str]:
@@ -111,7 +178,7 @@ class Tool:
             item["enum"] = list(action.choices)
         return {"type": "array", "items": item, **described} if _is_list(action) else {**item, **described}
 
-    def words(self, given: Mapping[str, Any], fence: Fence) -> list[str]:
+    def words(self, given: Mapping[str, Any], paths: AllowedPaths) -> list[str]:
         """Return the words of the command line that a call stands for; raise UsageError if there is none."""
         self._check_names(given)
         values = {name: given[name] for name in self.actions if given.get(name) is not None}
@@ -125,7 +192,7 @@ class Tool:
             if _is_flag(action):
                 options += _flag(self.name, name, action, value)
                 continue
-            texts = list(self._texts(name, action, value, fence))
+            texts = list(self._texts(name, action, value, paths))
             if not action.option_strings:
                 front += texts
             elif action.nargs in _MANY:
@@ -149,23 +216,23 @@ class Tool:
                 f"{self.name} needs {' and '.join(lacking)}.", hint=_help(self.actions[lacking[0]])
             )
 
-    def _texts(self, name: str, action: argparse.Action, value: object, fence: Fence) -> Iterator[str]:
+    def _texts(self, name: str, action: argparse.Action, value: object, paths: AllowedPaths) -> Iterator[str]:
         values = value if isinstance(value, list) else [value]
-        if len(values) > MOST_VALUES:
+        if len(values) > MAX_VALUES:
             raise UsageError(
-                f"{name} of {self.name} has more than {MOST_VALUES:,} values.", hint="Ask in parts."
+                f"{name} of {self.name} has more than {MAX_VALUES:,} values.", hint="Ask in parts."
             )
         if isinstance(value, list) and not _is_list(action):
             raise UsageError(f"{name} of {self.name} is one value, not a list.", hint=_help(action))
         for item in values:
             if isinstance(item, bool) or not isinstance(item, str | int | float):
                 raise UsageError(f"{name} of {self.name} cannot be {short(item)}.", hint=_help(action))
-            if len(_text(item)) > MOST_LETTERS:
+            if len(_text(item)) > MAX_LETTERS:
                 raise UsageError(
-                    f"{name} of {self.name} has more than {MOST_LETTERS:,} letters.", hint=_help(action)
+                    f"{name} of {self.name} has more than {MAX_LETTERS:,} letters.", hint=_help(action)
                 )
             if action.type is Path:
-                yield str(fence.writable(_text(item)) if name in _TARGETS else fence.readable(_text(item)))
+                yield str(paths.writable(_text(item)) if name in _TARGETS else paths.readable(_text(item)))
             elif _text(item).startswith("-") and (not action.option_strings or action.nargs in _MANY):
                 raise UsageError(f"{name} of {self.name} cannot be {short(item)}.", hint=_help(action))
             else:
@@ -186,6 +253,29 @@ def tool_of(command: Command) -> Tool:
     out = _LEFT_OUT | _LEFT_OUT_OF.get(command.name, frozenset())
     kept = {name: action for name, action in actions.items() if name not in out}
     return Tool(command, kept, "json" in actions, command.name in WRITERS)
+
+
+def help_tool(offered: Iterable[str]) -> dict[str, Any]:
+    """Return the definition of the tool that tells all arguments of another one."""
+    return {
+        "name": HELP,
+        "description": "List all arguments of a tool with their meanings. Use it before an unusual call.",
+        "input_schema": {
+            "type": "object",
+            "properties": {"tool": {"enum": list(offered)}},
+            "required": ["tool"],
+        },
+    }
+
+
+def _short_property(name: str, described: Mapping[str, Any]) -> dict[str, Any]:
+    """What is needed to give a value: its choices, or its type."""
+    if "enum" in described:
+        return {"enum": described["enum"]}
+    if described["type"] == "array":
+        return {"type": "array", "items": _short_property("", described["items"])}
+    meant = {"description": _MEANT[name]} if name in _MEANT else {}
+    return {"type": described["type"], **meant}
 
 
 def _text(item: str | float) -> str:

@@ -19,7 +19,6 @@ _OF_A_CAPTURE = Need(has("folder"), "a capture", "Name the capture first.")
 class ViewOptions(Options):
     """What `rcv view` takes."""
 
-    command = "view"
     example = "rcv ui_output_agent_1_dispatch_2"
 
     folder: Path | None = positional("FOLDER", "a capture, or several of them", nargs="?")
@@ -43,7 +42,6 @@ class ViewOptions(Options):
 class TriageOptions(Options):
     """What `rcv triage` takes."""
 
-    command = "triage"
     example = "rcv triage FOLDER --top 3"
 
     folder: Path = shared.folder(help="a ui_output_* folder, or a folder with several of them")
@@ -66,7 +64,6 @@ class TriageOptions(Options):
 class InfoOptions(Options):
     """What `rcv info` takes."""
 
-    command = "info"
     example = "rcv info ."
 
     folder: Path = shared.folder()
@@ -80,7 +77,6 @@ class InfoOptions(Options):
 class CheckOptions(Options):
     """What `rcv check` takes."""
 
-    command = "check"
     example = "rcv check FOLDER --yaml > input.yaml"
 
     folder: Path = shared.folder()
@@ -97,7 +93,6 @@ class CheckOptions(Options):
 class SummaryOptions(shared.OfWorkingWaves):
     """What `rcv summary` takes."""
 
-    command = "summary"
     example = "rcv summary FOLDER --json"
 
     folder: Path = shared.folder()
@@ -110,7 +105,6 @@ class SummaryOptions(shared.OfWorkingWaves):
 class IndexOptions(Options):
     """What `rcv index` takes."""
 
-    command = "index"
     example = "rcv index captures --sort health --markdown > README.md"
 
     folder: Path = shared.folder("DIR", "a folder with captures at any place below it")

@@ -62,7 +62,6 @@ _SOURCE_TEXT = Need(
 class HotspotOptions(Options):
     """What `rcv hotspot` takes."""
 
-    command = "hotspot"
     example = "rcv hotspot FOLDER --by source --sort stall"
 
     folder: Path = shared.folder()
@@ -150,7 +149,6 @@ _LISTING = Need(
 class IsaOptions(shared.OfAllWaves):
     """What `rcv isa` takes."""
 
-    command = "isa"
     example = "rcv isa FOLDER --blocks --top 10"
 
     folder: Path = shared.folder()
@@ -188,7 +186,6 @@ class IsaOptions(shared.OfAllWaves):
 class SourceOptions(shared.OfAllWaves):
     """What `rcv source` takes."""
 
-    command = "source"
     example = "rcv source FOLDER kernel.py:62 --context 5"
 
     folder: Path = shared.folder()
@@ -216,7 +213,6 @@ class SourceOptions(shared.OfAllWaves):
 class LineOptions(shared.OfWorkingWaves):
     """What `rcv line` takes."""
 
-    command = "line"
     example = "rcv line FOLDER 62 --by stall --top 5"
 
     folder: Path = shared.folder()
@@ -241,7 +237,6 @@ _CODE_FRAMES = Need(is_none("content", "markers", "both"), "--content source, ke
 class FlameOptions(shared.OfAllWaves):
     """What `rcv flame` takes."""
 
-    command = "flame"
     example = "rcv flame FOLDER --metric stall --folded > stacks.txt"
 
     folder: Path = shared.folder()
@@ -296,7 +291,6 @@ _RANKING = Need(is_none("by", "listing", "flame"), "a ranking", "Use --by line, 
 class CompareOptions(Options):
     """What `rcv compare` takes."""
 
-    command = "compare"
     example = "rcv compare BEFORE AFTER --fail-on regression"
 
     folder: Path = shared.folder("A", "the capture that is compared with, before the change")
@@ -305,8 +299,7 @@ class CompareOptions(Options):
     by: str = option("what a row is (default line)", "line", choices=COMPARED_BY)
     measure: str = option("cycles of what (default cost: latency and idle)", "cost", choices=COMPARED)
     top: int = shared.top(
-        20,
-        needs=[Need(lacks("junit"), "a table", "Leave out --junit, which is about the whole, or this.")],
+        20, needs=[Need(lacks("junit"), "a table", "Leave out --junit, which is about the whole, or this.")]
     )
     fail_on: str | None = option(
         "exit with 3 if B takes more cycles beyond noise, or any other number of them", choices=GATES

@@ -20,7 +20,6 @@ _CURVES = Need(lacks("limits"), "the curves", "Leave out --limits, or this.")
 class OccupancyOptions(Options):
     """What `rcv occupancy` takes."""
 
-    command = "occupancy"
     example = "rcv occupancy FOLDER --by kernel"
 
     folder: Path = shared.folder()
@@ -41,7 +40,6 @@ _FORMULAS = Need(lacks("raw"), "formulas", "Leave out --raw, or this.")
 class CountersOptions(Options):
     """What `rcv counters` takes."""
 
-    command = "counters"
     example = "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'"
 
     folder: Path = shared.folder()
@@ -78,7 +76,6 @@ _OWN_TABLE = Need(lacks("like"), "our own table", "Leave out --like, which adds 
 class PmcOptions(Options):
     """What `rcv pmc` takes."""
 
-    command = "pmc"
     example = "rcv pmc FOLDER --kernel attn --ideal-mb 8590"
 
     paths: list[Path] = positional(
@@ -108,7 +105,6 @@ class PmcOptions(Options):
 class EventsOptions(Options):
     """What `rcv events` takes."""
 
-    command = "events"
     example = "rcv events FOLDER --kind dispatch,marker"
 
     folder: Path = shared.folder()

@@ -9,9 +9,12 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rcv_py.base.errors import UsageError
+
+if TYPE_CHECKING:  # it imports numpy, which words on a command line do not need
+    from rcv_py.formats.capture_cache import CaptureCache
 
 MAX_CHOICES = 56  # characters of choices in a line of usage, which has 80
 FORM = "form"  # the forms of the output, of which only one can be
@@ -50,11 +53,19 @@ class Argument:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of a command; `given` names those that stand on the command line."""
+    """The options of a command, such as `HotspotOptions`; `given` names those that stand on the command line.
+
+    `cache` keeps the captures that the commands of a process open; None: they are opened anew.
+    """
 
     command: ClassVar[str] = ""
     example: ClassVar[str] = ""
     given: frozenset[str] = frozenset()
+    cache: CaptureCache | None = None
+
+    def __init_subclass__(cls) -> None:
+        """Name the command after the class."""
+        cls.command = cls.__name__.removesuffix("Options").lower()
 
     @property
     def usual_waves(self) -> str | None:
@@ -182,7 +193,8 @@ def positional(
     how: dict[str, Any] = {"metavar": metavar}
     for name, value in (("type", read), ("nargs", nargs), ("choices", choices)):
         how |= {name: value} if value else {}
-    return _field(Argument(help, how, is_positional=True), None if nargs in ("?", "*") else MISSING)
+    defaults: dict[str, Any] = {"?": None, "*": []}
+    return _field(Argument(help, how, is_positional=True), defaults.get(nargs, MISSING))
 
 
 # -- needs ----------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ SHELLS = ("bash", "zsh", "fish")
 class ReportOptions(Options):
     """What `rcv report` takes."""
 
-    command = "report"
     example = "rcv report FOLDER --out report.html"
 
     folders: list[Path] = positional("FOLDER", "captures, or folders that hold several", nargs="+")
@@ -52,7 +51,6 @@ class ReportOptions(Options):
 class ExportOptions(Options):
     """What `rcv export` takes."""
 
-    command = "export"
     example = "rcv export FOLDER --to perfetto --out trace.pftrace"
 
     folder: Path = shared.folder()
@@ -82,7 +80,6 @@ _PICTURE = Need(
 class ShotOptions(Options):
     """What `rcv shot` takes."""
 
-    command = "shot"
     example = "rcv shot FOLDER --panel isa --out isa.png --size 900x600"
 
     folder: Path = shared.folder()
@@ -107,7 +104,6 @@ _SAMPLE = Need(lambda options: options.names or options.all, "a sample", "Name s
 class SynthOptions(Options):
     """What `rcv synth` takes."""
 
-    command = "synth"
     example = "rcv synth --all --out samples"
 
     names: list[str] = positional("NAME", "samples to write; none: list them", None, "*")
@@ -124,7 +120,6 @@ class SynthOptions(Options):
 class SchemaOptions(Options):
     """What `rcv schema` takes."""
 
-    command = "schema"
     example = "rcv schema hotspot > hotspot.schema.json"
 
     name: str | None = positional("NAME", "a command, a schema such as rcv.info/1, or `envelope`", None, "?")
@@ -136,7 +131,6 @@ class SchemaOptions(Options):
 class McpOptions(Options):
     """What `rcv mcp` takes."""
 
-    command = "mcp"
     example = "rcv mcp --root captures"
 
     root: Path = option(
@@ -151,7 +145,6 @@ class McpOptions(Options):
 class CompletionOptions(Options):
     """What `rcv completion` takes."""
 
-    command = "completion"
     example = "rcv completion bash > ~/.local/share/bash-completion/completions/rcv"
 
     shell: str = positional("SHELL", f"one of {', '.join(SHELLS)}", None, choices=SHELLS)
@@ -161,7 +154,6 @@ class CompletionOptions(Options):
 class HelpOptions(Options):
     """What `rcv help` takes."""
 
-    command = "help"
     example = "rcv help hotspot"
 
     name: str | None = positional("COMMAND", "a command (default: list all of them)", None, "?")

@@ -19,7 +19,6 @@ LATENCY_KINDS = ("hidden", "memory")
 class WaitsOptions(shared.OfWorkingWaves):
     """What `rcv waits` takes."""
 
-    command = "waits"
     example = "rcv waits FOLDER --top 5"
 
     folder: Path = shared.folder()
@@ -41,7 +40,6 @@ class WaitsOptions(shared.OfWorkingWaves):
 class CausesOptions(shared.OfWorkingWaves):
     """What `rcv causes` takes."""
 
-    command = "causes"
     example = "rcv causes FOLDER --by producer --top 5"
 
     folder: Path = shared.folder()
@@ -62,7 +60,6 @@ _OF_A_LOOP = Need(has("loop"), "--loop HEAD:BRANCH")
 class LoopsOptions(shared.OfWorkingWaves):
     """What `rcv loops` takes."""
 
-    command = "loops"
     example = "rcv loops FOLDER --show iterations --top 5"
 
     folder: Path = shared.folder()
@@ -98,7 +95,6 @@ class LoopsOptions(shared.OfWorkingWaves):
 class BubblesOptions(shared.OfWorkingWaves):
     """What `rcv bubbles` takes."""
 
-    command = "bubbles"
     example = "rcv bubbles FOLDER --top 10"
 
     folder: Path = shared.folder()
@@ -126,7 +122,6 @@ _HIDDEN = Need(is_one("kind", "hidden"), "--kind hidden")
 class LatencyOptions(shared.OfWorkingWaves):
     """What `rcv latency` takes."""
 
-    command = "latency"
     example = "rcv latency FOLDER --kind memory"
 
     folder: Path = shared.folder()

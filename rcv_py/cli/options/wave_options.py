@@ -17,7 +17,6 @@ _LISTED = Need(lacks("populations"), "the list of waves", "Leave out --populatio
 class WavesOptions(Options):
     """What `rcv waves` takes."""
 
-    command = "waves"
     example = "rcv waves FOLDER --sort stall --top 5"
 
     folder: Path = shared.folder()
@@ -49,7 +48,6 @@ class WavesOptions(Options):
 class WaveOptions(Options):
     """What `rcv wave` takes."""
 
-    command = "wave"
     example = f"rcv wave FOLDER {WAVE_ID} --tokens"
 
     folder: Path = shared.folder()
@@ -65,7 +63,6 @@ class WaveOptions(Options):
 class UnitsOptions(Options):
     """What `rcv units` takes."""
 
-    command = "units"
     example = f"rcv units FOLDER --of {WAVE_ID} --within 1000:2000"
 
     folder: Path = shared.folder()
@@ -79,7 +76,6 @@ class UnitsOptions(Options):
 class PlaceOptions(Options):
     """What `rcv place` takes."""
 
-    command = "place"
     example = f"rcv place FOLDER '{WAVE_ID}:line 62#0'"
 
     folder: Path = shared.folder()
@@ -97,7 +93,6 @@ class PlaceOptions(Options):
 class SearchOptions(Options):
     """What `rcv search` takes."""
 
-    command = "search"
     example = "rcv search FOLDER --match buffer_load"
 
     folder: Path = shared.folder()

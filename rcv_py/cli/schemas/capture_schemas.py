@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import CAPTURE
-from rcv_py.cli.schemas.cost_schemas import LIMIT
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
-from rcv_py.results import events, summary
+from rcv_py.results import counters, events, occupancy, summary
 from rcv_py.results.field import optional, shapes
 from rcv_py.results.json_types import (
-    Fields,
-    choice,
-    cycles,
     fixed,
-    listed,
-    maybe,
-    number,
-    record,
-    rows,
-    share,
-    text,
-    times,
-    waves,
-    whole,
 )
 
 SUMMARY = schema(
@@ -32,29 +17,14 @@ SUMMARY = schema(
     optional=optional(summary.DOCUMENT),
 )
 
-_CURVE: Fields = {
-    "begin": cycles("First change", least=None),
-    "end": cycles("Last change", least=None),
-    "area": whole("Waves times cycles, in wave-cycles."),
-    "mean": number("Mean over time, in waves.", least=0),
-    "peak": waves("Most at a time"),
-    "tail": share("Part of the time behind the last moment with more than half of the peak"),
-    "ramp": cycles("From the first wave until nine tenths of the peak"),
-    "drain": cycles("From the last moment with nine tenths of the peak to the end"),
-    "share": share("Part of the wave-cycles of all"),
-}
-_RATE = maybe(number("Length of a cycle in nanoseconds; null if it is not known."))
 
-
-def _curves(by: str, what: str, more: Fields) -> Variant:
-    row = {by: text(f"{what}, or `all`."), **more, **_CURVE}
+def _curves(by: str, *, has_ids: bool = False) -> Variant:
     fields = {
-        **CAPTURE,
+        **shapes(occupancy.FACTS),
         "by": fixed("What a row is.", by),
-        "ns_per_cycle": _RATE,
-        "rows": rows("The first row is all of them.", row, tuple(more)),
+        "rows": occupancy.curves(by, has_ids=has_ids).shape,
     }
-    return Variant(fields, words=f"By {what.lower()}: --by {by}.")
+    return Variant(fields, words=f"By {occupancy.BY[by][1].lower()}: --by {by}.")
 
 
 OCCUPANCY = Schema(
@@ -62,105 +32,20 @@ OCCUPANCY = Schema(
     1,
     "occupancy",
     "How many waves were resident, and for how long.",
-    (
-        _curves("se", "Shader engine", {}),
-        _curves(
-            "kernel",
-            "Kernel",
-            {"ids": listed("Numbers of the kernel in the capture.", whole("A number.", least=None))},
-        ),
-        _curves("state", "State of traced waves", {}),
-    ),
+    (_curves("se"), _curves("kernel", has_ids=True), _curves("state")),
 )
-
 LIMITS = schema(
     "rcv.occupancy_limits",
     "occupancy",
     "What limits the waves of a SIMD, and what the next step takes (--limits).",
-    {
-        **CAPTURE,
-        "target": text("Name of the GPU."),
-        "device": text("The device whose numbers were taken."),
-        "waves_per_simd": waves("Waves of this kernel that fit on a SIMD"),
-        "most_waves_per_simd": waves("Waves that a SIMD has room for"),
-        "binding": maybe(text("Name of the resource that binds; null if none does.")),
-        "limits": rows(
-            "One row a resource that is known.",
-            {
-                **LIMIT,
-                "unit": text("Unit of the resource."),
-                "waves": waves("Waves of a SIMD that it has room for"),
-                "most": whole(
-                    "What may be used for the next step, in the unit; -1: nothing helps.", least=-1
-                ),
-                "excess": whole("What is too much for the next step, in the unit."),
-            },
-        ),
-        "next_step": text("What the next step takes; empty if nothing binds."),
-        "goal": maybe(waves("Waves of a SIMD after that step")),
-        "resident": record(
-            "Traced waves of a SIMD at a time.",
-            {
-                "peak": waves("Most"),
-                "mean": number("Mean over time, in waves.", least=0),
-                "simds": times("SIMDs that were looked at"),
-            },
-        ),
-        "notes": listed("What is doubtful or missing.", text("A sentence.")),
-    },
+    shapes(occupancy.LIMITS_DOCUMENT),
 )
 
 COUNTERS = schema(
-    "rcv.counters",
-    "counters",
-    "Hardware counters and formulas over them.",
-    {
-        **CAPTURE,
-        "notes": listed("What is doubtful or missing.", text("A sentence.")),
-        "engines": listed("Shader engines that counted.", whole("A number.")),
-        "units": listed("Compute units that counted.", whole("A number.")),
-        "counters": rows(
-            "One row a counter or formula.",
-            {
-                "name": text("Its name."),
-                "kind": choice("Counted by the hardware, or a formula.", "raw", "derived"),
-                "from": text("Where it is from."),
-                "unit": text("Unit of min, mean and max."),
-                "min": maybe(number("Smallest value, in the unit.")),
-                "mean": maybe(number("Mean, in the unit.")),
-                "max": maybe(number("Largest value, in the unit.")),
-                "total": maybe(number("Sum; null if a sum means nothing.")),
-                "points": times("Steps of its curve"),
-            },
-        ),
-        "errors": rows(
-            "Formulas that do not work; the exit code is then 2.",
-            {
-                "file": text("Where the formula is from."),
-                "kind": text("Kind of the mistake."),
-                "text": text("A sentence."),
-            },
-        ),
-    },
+    "rcv.counters", "counters", "Hardware counters and formulas over them.", shapes(counters.FACTS)
 )
 COUNTER_LIST = schema(
-    "rcv.counters.list",
-    "counters",
-    "Which counters were recorded (--list).",
-    {
-        **CAPTURE,
-        "counters": rows(
-            "One row a counter.",
-            {
-                "name": text("Its name."),
-                "interval": cycles("Time between samples"),
-                "samples": times("Samples"),
-                "engines": text("Shader engines, joined by commas."),
-                "units": text("Compute units, joined by commas."),
-                "simds": text("SIMDs, joined by commas."),
-            },
-        ),
-    },
+    "rcv.counters.list", "counters", "Which counters were recorded (--list).", shapes(counters.RECORDED_FACTS)
 )
 
 EVENTS = schema(

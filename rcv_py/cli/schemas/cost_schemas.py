@@ -7,21 +7,17 @@ from rcv_py.cli.schemas.common import (
     INSTRUCTION,
     LINE,
     SOURCE,
-    WAVE_NAME,
 )
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
-from rcv_py.results import hotspot, isa
+from rcv_py.results import hotspot, isa, line
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
-    Fields,
     choice,
     cycles,
     fixed,
-    listed,
     maybe,
     named,
     number,
-    parts_of_cycles,
     record,
     rows,
     text,
@@ -30,7 +26,6 @@ from rcv_py.results.json_types import (
     whole,
 )
 
-LIMIT: Fields = shapes(hotspot.LIMIT)
 HOTSPOT = schema(
     "rcv.hotspot",
     "hotspot",
@@ -110,74 +105,14 @@ ISA = Schema(
     ),
 )
 
-SPREAD: Fields = {
-    "count": times("Hits"),
-    "least": cycles("Smallest value", least=None),
-    "median": parts_of_cycles("Median: of an even count the mean of the two in the middle"),
-    "p95": cycles("Value that 95 percent of the hits do not exceed", least=None),
-    "most": cycles("Largest value", least=None),
-    "mean": parts_of_cycles("Mean"),
-    "total": cycles("Sum", least=None),
-}
-_MEASURED: Fields = {
-    "latency": maybe(cycles("Stall and issue or execution of the hit")),
-    "stall": maybe(cycles("Time until it could issue")),
-    "idle": maybe(cycles("Gap in front of it")),
-    "since": maybe(cycles("Time since the wave ran it before; null the first time")),
-}
-_LINE: Fields = {**CAPTURE, "line": LINE, "instruction": INSTRUCTION, "source": SOURCE}
 LINE_HITS = Schema(
     "rcv.line",
     1,
     "line",
     "How long the hits of one instruction took.",
     (
-        Variant(
-            {
-                **_LINE,
-                "by": choice("What is measured for bins and ranking.", "latency", "stall", "idle", "since"),
-                "hits": maybe(times("Executions by traced waves; null: not known, waves are missing")),
-                "missing": text("Which waves could not be read, a sentence; empty if all could."),
-                "measures": record(
-                    "Each measure in numbers; null if it has no value.",
-                    {name: maybe(record(shape["description"], SPREAD)) for name, shape in _MEASURED.items()},
-                ),
-                "bins": record(
-                    "Histogram of the measure: bin i holds edges[i] <= value < edges[i + 1].",
-                    {
-                        "edges": listed(
-                            "Limits of the bins, one more than bins.", cycles("Limit", least=None)
-                        ),
-                        "counts": listed("Hits in each bin.", times("Hits")),
-                    },
-                ),
-                "slowest": rows(
-                    "The hits with the largest value, the largest first.",
-                    {
-                        "wave": WAVE_NAME,
-                        "hit": whole("Which execution of the line by the wave, counted from 0."),
-                        "token": whole("Row among the wave's instructions, counted from 0."),
-                        "start": cycles("When it was first tried", least=None),
-                        **_MEASURED,
-                    },
-                ),
-            },
-            words="Thread traces.",
-        ),
-        Variant(
-            {
-                **_LINE,
-                "samples": record(
-                    "PC samples of the instruction.",
-                    {
-                        "issued": times("Samples in which it issued"),
-                        "stalled": times("Samples in which it stalled"),
-                        "reasons": named("Stalled samples by reason.", times("Samples")),
-                    },
-                ),
-            },
-            words="PC samples, which have no times.",
-        ),
+        Variant({**shapes(line.FACTS), "slowest": line.HITS.shape}, words="Thread traces."),
+        Variant(shapes(line.SAMPLE_FACTS), words="PC samples, which have no times."),
     ),
 )
 

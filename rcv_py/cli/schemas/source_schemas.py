@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import CAPTURE, COST_SHARE, COSTS, INSTRUCTION, LINE, MEASURE, OF, SOURCE
+from rcv_py.cli.schemas.common import OF
 from rcv_py.cli.schemas.envelope import Schema, Variant, schema
+from rcv_py.results import source
+from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
-    Fields,
     choice,
     fixed,
-    flag,
     listed,
     maybe,
     number,
@@ -19,55 +19,6 @@ from rcv_py.results.json_types import (
     whole,
 )
 
-_CAUSE = text("What most of its stall waits for; empty if it has none or causes were not asked for.")
-_SOURCE_LINE = whole("Line of the source file, counted from 1; 0 if the compiler made it up.")
-_SUMS: Fields = {"instructions": times("Instructions of the program"), **COSTS}
-_SOURCE: Fields = {
-    **CAPTURE,
-    "file": maybe(text("The source file that was asked for; null for all.")),
-    "line": maybe(_SOURCE_LINE),
-    "inlined": flag("Whether a line has also what was inlined into it."),
-    "measure": MEASURE,
-    "whole": whole("Latency and idle time of all instructions, in cycles; of PC samples, in samples."),
-    "unmapped": whole("Part of it without a source place, in the same unit."),
-    "of": OF,
-}
-_FORMS: dict[str, tuple[str, Fields]] = {
-    "files": (
-        "Source files by what they cost.",
-        {
-            "file": text("Path of the file."),
-            "lines": times("Lines with instructions"),
-            **_SUMS,
-            "share": COST_SHARE,
-            "cause": _CAUSE,
-            "hottest_line": maybe(_SOURCE_LINE),
-            "note": text("Why its text is not there; empty if it is."),
-        },
-    ),
-    "lines": (
-        "Lines of the file by what they cost: with a file as PLACE.",
-        {
-            "line": _SOURCE_LINE,
-            **_SUMS,
-            "share": COST_SHARE,
-            "cause": _CAUSE,
-            "text": text("Text of the line; empty if it is not there."),
-        },
-    ),
-    "instructions": (
-        "Instructions of the line by what they cost: with a line as PLACE.",
-        {
-            "row": LINE,
-            **COSTS,
-            "share": COST_SHARE,
-            "cause": _CAUSE,
-            "instruction": INSTRUCTION,
-            "source": SOURCE,
-            "frames": text("Source places as file:line, the innermost first, joined by arrows."),
-        },
-    ),
-}
 SOURCES = Schema(
     "rcv.source",
     1,
@@ -75,9 +26,10 @@ SOURCES = Schema(
     "What source files and lines cost, or the instructions of a line.",
     tuple(
         Variant(
-            {**_SOURCE, "kind": fixed("What a row is.", kind), "rows": rows(meaning, fields)}, words=meaning
+            {**shapes(source.FACTS), "kind": fixed("What a row is.", kind), "rows": spec.shape},
+            words=spec.row,
         )
-        for kind, (meaning, fields) in _FORMS.items()
+        for kind, spec in source.FORMS.items()
     ),
 )
 

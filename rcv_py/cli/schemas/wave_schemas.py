@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import CAPTURE, INSTRUCTION, LINE, OF, SOURCE, WAVE_NAME
+from rcv_py.cli.schemas.common import CAPTURE, LINE, OF, SOURCE, WAVE_NAME
 from rcv_py.cli.schemas.envelope import schema
 from rcv_py.results import units, waves
 from rcv_py.results.field import shapes
@@ -10,10 +10,8 @@ from rcv_py.results.json_types import (
     Fields,
     Shape,
     cycles,
-    flag,
     listed,
     maybe,
-    named,
     record,
     rows,
     text,
@@ -21,6 +19,7 @@ from rcv_py.results.json_types import (
     whole,
 )
 from rcv_py.results.json_types import waves as wave_count
+from rcv_py.results.place import PLACES
 
 _BEGIN = cycles("When the wave began", least=None)
 _END = cycles("When it ended", least=None)
@@ -111,80 +110,11 @@ UNITS = schema(
     {**shapes(units.FACTS), "rows": units.UNITS.shape},
 )
 
-_TOTALS = record(
-    "The instruction over all traced waves.",
-    {
-        "hits": times("Executions"),
-        "latency": cycles("Latency"),
-        "stall": cycles("Stall"),
-        "idle": cycles("Gaps in front of it"),
-        "whole": cycles("Latency and gaps of the whole program"),
-    },
-)
-_SAMPLES = record(
-    "PC samples of the instruction; only of captures that have some.",
-    {
-        "issued": times("Samples in which it issued"),
-        "stalled": times("Samples in which it stalled"),
-        "reasons": named("Stalled samples by reason.", times("Samples")),
-    },
-)
-_CAUSE: Fields = {
-    "cause": text("Stable name of the cause."),
-    "because": text("Completes: late because."),
-    "cycles": cycles("Part of the stall, or of the gap in front"),
-    "is_idle": flag("Whether it is of the gap in front, not of the stall."),
-    "producer": maybe(LINE),
-    "producer_text": text("Text of the producer; empty if there is none."),
-    "producer_source": SOURCE,
-    "is_guess": flag("Whether the producer is a guess, one of several that fit."),
-}
-_OF_LINE: Fields = {"instruction": INSTRUCTION, "source": SOURCE, "totals": _TOTALS, "samples": _SAMPLES}
-_OF_WAVE: Fields = {"begin": _BEGIN, "end": _END}
-_OF_EXECUTION: Fields = {
-    "hits_of_wave": times("Executions of the line by the wave"),
-    **_TOKEN,
-    "waited_for": rows(
-        "Operations that a wait waited for, counter by counter, the oldest first.",
-        {
-            "line": LINE,
-            "text": INSTRUCTION,
-            "source": SOURCE,
-            "cycles_before": cycles("From its issue to the start of the wait", least=None),
-        },
-    ),
-    "released_by": rows(
-        "Waits that waited for the operation.",
-        {
-            "line": LINE,
-            "text": INSTRUCTION,
-            "source": SOURCE,
-            "latency": cycles("From issue to the end of the wait", least=None),
-            "is_exact": flag("Whether that is the latency of memory; else it is an upper bound."),
-        },
-    ),
-    "causes": rows("Why it was late.", _CAUSE),
-}
 PLACE = schema(
     "rcv.place",
     "place",
     "What is known of places: a line, a wave, one execution of a line by a wave.",
-    {
-        **CAPTURE,
-        "places": rows(
-            "One row a place, in the order they were given; a line, a wave and a hit each add fields.",
-            {
-                "place": text("The place as it was given."),
-                "wave": maybe(WAVE_NAME),
-                "line": maybe(LINE),
-                "hit": maybe(whole("Which execution of the line by the wave, counted from 0.")),
-                **_OF_LINE,
-                **_OF_WAVE,
-                **_OF_EXECUTION,
-            },
-            optional=(*_OF_LINE, *_OF_WAVE, *_OF_EXECUTION),
-        ),
-    },
+    {**CAPTURE, "places": PLACES.shape},
 )
 
 SEARCH = schema(

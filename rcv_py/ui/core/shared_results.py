@@ -32,7 +32,7 @@ from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.counted_waves import Ways
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Visibility
-from rcv_py.work.apart import triage_in_peace
+from rcv_py.work.findings_process import FindingsProcess
 
 STREAM_MS = 800
 
@@ -55,7 +55,6 @@ JOBS: dict[str, Job] = {
     "attribution": attribution,
     "branches": lambda trace, batches: branches(batches, trace.code),
     "bubbles": bubbles,
-    "findings": triage_in_peace,
     "health": capture_health,
     "hidden": hidden_latency,
     "hidden_chosen": hidden_of,
@@ -85,10 +84,9 @@ class SharedResults(QObject):
     def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
         super().__init__()
         self.ways = Ways()
-        self._results = {
-            name: _Result(self, name, session, tasks, job)
-            for name, job in (JOBS if jobs is None else jobs).items()
-        }
+        self._findings = FindingsProcess()
+        own: dict[str, Job] = {"findings": self._findings.find} | (JOBS if jobs is None else jobs)
+        self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
 
     def cell(self, name: str) -> Cell[Any]:
         """The answer, for watching; KeyError if there is no such analysis."""
@@ -106,6 +104,10 @@ class SharedResults(QObject):
         return any(
             visibility in result.wanted_by and result.cell.value is None for result in self._results.values()
         )
+
+    def close(self) -> None:
+        """End the process that looks for findings."""
+        self._findings.close()
 
     @property
     def idle(self) -> bool:

@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject
 
 from rcv_py.analysis.compare.costs import explained_costs
 from rcv_py.base.errors import NotATrace, UsageError
-from rcv_py.formats.open import open_trace
+from rcv_py.formats.uiout.load import open_folder
 from rcv_py.state.baseline import Baseline
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.shell.opener import found
+from rcv_py.ui.shell.opener import NOTHING_BELOW, find
 from rcv_py.work.load import batches
 
 
@@ -78,15 +78,17 @@ class BaselineOpener(QObject):
 
 def read(path: Path, workers: int | None = None) -> Baseline:
     """Return the capture at a path, or the only one below it; raise RcvError with a sentence."""
-    if not path.exists():
-        raise NotATrace(path, "there is no such file or folder")
-    place = found(path)
-    entries = [entry for entry in place.entries if not entry.note]
-    if not place.is_capture and len(entries) != 1:
-        if not entries:
-            raise NotATrace(path, "no capture lies in it or below it")
+    found = find(path)
+    if found.located.error is not None:
+        raise found.located.error
+    paths = [entry.path for entry in found.entries if not entry.note]
+    if found.located.is_capture:
+        paths = [found.located.folder]
+    if not paths:
+        raise NotATrace(path, NOTHING_BELOW)
+    if len(paths) > 1:
         raise UsageError(
             f"{path} holds several captures, and a baseline is one.", hint="Choose the folder of one capture."
         )
-    trace = open_trace(place.path if place.is_capture else entries[0].path)
+    trace = open_folder(paths[0])
     return Baseline(trace, explained_costs(trace, batches(trace, workers=workers)))

@@ -8,23 +8,32 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from rcv_py.base.errors import NotATrace
-from rcv_py.formats.open import find_captures, is_capture
+from rcv_py.formats.locate import Located, locate
+from rcv_py.formats.open import find_captures
+from rcv_py.formats.summary import capture_entry
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.work.library import row_of
 
+NOTHING_BELOW = "no capture lies in it or below it"
 RECENT_LIMIT = 10
 MOST_JUDGED = 60  # captures: about two hundredths of a second each
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What lies at a path."""
+    """What lies at a path; `entries` are captures below a folder that is none itself."""
 
-    path: Path
-    is_capture: bool
+    located: Located
     entries: tuple[CaptureEntry, ...] = ()
+
+    @property
+    def capture(self) -> Path | None:
+        """The capture that was meant: the one at the path, or the only one below it if that can be opened."""
+        if self.located.is_capture:
+            return self.located.folder
+        return self.entries[0].path if len(self.entries) == 1 and not self.entries[0].note else None
 
 
 class Opener(QObject):
@@ -49,12 +58,8 @@ class Opener(QObject):
 
     def open(self, path: Path | str) -> None:
         """Open a capture, or find the captures below a folder; answers by signal."""
-        place = Path(path).expanduser().absolute()
-        if not place.exists():
-            self.failed.emit(NotATrace(place, "there is no such file or folder"))
-            return
         self.is_searching = True
-        self._ui.tasks.run(self, lambda: found(place), self._found, "open")
+        self._ui.tasks.run(self, lambda: find(Path(path).expanduser().absolute()), self._found, "open")
 
     def reload(self) -> None:
         """Read the open capture again."""
@@ -67,18 +72,17 @@ class Opener(QObject):
         self._loader.close()
         self._ui.session.close()
 
-    def _found(self, answer: Found) -> None:
+    def _found(self, found: Found) -> None:
         self.is_searching = False
-        if answer.is_capture:
-            self._loader.open(answer.path)
-        elif len(answer.entries) == 1 and not answer.entries[0].note:
-            self._loader.open(answer.entries[0].path)
-        elif answer.entries:
-            self.remember(answer.path)
-            self.choose.emit(answer.path, answer.entries)
-            self._judge(answer.entries)
+        folder = found.located.folder
+        if found.capture is not None:
+            self._loader.open(found.capture)
+        elif found.entries:
+            self.remember(folder)
+            self.choose.emit(folder, found.entries)
+            self._judge(found.entries)
         else:
-            self.failed.emit(NotATrace(answer.path, "no capture lies in it or below it"))
+            self.failed.emit(found.located.error or NotATrace(folder, NOTHING_BELOW))
 
     def _judge(self, entries: tuple[CaptureEntry, ...]) -> None:
         """Look at the health of captures that can be opened, in a thread; answers by signal."""
@@ -117,11 +121,11 @@ class Opener(QObject):
         self.recent_changed.emit()
 
 
-def found(path: Path) -> Found:
-    """Look at a path; in a thread, for it reads files."""
-    if is_capture(path):
-        return Found(path, True)
-    folder = path if path.is_dir() else path.parent
-    if is_capture(folder):
-        return Found(folder, True)
-    return Found(folder, False, find_captures(folder))
+def find(path: Path) -> Found:
+    """Look at a path, of a file outside of captures at its folder; in a thread, for it reads files."""
+    located = locate(path)
+    if located.error is not None and path.is_file():
+        located = locate(path.parent)
+    if located.is_capture or located.error is not None:
+        return Found(located)
+    return Found(located, tuple(map(capture_entry, located.captures())))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
@@ -24,6 +25,7 @@ from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionView
 
 from rcv_py.base.text import visible
 from rcv_py.base.tree import TreeNode
+from rcv_py.results.field import Field
 from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.table.cost_bars import draw_bar
 
@@ -51,6 +53,20 @@ class TreeColumn(Generic[N]):
     is_elided_left: bool = False  # of a place the line number matters most
     width: int = 0  # px; 0: it takes the room that others leave
     tip: str = ""
+
+
+def number_column(field: Field, value: Callable[[N], float], width: int) -> TreeColumn[N]:
+    """Return the column of a field of a result; 0 and what is not known are left empty, and come last."""
+
+    def text(node: N) -> str:
+        number = value(node)
+        return field.text(number) if number > 0 else ""
+
+    def key(node: N) -> float:
+        number = value(node)
+        return -1.0 if isnan(number) else number
+
+    return TreeColumn(field.name, field.title, text, key, is_number=True, width=width, tip=field.sentence)
 
 
 @dataclass(frozen=True, eq=False)

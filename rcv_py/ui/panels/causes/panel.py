@@ -11,6 +11,8 @@ from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.base.text import count, known_percent
+from rcv_py.results.causes import BY, TIMES
+from rcv_py.results.common import IDLE, STALL
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
@@ -24,9 +26,8 @@ from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.table.tree_table import TreeTable
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 
-NOTHING = "No wave ever stalled or idled."
 NOT_SELECTED = "No line is selected. Click an instruction, or show all lines."
-SORTED = command_text.same("stall", "idle", bar="cycles", share="stall", times="count")
+SORTED = command_text.same(STALL.name, IDLE.name, TIMES.name, bar="cycles", share=STALL.name)
 
 
 @panel(
@@ -48,7 +49,7 @@ class CausesPanel(TablePanel[Attribution]):
             CauseRows(ui.theme).tree(),
             lambda: ui.settings["isa.bar_scale"],
             sort="bar",
-            yields=dict.fromkeys(("source", "times", "idle", "bar"), 260),
+            yields=dict.fromkeys(("source", "count", "idle", "bar"), 260),
         )
         self.tree.setAccessibleName("Causes of stalled and idle cycles, with instructions to blame")
         self.legend, self.note = Legend(), PlainLabel()
@@ -115,7 +116,7 @@ class CausesPanel(TablePanel[Attribution]):
         if sentence or self.result is None:
             return sentence
         is_unknown = self.only.isChecked() and self.session.selection.value.line is None
-        return (NOT_SELECTED if is_unknown else "") if len(self.result) else NOTHING
+        return (NOT_SELECTED if is_unknown else "") if len(self.result) else BY["cause"].nothing
 
     def _note(self, table: Attribution) -> str:
         share = f"{known_percent(table.explained)} of {count(table.total_stall)} stalled cycles explained"

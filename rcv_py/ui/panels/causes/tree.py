@@ -15,9 +15,11 @@ from rcv_py.analysis.cost.place_text import beside, known_place
 from rcv_py.base.text import percent
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
+from rcv_py.results.causes import TIMES
+from rcv_py.results.common import IDLE, STALL
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import grouped
-from rcv_py.ui.table.tree_table import Parts, Tree, TreeColumn
+from rcv_py.ui.table.tree_table import Parts, Tree, TreeColumn, number_column
 
 MOST_LINES = 200  # of a cause; the rest is summed up in one row
 
@@ -135,7 +137,7 @@ class CauseRows:
                     width=130,
                     tip="Stalled cycles in the colour of the cause, idle cycles in grey.",
                 ),
-                _number("stall", "stall", 96, "Stalled cycles, summed over waves."),
+                number_column(STALL, attrgetter("stall"), 96),
                 TreeColumn(
                     "share",
                     "%",
@@ -147,8 +149,8 @@ class CauseRows:
                     width=56,
                     tip="Share of all stalled cycles.",
                 ),
-                _number("idle", "idle", 80, "Idle cycles in front of instructions, summed over waves."),
-                _number("times", "times", 80, "How many executions had it."),
+                number_column(IDLE, attrgetter("idle"), 80),
+                number_column(TIMES, attrgetter("times"), 80),
                 TreeColumn(
                     "source",
                     "  source",
@@ -195,13 +197,3 @@ class CauseRows:
         place = "" if self.trace is None else known_place(self.trace, node.line, full=True)
         lines = (self.name(node), numbers, because, rests, sure, place)
         return "\n".join(line for line in lines if line)
-
-
-def _number(name: str, title: str, width: int, tip: str) -> TreeColumn[CauseNode]:
-    """A column of an attribute; zero is left empty."""
-
-    def text(node: CauseNode) -> str:
-        value = getattr(node, name)
-        return grouped(value) if value else ""
-
-    return TreeColumn(name, title, text, attrgetter(name), is_number=True, width=width, tip=tip)

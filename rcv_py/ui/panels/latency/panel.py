@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox
 from rcv_py.analysis.latency.hidden_latency import why_not_hidden
 from rcv_py.analysis.latency.latency_tables import hidden_table
 from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.results.latency import HIDDEN, MEMORY_AND_WAITS
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.counted_waves import waves_note
@@ -19,10 +20,11 @@ from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 from rcv_py.ui.panels.latency.bars import draw_latency, legend_items
-from rcv_py.ui.panels.latency.columns import LatencyRows, hidden_rows, memory_rows, placed
+from rcv_py.ui.panels.latency.columns import LatencyRows, hidden_rows, memory_rows
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
+from rcv_py.ui.table.result_columns import sort_names
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
 
@@ -32,12 +34,9 @@ RULE_TEXT = ("Better estimate", "Reference viewer")
 SUFFIX = ("", "_reference")
 CHOSEN = "_chosen"  # of hidden latency, where not all waves count
 RULES = ("ours", "reference")
-_PARTS = {name: f"hidden_{name}" for name in ("idle", "stall", "issue")}
-_COUNTED = ("mean", "error", "std", "samples", "issue", "stall", "exact", "median", "p90")
-SORTED = {
-    "hidden": command_text.same("line", "text", "total", "hidden", "share", bar="total", seen="not_hidden")
-    | _PARTS,
-    "memory": command_text.same("line", "text", *_COUNTED, unit="counter", censored="in_flight", bar="mean"),
+SORTED = {  # the name of each column on the command line
+    "hidden": sort_names(HIDDEN) | {"bar": "total"},
+    "memory": sort_names(MEMORY_AND_WAITS) | {"bar": "mean"},
 }
 WAITS = "waits"
 READING = "Waves are being read."
@@ -142,12 +141,12 @@ class LatencyPanel(TablePanel[LatencyRows]):
             table = hidden_table(code, found, self.ui.settings["isa.show_idle"])
             note = waves_note(self.session)
             text = f"Of {note}. {found.assumption}" if note else found.assumption
-            self._show(placed(trace, hidden_rows(code, table)), text, NO_COST)
+            self._show(hidden_rows(trace, table), text, NO_COST)
 
     def _show_memory(self, found: Any) -> None:
         trace, waits = self.session.trace.value, self._waits()
         assert trace is not None
-        rows = placed(trace, memory_rows(trace.code, found, waits))
+        rows = memory_rows(trace, found, waits)
         by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""
         text = found.assumption if len(found) else found.reason
         self._show(rows, text + by_waits, found.reason)

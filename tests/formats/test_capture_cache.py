@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.formats.kept import KEPT, KeptCaptures, KeptReader, WaveMemory
+from rcv_py.formats.capture_cache import BatchCache, CachingReader, CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.formats.uiout.waves import WaveFiles
@@ -33,36 +33,31 @@ def opener(folder: Path, opened: list[Path]) -> Callable[[], Trace]:
     return open_it
 
 
-def test_nothing_is_kept_unless_asked_for(folder: Path) -> None:
+def test_a_capture_is_cached_only_in_a_cache_that_is_handed_in(folder: Path) -> None:
+    cache = CaptureCache()
+    assert open_trace(folder, cache=cache) is open_trace(folder, cache=cache)
     assert open_trace(folder) is not open_trace(folder)
-    KEPT.start()
-    try:
-        assert open_trace(folder) is open_trace(folder)
-    finally:
-        KEPT.start(0)
     assert isinstance(open_trace(folder).reader, WaveFiles)
 
 
 def test_a_capture_is_opened_once_until_a_file_changes(folder: Path) -> None:
-    kept, opened = KeptCaptures(), []
-    kept.start()
-    first = kept.trace(folder, opener(folder, opened))
-    assert kept.trace(folder, opener(folder, opened)) is first
+    cache, opened = CaptureCache(), []
+    first = cache.trace(folder, opener(folder, opened))
+    assert cache.trace(folder, opener(folder, opened)) is first
     about = (folder / "code.json").stat()
     os.utime(folder / "code.json", ns=(about.st_atime_ns, about.st_mtime_ns + 1))
-    assert kept.trace(folder, opener(folder, opened)) is not first
+    assert cache.trace(folder, opener(folder, opened)) is not first
     (folder / "new.json").write_text("{}")
-    kept.trace(folder, opener(folder, opened))
-    kept.trace(folder, opener(folder, opened))
+    cache.trace(folder, opener(folder, opened))
+    cache.trace(folder, opener(folder, opened))
     assert len(opened) == 3
 
 
 def test_the_oldest_goes_when_there_are_too_many(folder: Path) -> None:
     other = Path(shutil.copytree(folder, folder.parent / "b"))
-    kept, opened = KeptCaptures(), []
-    kept.start(captures=1)
+    cache, opened = CaptureCache(captures=1), []
     for path in (folder, other, other, folder):
-        kept.trace(path, opener(path, opened))
+        cache.trace(path, opener(path, opened))
     assert opened == [folder, other, folder]
 
 
@@ -70,8 +65,8 @@ def test_waves_are_read_once_and_within_bounds(folder: Path) -> None:
     trace = open_folder(folder)
     rows = list(range(8))
     largest = max(trace.reader.read([row]).nbytes for row in rows)
-    memory = WaveMemory(limit=2 * largest)
-    reader = KeptReader(trace.reader, memory)
+    memory = BatchCache(limit=2 * largest)
+    reader = CachingReader(trace.reader, memory)
     first = reader.read([0])
     assert reader.read([0]) is first
     assert first.rows.tolist() == [0]
@@ -87,7 +82,7 @@ def test_waves_are_read_once_and_within_bounds(folder: Path) -> None:
 
 def test_other_processes_get_the_plain_reader(folder: Path) -> None:
     trace = open_folder(folder)
-    reader = KeptReader(trace.reader, WaveMemory())
+    reader = CachingReader(trace.reader, BatchCache())
     assert type(pickle.loads(pickle.dumps(reader))) is type(trace.reader)
     assert reader.base_clock == trace.reader.base_clock
 
@@ -101,14 +96,11 @@ def test_all_waves_are_read_once_whoever_reads_them(folder: Path, monkeypatch: p
         return plain_read(self, rows)
 
     monkeypatch.setattr(WaveFiles, "read", counted)
-    KEPT.start()
-    try:
-        trace = open_trace(folder)
-        first, second = load_all(trace), load_all(open_trace(folder))
-        assert sorted(read) == list(range(len(trace.waves)))
-        assert [id(batch) for batch in first] == [id(batch) for batch in second]
-        next(batches(trace, [0, 1, 2], lod=True))  # left early: nothing is kept
-        assert [len(batch.waves) for batch in batches(trace, [0, 1, 2], lod=True)] == [3]
-        assert len(read) == len(trace.waves) + 6
-    finally:
-        KEPT.start(0)
+    cache = CaptureCache()
+    trace = open_trace(folder, cache=cache)
+    first, second = load_all(trace), load_all(open_trace(folder, cache=cache))
+    assert sorted(read) == list(range(len(trace.waves)))
+    assert [id(batch) for batch in first] == [id(batch) for batch in second]
+    next(batches(trace, [0, 1, 2], lod=True))  # left early: nothing is kept
+    assert [len(batch.waves) for batch in batches(trace, [0, 1, 2], lod=True)] == [3]
+    assert len(read) == len(trace.waves) + 6

@@ -1,4 +1,4 @@
-"""Where an agent may read and write: captures below one folder, files into another, links resolved."""
+"""Which paths an agent may read and write: captures below one folder, files into another, links resolved."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rcv_py.base.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Fence:
+class AllowedPaths:
     """`root` holds the captures; `out` takes written files, None: nothing is written.  Both are resolved."""
 
     root: Path
     out: Path | None = None
 
     @classmethod
-    def around(cls, root: Path, out: Path | None) -> Fence:
+    def of(cls, root: Path, out: Path | None) -> AllowedPaths:
         """Resolve both folders and make the second; raise UsageError if either cannot be one."""
         if not root.is_dir():
             raise UsageError(f"{root} is not a folder.", hint="Give --root the folder that holds captures.")

@@ -1,6 +1,7 @@
-"""Open captures that a long-running process keeps: opened once while their files stay the same.
+"""Open captures of a long-running process: each is opened, and its waves are read, once while its files stay
+the same.
 
-Off unless somebody calls `KEPT.start`: a command that runs once gains nothing from it.
+Whoever wants that makes a `CaptureCache` and hands it to `open_trace`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Key = tuple[Hashable, ...]
 
 
 @dataclass
-class WaveMemory:
+class BatchCache:
     """Batches that were read before, at most `limit` bytes of them; those unused for longest go first."""
 
     limit: int = WAVE_BYTES
@@ -57,43 +58,46 @@ def _size(batches: tuple[WaveBatch, ...]) -> int:
     return sum(batch.nbytes for batch in batches)
 
 
-class KeptReader:
-    """A reader that remembers.  Pickled it is the plain one: other processes remember for themselves."""
+class CachingReader:
+    """Reads waves once.  Pickled it is the plain reader: other processes have caches of their own."""
 
-    def __init__(self, plain: WaveReader, memory: WaveMemory) -> None:
-        self.plain = plain
-        self._memory = memory
+    def __init__(self, reader: WaveReader, cache: BatchCache) -> None:
+        self._reader = reader
+        self._cache = cache
+        self.base_clock = reader.base_clock
 
     def read(self, rows: list[int]) -> WaveBatch:
         """Return the waves at these rows of the index."""
-        (batch,) = self.remembered(("read", *rows), lambda: iter((self.plain.read(rows),)))
+        (batch,) = self.stream(("read", *rows), lambda reader: iter((reader.read(rows),)))
         return batch
 
-    def remembered(self, key: Key, read: Callable[[], Iterator[WaveBatch]]) -> Iterator[WaveBatch]:
-        """Yield the batches kept under a key, or read and keep them; they are kept once all were taken."""
-        found = self._memory.get(self.plain, key)
-        if found is not None:
-            yield from found
+    def stream(self, key: Key, read: Callable[[WaveReader], Iterator[WaveBatch]]) -> Iterator[WaveBatch]:
+        """Yield the batches cached under a key; else what `read` yields, cached once all of it was taken.
+
+        `read` gets the reader without a cache, so that no wave is cached twice.
+        """
+        cached = self._cache.get(self._reader, key)
+        if cached is not None:
+            yield from cached
             return
         fresh: list[WaveBatch] = []
         size = 0
-        for batch in read():
+        for batch in read(self._reader):
             size += batch.nbytes
-            if size <= self._memory.limit // 2:  # else they would not be kept, and whoever asks may drop them
+            if size <= self._cache.limit // 2:  # else it would not be cached, and the receiver may drop it
                 fresh.append(batch)
             else:
                 fresh.clear()
             yield batch
-        if size <= self._memory.limit // 2:
-            self._memory.put(self.plain, key, tuple(fresh))
+        if size <= self._cache.limit // 2:
+            self._cache.put(self._reader, key, tuple(fresh))
 
-    @property
-    def base_clock(self) -> int:
-        """The smallest step of time in cycles."""
-        return self.plain.base_clock
+    def drop(self) -> None:
+        """Forget all batches of this reader."""
+        self._cache.forget(self._reader)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_itself, (self.plain,))
+        return (_itself, (self._reader,))
 
 
 def _itself(reader: WaveReader) -> WaveReader:
@@ -105,47 +109,42 @@ class _Entry:
     mark: Mark
     bytes: int  # of files other than waves, as a measure of what the tables take
     trace: Trace
+    reader: CachingReader
 
 
-class KeptCaptures:
+class CaptureCache:
     """Traces by folder.  A capture whose files changed, came or went is opened again."""
 
-    def __init__(self) -> None:
-        self._limit = 0
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
-        self._memory = WaveMemory()
-
-    def start(self, captures: int = CAPTURES, wave_bytes: int = WAVE_BYTES) -> None:
-        """Keep so many captures, and so many bytes of their waves, from now on; 0 keeps none."""
+    def __init__(self, captures: int = CAPTURES, wave_bytes: int = WAVE_BYTES) -> None:
+        """`captures` is how many are kept at most, `wave_bytes` how many bytes of their waves."""
         self._limit = captures
-        self._memory = WaveMemory(wave_bytes)
-        self._entries.clear()
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._batches = BatchCache(wave_bytes)
 
     def trace(self, folder: Path, open_it: Callable[[], Trace]) -> Trace:
-        """Return the kept trace of a folder, or open it."""
-        if not self._limit:
-            return open_it()
+        """Return the cached trace of a folder, or open it."""
         key = os.path.realpath(folder)
         mark, size = fingerprint(key)
-        found = self._entries.get(key)
-        if found is None or found.mark != mark or found.trace.path != folder:
+        entry = self._entries.get(key)
+        if entry is None or entry.mark != mark or entry.trace.path != folder:
             self._drop(key)
-            trace = open_it()
-            trace = replace(trace, reader=KeptReader(trace.reader, self._memory))
-            found = _Entry(mark, max(0, size - int(trace.waves.size.sum())), trace)
-            self._entries[key] = found
+            plain = open_it()
+            reader = CachingReader(plain.reader, self._batches)
+            trace = replace(plain, reader=reader, batch_cache=reader)
+            entry = _Entry(mark, max(0, size - int(trace.waves.size.sum())), trace, reader)
+            self._entries[key] = entry
         self._entries.move_to_end(key)
         while len(self._entries) > self._limit or (len(self._entries) > 1 and self._bytes() > FILE_BYTES):
             self._drop(next(iter(self._entries)))
-        return found.trace
+        return entry.trace
 
     def _bytes(self) -> int:
         return sum(entry.bytes for entry in self._entries.values())
 
     def _drop(self, key: str) -> None:
         entry = self._entries.pop(key, None)
-        if entry is not None and isinstance(entry.trace.reader, KeptReader):
-            self._memory.forget(entry.trace.reader.plain)
+        if entry is not None:
+            entry.reader.drop()
 
 
 def fingerprint(folder: str) -> tuple[Mark, int]:
@@ -162,6 +161,3 @@ def fingerprint(folder: str) -> tuple[Mark, int]:
     except OSError:  # opening it says why
         return (object(),), size
     return (beside, *sorted(marks)), size
-
-
-KEPT = KeptCaptures()

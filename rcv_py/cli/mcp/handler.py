@@ -1,0 +1,220 @@
+"""What the server does, without the protocol: calls of tools, and resources.  Blocking; used from threads."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+from urllib.parse import quote, unquote
+
+import orjson
+
+from rcv_py.base.errors import Cancelled, RcvError, UsageError
+from rcv_py.base.text import count, escaped_json
+from rcv_py.cli.arguments import NAMES
+from rcv_py.cli.mcp.allowed_paths import AllowedPaths
+from rcv_py.cli.mcp.answers import Outcome, Reply, failure, reply
+from rcv_py.cli.mcp.runner import CommandRunner
+from rcv_py.cli.mcp.tools import HELP, MAX_KB, PICTURE, USUAL_KB, Tool, short, tools
+from rcv_py.formats.locate import locate
+from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
+
+PROCESSES = 2
+TIMEOUT_S = 300.0  # of a call; those of large captures take some seconds
+MAX_WAITING = 24  # calls that wait for a process; each keeps one of the server's 40 threads
+GRACE_S = 1.5  # in which a stopped process may remove half-written files
+MAX_KB_OF_ALL = 1 << 20  # of an answer: more is as good as all
+MAX_LISTED = 200  # captures among the resources; `index` finds all
+STOPPED = "The analysis stopped unexpectedly, probably for lack of memory."
+STOPPED_HINT = "Ask for less at a time, or analyse this capture on a machine with more memory."
+TIMEOUT_HINT = "Ask for less at a time, or use the command line, which has no limit."
+_DEPTH = 6
+_SCHEME = "rcv://"
+_INDEX = f"{_SCHEME}captures"
+_SCHEMAS = f"{_SCHEME}schemas"
+T = TypeVar("T")
+
+
+def command_pool(timeout_s: float = TIMEOUT_S, processes: int = PROCESSES) -> WorkerPool[Outcome]:
+    """Return the processes that run commands, each with the captures it opened."""
+    return WorkerPool(CommandRunner(), processes, timeout_s=timeout_s, grace_s=GRACE_S, nests=True)
+
+
+class Request:
+    """One request of a client: it can be cancelled from any thread, whether it waits or runs."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._call: Future[Any] | None = None
+        self._is_cancelled = False
+
+    def result(self, call: Future[T]) -> T:
+        """Wait for the result of a call; raise Cancelled if the request is cancelled first."""
+        with self._lock:
+            self._call = call
+            is_cancelled = self._is_cancelled
+        if is_cancelled:
+            call.cancel()
+        try:
+            return call.result()
+        except CancelledError:
+            raise Cancelled from None
+
+    def cancel(self) -> None:
+        """Stop what is done for the request; returns at once."""
+        with self._lock:
+            self._is_cancelled = True
+            call = self._call
+        if call is not None:
+            call.cancel()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A resource: its address, a name, and what it tells."""
+
+    uri: str
+    name: str
+    text: str
+
+
+class ToolHandler:
+    """Takes calls for one root folder; the processes of `pool` do the work."""
+
+    def __init__(self, paths: AllowedPaths, pool: WorkerPool[Outcome]) -> None:
+        self.paths = paths
+        self.pool = pool
+        self.tools: dict[str, Tool] = tools(can_write=paths.out is not None)
+
+    def call(self, name: str, given: Mapping[str, Any], request: Request) -> Reply:
+        """Return the result of a tool; what goes wrong is a sentence in it.  Raise Cancelled if stopped."""
+        if name == HELP:
+            return self._help(given)
+        tool = self.tools.get(name)
+        if tool is None:
+            return failure(f"There is no tool {name}.", f"There are {', '.join(self.tools)}.")
+        try:
+            if name == PICTURE:
+                return self._picture(tool, given, request)
+            max_kb = _max_kb(given) if tool.has_json else 0
+            words = tool.words(self._with_target(tool, given), self.paths)
+        except UsageError as error:
+            return failure(str(error), error.hint)
+        return self._run(words, request, max_kb)
+
+    def _help(self, given: Mapping[str, Any]) -> Reply:
+        """Return every argument of a tool with its meaning and default."""
+        tool = self.tools.get(str(given.get("tool")))
+        if tool is None:
+            return failure("help is about one tool.", f"There are {', '.join(self.tools)}.")
+        return Reply(tool.description, {"tool": tool.name, "example": tool.example, "arguments": tool.schema})
+
+    def _run(self, words: list[str], request: Request, max_kb: int, *, is_alone: bool = False) -> Reply:
+        try:
+            return reply(self._outcome(words, request, max_kb, is_alone=is_alone), words, max_kb)
+        except Cancelled:
+            raise
+        except RcvError as error:
+            return failure(str(error), error.hint)
+
+    def _outcome(
+        self, words: list[str], request: Request, max_kb: int = 0, *, is_alone: bool = False
+    ) -> Outcome:
+        """Run a command line in the process that knows its capture, if that is free."""
+        if self.pool.waiting >= MAX_WAITING:
+            raise UsageError(
+                f"The server is busy: {MAX_WAITING} calls wait already.",
+                hint="Ask again when others are answered.",
+            )
+        key = next((word for word in words[1:] if word.startswith("/")), "")
+        try:
+            return request.result(self.pool.submit(words, max_kb, key=key, is_alone=is_alone))
+        except WorkerStopped as error:
+            raise RcvError(STOPPED, STOPPED_HINT) from error
+        except CallTimedOut as error:
+            raise RcvError(str(error), TIMEOUT_HINT) from error
+
+    def _with_target(self, tool: Tool, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Reports without a name go into the folder for written files, not into the one we run in."""
+        needs_folder = "out_dir" in tool.actions and not (given.get("out") or given.get("out_dir"))
+        return {**given, "out_dir": "."} if needs_folder else given
+
+    def _picture(self, tool: Tool, given: Mapping[str, Any], request: Request) -> Reply:
+        """Draw in a process of its own; without a name the picture is only sent."""
+        if given.get("out"):
+            words = tool.words(given, self.paths)
+            done = self._run(words, request, 0, is_alone=True)
+            path = Path(self.paths.writable(str(given["out"])))
+            return done if done.is_error else _with_picture(done, path)
+        with tempfile.TemporaryDirectory(prefix="rcv-") as place:
+            path = Path(place) / "picture.png"
+            words = [*tool.words(given, self.paths), f"--out={path}"]
+            done = self._run(words, request, 0, is_alone=True)
+            return done if done.is_error else replace(_with_picture(done, path), text="", document=None)
+
+    def pages(self) -> list[Page]:
+        """Return the resources: the index, captures below the root, and schemas of documents."""
+        pages = [Page(_INDEX, "captures", "All captures below the root, ranked, as rcv index tells of them")]
+        if "schema" in NAMES:
+            pages.append(Page(_SCHEMAS, "schemas", "The schemas of all documents that tools answer with"))
+        captures = self._captures()
+        for path in captures[:MAX_LISTED]:
+            name = str(path.relative_to(self.paths.root))
+            more = f"; {count(len(captures))} in all" if len(captures) > MAX_LISTED else ""
+            pages.append(
+                Page(
+                    f"{_SCHEME}capture/{quote(name)}",
+                    name,
+                    f"What the capture holds, as rcv info tells{more}",
+                )
+            )
+        return pages
+
+    def read(self, uri: str, request: Request) -> str:
+        """Return the JSON text of a resource; raise RcvError with a sentence if it cannot be read."""
+        outcome = self._outcome(self._words_of(uri), request)
+        if outcome.error:
+            raise UsageError(outcome.error, hint=outcome.hint)
+        return escaped_json(orjson.dumps(outcome.document).decode())
+
+    def _words_of(self, uri: str) -> list[str]:
+        if uri == _INDEX:
+            return ["index", str(self.paths.root), "--json"]
+        if uri == _SCHEMAS and "schema" in NAMES:
+            return ["schema", "--json"]
+        if uri.startswith(f"{_SCHEME}schema/") and "schema" in NAMES:
+            return ["schema", _plain(unquote(uri.removeprefix(f"{_SCHEME}schema/")))]
+        if uri.startswith(f"{_SCHEME}capture/"):
+            name = unquote(uri.removeprefix(f"{_SCHEME}capture/"))
+            return ["info", str(self.paths.readable(name)), "--json"]
+        raise UsageError(f"There is no resource {uri}.", hint=f"Try {_INDEX}.")
+
+    def _captures(self) -> tuple[Path, ...]:
+        try:
+            return locate(self.paths.root).captures(_DEPTH)
+        except RcvError:  # a root without captures has none to list
+            return ()
+
+
+def _max_kb(given: Mapping[str, Any]) -> int:
+    value = given.get(MAX_KB)
+    if value is None:
+        return USUAL_KB
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UsageError(f"{MAX_KB} is a whole number, 0 or more, not {short(value)}.", hint="0 means all.")
+    return min(value, MAX_KB_OF_ALL)
+
+
+def _plain(name: str) -> str:
+    """A name that cannot be taken for an option."""
+    if name.startswith("-"):
+        raise UsageError(f"There is no schema called {name}.", hint=f"{_SCHEMAS} lists them.")
+    return name
+
+
+def _with_picture(done: Reply, path: Path) -> Reply:
+    return replace(done, picture=path.read_bytes() if path.suffix.lower() == ".png" else None)

@@ -1,0 +1,211 @@
+"""Causes: why waves stalled and idled, by cause, by late instruction, or by the instruction to blame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.attribution.attribute import Attribution
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import (
+    CAPTURE,
+    IDLE,
+    INSTRUCTION_TEXT,
+    LINE,
+    SOURCE_PLACE,
+    STALL,
+    WAVES_READ,
+)
+from rcv_py.results.field import Field, record, rows
+from rcv_py.results.places import instructions, sources
+from rcv_py.results.table import Column, Spec, Table, Words
+from rcv_py.results.unit import COUNT, CYCLES, FLAG, INSTRUCTION, NOTE, SHARE, SOURCE, TEXT
+
+_CAUSE = Field("cause", TEXT, "Stable name of the cause")
+SHARE_OF_STALL = Field("share", SHARE, "Part of all stall; null without stall", is_unknown=True)
+TIMES = Field("count", COUNT, "Executions", title="times")
+GUESSED = Field("guessed", CYCLES, "Stall and gaps of which the producer is a guess, one of several that fit")
+_COSTS = (STALL, SHARE_OF_STALL, IDLE, TIMES, GUESSED)
+_PLACE = (replace(LINE, is_unknown=True), INSTRUCTION_TEXT, SOURCE_PLACE)
+_PARTS = Field(
+    "parts",
+    rows(
+        _CAUSE,
+        Field("line", record(*_PLACE), "The instruction that stalled or idled"),
+        Field(
+            "producer", record(*_PLACE), "The instruction to blame; null if there is none", is_unknown=True
+        ),
+        *_COSTS,
+    ),
+    "What the row consists of",
+)
+_NOTHING = "No wave ever stalled or idled."
+_BY_CAUSE = Spec(
+    "causes by cause",
+    "Causes by stall and idle.",
+    "cause",
+    (
+        _CAUSE,
+        Field("name", TEXT, "The cause in a few words"),
+        Field("because", NOTE, "Completes: stalled because"),
+        Field("evidence", NOTE, "What has to be seen before a cycle is given this cause"),
+        Field("is_certain", FLAG, "Whether the instruction or a replay tells it"),
+        *_COSTS,
+    ),
+    nothing=_NOTHING,
+)
+_BY_LINE = Spec(
+    "causes by line", "Instructions by stall and idle.", "instruction", (*_PLACE, *_COSTS), nothing=_NOTHING
+)
+BY = {"cause": _BY_CAUSE, "line": _BY_LINE, "producer": _BY_LINE}
+DOCUMENTS = {by: spec.with_field(_PARTS) for by, spec in BY.items()}
+_PRODUCER = "The instruction to blame"
+_BLAMED = (
+    replace(LINE, name="producer_line", meaning="Row of the instruction to blame", is_unknown=True),
+    Field("producer_text", INSTRUCTION, _PRODUCER),
+    Field("producer_source", SOURCE, f"{_PRODUCER}, its source place as file:line; empty if it has none"),
+)
+BLAMED = replace(_BY_LINE, name="causes by producer", fields=(*_BLAMED, *_COSTS))
+EACH = Spec(
+    "causes by each",
+    "One row a late instruction, cause and instruction to blame.",
+    "cause of an instruction",
+    (
+        *_PLACE[:2],
+        _CAUSE,
+        *_BLAMED[:2],
+        STALL,
+        IDLE,
+        TIMES,
+        SOURCE_PLACE,
+        _BLAMED[2],
+        GUESSED,
+        SHARE_OF_STALL,
+    ),
+    nothing=_NOTHING,
+)
+_FLAT = replace(
+    EACH,
+    fields=tuple(
+        replace(field, name="producer") if field.name == "producer_text" else field
+        for field in EACH.fields
+        if field is not SHARE_OF_STALL
+    ),
+)
+_CYCLES = Field("cycles", CYCLES, "Stall and gaps")
+
+FACTS = (
+    CAPTURE,
+    WAVES_READ,
+    Field(
+        "totals",
+        record(
+            replace(STALL, is_unknown=True),
+            replace(IDLE, is_unknown=True),
+            Field("explained", SHARE, "Part of the stall with a cause; null without stall", is_unknown=True),
+            Field(
+                "explained_idle", SHARE, "Part of the gaps with a cause; null without gaps", is_unknown=True
+            ),
+        ),
+        "Sums over all waves; null if no wave was read",
+    ),
+    Field("assumption", TEXT, "What the attribution takes for granted, as a sentence"),
+)
+
+
+def facts(found: Attribution) -> dict[str, Any]:
+    """Return what a document says besides the rows."""
+    totals = {
+        "stall": found.total_stall,
+        "idle": found.total_idle,
+        "explained": _rounded(found.explained),
+        "explained_idle": _rounded(found.explained_idle),
+    }
+    return {
+        "waves": found.waves,
+        "totals": totals if found.waves else dict.fromkeys(totals),
+        "assumption": found.assumption,
+    }
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 6)
+
+
+def cause_table(trace: Trace, groups: Attribution, by: str, total_stall: int) -> Table:
+    """Return one row a cause, line or producer of `groups`; shares are of `total_stall`."""
+    about = _causes(groups.cause) if by == "cause" else _places(trace, getattr(groups, by))
+    return Table(BY[by], about | _costs(groups, total_stall))
+
+
+def each_table(trace: Trace, found: Attribution, total_stall: int) -> Table:
+    """Return one row a late instruction, cause and instruction to blame; shares are of `total_stall`."""
+    columns = _places(trace, found.line) | _blamed(trace, found.producer)
+    cause = Words([cause.name.lower() for cause in Cause], found.cause.astype(np.int64))
+    return Table(EACH, columns | {"cause": cause} | _costs(found, total_stall))
+
+
+def blamed_table(trace: Trace, groups: Attribution, total_stall: int) -> Table:
+    """Return one row an instruction to blame; shares are of `total_stall`."""
+    return Table(BLAMED, _blamed(trace, groups.producer) | _costs(groups, total_stall))
+
+
+def flat_table(trace: Trace, found: Attribution, groups: Attribution, by: str) -> Table:
+    """Return the rows of `each_table` as spreadsheets have them, in the order of `groups`."""
+    own = [np.flatnonzero(getattr(found, by) == key) for key in getattr(groups, by).tolist()]
+    part = found.where(np.concatenate(own) if own else np.zeros(0, dtype=np.int64))
+    columns = dict(each_table(trace, part, found.total_stall).columns)
+    columns["producer"] = columns.pop("producer_text")
+    del columns["share"]
+    return Table(_FLAT, columns)
+
+
+def in_order(groups: Attribution, table: Table, by: str, *, descending: bool) -> Attribution:
+    """Return the rows of a table by one of its fields, or by `cycles`: stall and gaps."""
+    ranked = Table(table.spec.with_field(_CYCLES), {**table.columns, "cycles": groups.cycles})
+    return groups.where(ranked.order(by, descending=descending))
+
+
+def documents(trace: Trace, found: Attribution, groups: Attribution, by: str) -> list[dict[str, Any]]:
+    """Return the rows of a document, each with its parts, most cycles first."""
+    rows = cause_table(trace, groups, by, found.total_stall).rows()
+    keys = getattr(groups, by).tolist()
+    parts = [each_table(trace, found.where(getattr(found, by) == key), found.total_stall) for key in keys]
+    return [row | {"parts": list(map(_part, part.records()))} for row, part in zip(rows, parts, strict=True)]
+
+
+def _part(row: dict[str, Any]) -> dict[str, Any]:
+    blamed = {name: row[f"producer_{name}"] for name in ("line", "text", "source")}
+    return {
+        "cause": row["cause"],
+        "line": {name: row[name] for name in blamed},
+        "producer": None if blamed["line"] is None else blamed,
+        **{field.name: row[field.name] for field in _COSTS},
+    }
+
+
+def _causes(cause: np.ndarray) -> dict[str, Column]:
+    texts, number = [CAUSE_TEXT[one] for one in Cause], cause.astype(np.int64)
+    return {
+        "cause": Words([one.name.lower() for one in Cause], number),
+        "name": Words([text.name for text in texts], number),
+        "because": Words([text.sentence for text in texts], number),
+        "evidence": Words([text.evidence for text in texts], number),
+        "is_certain": np.array([text.is_certain for text in texts], dtype=bool)[number],
+    }
+
+
+def _places(trace: Trace, line: np.ndarray) -> dict[str, Column]:
+    return {"line": line, "text": instructions(trace, line), "source": sources(trace, line)}
+
+
+def _blamed(trace: Trace, line: np.ndarray) -> dict[str, Column]:
+    return {f"producer_{name}": column for name, column in _places(trace, line).items()}
+
+
+def _costs(table: Attribution, total_stall: int) -> dict[str, Column]:
+    numbers = {name: getattr(table, name) for name in ("stall", "idle", "count", "guessed")}
+    return numbers | {"share": table.stall / (total_stall or np.nan)}

@@ -1,0 +1,122 @@
+"""Counters: what was counted, raw and by formula, and which counters were recorded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.counters.counter_summary import CounterRow
+from rcv_py.analysis.counters.counter_tensor import simd_names
+from rcv_py.analysis.counters.counters import Counters
+from rcv_py.base.text import DASH, count
+from rcv_py.results import json_types
+from rcv_py.results.common import CAPTURE
+from rcv_py.results.field import At, Field, rows
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import COUNT, CYCLES, NOTE, NUMBER, TEXT, choice, texts
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        return DASH
+    return count(round(value)) if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
+
+
+def _total(row: Mapping[str, Any]) -> str:
+    return "" if row["total"] is None else _number(row["total"])
+
+
+_VALUE = replace(NUMBER, ending=", in the unit.", digits=None, text=_number)
+_SUM = replace(NUMBER, digits=None, text=_number)
+COUNTERS = Spec(
+    "counter_numbers",
+    "One row a counter or formula.",
+    "counter",
+    (
+        Field("name", TEXT, "Its name", title="counter"),
+        Field("kind", choice("raw", "derived"), "Counted by the hardware, or a formula", at=At.DATA),
+        Field("from", NOTE, "Where it is from"),
+        Field("unit", TEXT, "Unit of min, mean and max"),
+        Field("min", _VALUE, "Smallest value", is_unknown=True),
+        Field("mean", _VALUE, "Mean", is_unknown=True),
+        Field("max", _VALUE, "Largest value", is_unknown=True),
+        Field("total", _SUM, "Sum; null if a sum means nothing", is_unknown=True, at=At.DATA),
+        Field("sum", replace(TEXT, is_number=True), "Sum", title="total", at=At.TEXT, of=_total),
+        Field("points", COUNT, "Steps of its curve", at=At.DATA),
+    ),
+    order=("name", "min", "mean", "max", "sum", "unit", "from"),
+)
+_NUMBERS = replace(texts(""), json=partial(json_types.listed, item=json_types.whole("A number.")))
+FACTS = (
+    CAPTURE,
+    Field("notes", texts("A sentence."), "What is doubtful or missing"),
+    Field("engines", _NUMBERS, "Shader engines that counted"),
+    Field("units", _NUMBERS, "Compute units that counted"),
+    Field("counters", rows(*COUNTERS.at(At.DATA)), COUNTERS.row[:-1]),
+    Field(
+        "errors",
+        rows(
+            Field("file", TEXT, "Where the formula is from"),
+            Field("kind", TEXT, "Kind of the mistake"),
+            Field("text", TEXT, "A sentence"),
+        ),
+        "Formulas that do not work; the exit code is then 2",
+    ),
+)
+RECORDED = Spec(
+    "counters list",
+    "One row a counter.",
+    "counter",
+    (
+        Field("name", TEXT, "Its name", title="counter"),
+        Field("interval", CYCLES, "Time between samples", title="every"),
+        Field("samples", COUNT, "Samples"),
+        Field("engines", TEXT, "Shader engines, joined by commas", title="SE"),
+        Field("units", TEXT, "Compute units, joined by commas", title="CU"),
+        Field("simds", TEXT, "SIMDs, joined by commas", title="SIMD"),
+    ),
+)
+RECORDED_FACTS = (CAPTURE, Field("counters", rows(*RECORDED.fields), RECORDED.row[:-1]))
+
+
+def counter_table(found: Sequence[CounterRow]) -> Table:
+    """Return one row a counter or formula."""
+    totals = [np.nan if row.total is None else row.total for row in found]
+    return Table(
+        COUNTERS,
+        {
+            "name": [row.name for row in found],
+            "kind": ["raw" if row.is_raw else "derived" for row in found],
+            "from": [row.group for row in found],
+            "unit": [row.unit for row in found],
+            "min": [row.least for row in found],
+            "mean": [row.mean for row in found],
+            "max": [row.most for row in found],
+            "total": totals,
+            "points": [len(row.curve.time) for row in found],
+        },
+    )
+
+
+def recorded(found: Counters) -> Table:
+    """Return one row a counter that was recorded."""
+    return Table(
+        RECORDED,
+        {
+            "name": [counter.name for counter in found.raw],
+            "interval": [counter.interval for counter in found.raw],
+            "samples": [len(counter.samples) for counter in found.raw],
+            "engines": [_listed(counter.samples.se.tolist()) for counter in found.raw],
+            "units": [_listed(counter.samples.cu.tolist()) for counter in found.raw],
+            "simds": [simd_names(counter.simds).removeprefix("SIMD ") for counter in found.raw],
+        },
+    )
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(set(numbers))))

@@ -1,0 +1,185 @@
+"""Latency: what of it other waves hide, and how long memory takes to answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.latency.latency_tables import HiddenTable
+from rcv_py.analysis.latency.memory_and_waits import entries, matched_lines
+from rcv_py.analysis.latency.memory_latency import MemoryLatency
+from rcv_py.analysis.program.matrix_passes import MatrixUse
+from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.model.trace import Trace
+from rcv_py.results import json_types
+from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, OF, SOURCE_PLACE
+from rcv_py.results.field import Field, record
+from rcv_py.results.places import instructions, sources
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import COUNT, CYCLES, MEAN_CYCLES, SHARE, TEXT, choice
+
+_COUNT = replace(COUNT, json=json_types.number)
+_MEAN = replace(MEAN_CYCLES, text="{:,.1f}".format, digits=3)
+_TEXT = replace(INSTRUCTION_TEXT, title="text")
+_PLACE = (_TEXT, SOURCE_PLACE)
+_FIRST = ("line", "text", "source")  # in the window
+_CYCLES = (
+    Field("total", CYCLES, "Latency and idle"),
+    Field("not_hidden", CYCLES, "Part that no other wave of the SIMD hid"),
+    Field("hidden", CYCLES, "Part in which another wave of the SIMD was busy"),
+    Field("hidden_idle", CYCLES, "Hidden part of the gaps in front"),
+    Field("hidden_stall", CYCLES, "Hidden part of the stall"),
+    Field("hidden_issue", CYCLES, "Hidden part of the issue or execution"),
+)
+HIDDEN = Spec(
+    "hidden_latency",
+    "Instructions by what is not hidden, the largest first.",
+    "instruction",
+    (LINE, *_CYCLES, Field("share", SHARE, "Hidden part"), *_PLACE),
+    window=_FIRST,
+)
+_COUNTED = (
+    Field("mean", _MEAN, "Mean time from issue to return"),
+    Field("error", _MEAN, "Standard error of the mean"),
+    Field("std", _MEAN, "Standard deviation"),
+    Field("samples", _COUNT, "Returns that were matched"),
+    Field("in_flight", _COUNT, "Operations whose return was not seen"),
+    Field("issue", _MEAN, "Mean time to issue"),
+    Field("stall", _MEAN, "Mean stall"),
+)
+_BY_WAITS = (
+    Field("exact", _COUNT, "Executions that a wait stalled for until the result was there", is_unknown=True),
+    Field("median", _MEAN, "Median of their latencies", is_unknown=True),
+    Field("p90", _MEAN, "Latency that nine tenths of them do not exceed", is_unknown=True),
+)
+MEMORY = Spec(
+    "memory_latency",
+    "Instructions that read or wrote memory.",
+    "instruction",
+    (LINE, Field("counter", TEXT, "Counter that told it"), *_COUNTED, *_PLACE),
+    window=(*_FIRST, "counter"),
+)
+MEMORY_AND_WAITS = Spec(
+    "memory_latency",
+    "Instructions that counters or waits tell of; null where one of them does not.",
+    "instruction",
+    (
+        LINE,
+        Field("counter", TEXT, "Counter that told it; empty if only waits did"),
+        *(replace(field, is_unknown=True) for field in _COUNTED),
+        *_BY_WAITS,
+        *_PLACE,
+    ),
+    window=(*_FIRST, "counter", "mean", "error", "std", "samples", "in_flight", "exact", "median", "p90"),
+)
+FACTS = (
+    CAPTURE,
+    Field("rule", choice("ours", "reference"), "Our estimate, or the one of the reference viewer"),
+    Field("assumption", TEXT, "What the numbers take for granted, as a sentence"),
+    Field("reason", TEXT, "Why there are no rows; empty if there are"),
+    OF,
+)
+HIDDEN_TOTALS = Field(
+    "totals",
+    record(
+        *(replace(field, is_unknown=True) for field in _CYCLES),
+        Field("matrix_busy", CYCLES, "Matrix instructions by the cycles each takes", is_unknown=True),
+        Field(
+            "simd_resident",
+            CYCLES,
+            "Time in which a SIMD held a traced wave, summed over SIMDs",
+            is_unknown=True,
+        ),
+    ),
+    "Sums over all rows, and how busy matrix units were; null if no wave was read",
+)
+MEMORY_TOTALS = Field(
+    "totals",
+    record(
+        Field("samples", COUNT, "Returns that were matched"),
+        Field("in_flight", COUNT, "Operations whose return was not seen"),
+    ),
+    "Sums over what counters tell",
+)
+VARIANTS = {  # kind of the document → its table, its totals, and what asks for it
+    "hidden": (HIDDEN, HIDDEN_TOTALS, "What other waves hide."),
+    "memory": (MEMORY, MEMORY_TOTALS, "How long memory takes: --kind memory."),
+    "memory_waits": (
+        MEMORY_AND_WAITS,
+        MEMORY_TOTALS,
+        "How long memory takes by counters and by waits: --kind memory --waits.",
+    ),
+}
+
+
+def hidden_rows(trace: Trace, found: HiddenTable) -> Table:
+    """Return one row a line that costs anything, the largest remainder first."""
+    return Table(
+        HIDDEN,
+        {
+            "line": found.line,
+            "total": found.total,
+            "not_hidden": found.seen,
+            "hidden": found.hidden,
+            "hidden_idle": found.idle,
+            "hidden_stall": found.stall,
+            "hidden_issue": found.issue,
+            "share": found.share,
+            "text": instructions(trace, found.line),
+            "source": sources(trace, found.line),
+        },
+    )
+
+
+def hidden_totals(table: Table, matrix: MatrixUse) -> dict[str, int | None]:
+    """Return sums over all rows and how busy matrix units were; None if no wave was read."""
+    sums = {field.name: sum(table.plain(field.name)) for field in _CYCLES}
+    found = sums | {"matrix_busy": matrix.busy, "simd_resident": matrix.resident}
+    return found if matrix.resident > 0 else dict.fromkeys(found)
+
+
+def memory_rows(trace: Trace, found: MemoryLatency) -> Table:
+    """Return one row a counter and line, the longest mean first."""
+    columns = {
+        "line": found.line,
+        "counter": found.unit,
+        **{name: getattr(found, _name(name)) for name in _names(_COUNTED)},
+        "text": instructions(trace, found.line),
+        "source": sources(trace, found.line),
+    }
+    return Table(MEMORY, columns)
+
+
+def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None) -> Table:
+    """Return one row a line that counters or waits know; `waits` is None until they are known."""
+    line, by_counter, by_wait = matched_lines(found, waits)
+    told = None if waits is None or not len(waits.line) else waits
+    nothing = np.full(len(line), np.nan)
+    columns: dict[str, Any] = {
+        "line": line,
+        "counter": [found.unit[at] if at >= 0 else "" for at in by_counter.tolist()],
+        **{name: entries(getattr(found, _name(name)), by_counter) for name in _names(_COUNTED)},
+        **{
+            name: nothing if told is None else entries(getattr(told, name), by_wait)
+            for name in _names(_BY_WAITS)
+        },
+        "text": instructions(trace, line),
+        "source": sources(trace, line),
+    }
+    return Table(MEMORY_AND_WAITS, columns)
+
+
+def memory_totals(found: MemoryLatency) -> dict[str, int]:
+    """Return sums over what counters tell."""
+    return {"samples": int(found.samples.sum()), "in_flight": int(found.censored.sum())}
+
+
+def _names(fields: tuple[Field, ...]) -> list[str]:
+    return [field.name for field in fields]
+
+
+def _name(field: str) -> str:
+    """The attribute of the analysis that holds a field."""
+    return "censored" if field == "in_flight" else field

@@ -1,0 +1,166 @@
+"""One instruction: how long its hits took, or what PC samples show of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.cost.distribution import MEASURES, LineHits, Spread
+from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
+from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import CAPTURE, LINE, SOURCE_PLACE, WAVE_NAME
+from rcv_py.results.field import Field, record
+from rcv_py.results.places import waves
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLE,
+    CYCLES_OR_NEVER,
+    INSTRUCTION,
+    MEAN_CYCLES,
+    RANK_CYCLES,
+    SIGNED_CYCLES,
+    TEXT,
+    WHOLE,
+    choice,
+    listed,
+    mapping,
+)
+
+_MEASURES = (
+    Field("latency", CYCLES_OR_NEVER, "Stall and issue or execution of the hit", is_unknown=True),
+    Field("stall", CYCLES_OR_NEVER, "Time until it could issue", is_unknown=True),
+    Field("idle", CYCLES_OR_NEVER, "Gap in front of it", is_unknown=True),
+    Field(
+        "since",
+        CYCLES_OR_NEVER,
+        "Time since the wave ran it before; null the first time",
+        is_unknown=True,
+    ),
+)
+HITS = Spec(
+    "line",
+    "The hits with the largest value, the largest first.",
+    "hit",
+    (
+        WAVE_NAME,
+        Field("hit", WHOLE, "Which execution of the line by the wave, counted from 0"),
+        Field("token", WHOLE, "Row among the wave's instructions, counted from 0"),
+        Field("start", CYCLE, "When it was first tried"),
+        *_MEASURES,
+    ),
+)
+_SPREAD = (
+    Field("count", COUNT, "Hits", title="hits"),
+    Field("least", SIGNED_CYCLES, "Smallest value", title="min"),
+    Field("median", RANK_CYCLES, "Median: of an even count the mean of the two in the middle"),
+    Field("p95", SIGNED_CYCLES, "Value that 95 percent of the hits do not exceed"),
+    Field("most", SIGNED_CYCLES, "Largest value", title="max"),
+    Field("mean", replace(MEAN_CYCLES, text="{:,.1f}".format, digits=None), "Mean"),
+    Field("total", SIGNED_CYCLES, "Sum", title="sum"),
+)
+SPREADS = Spec(
+    "line measures",
+    "One row a measure.",
+    "measure",
+    (
+        Field("measure", TEXT, "What is measured"),
+        _SPREAD[0],
+        *(replace(field, is_unknown=True) for field in _SPREAD[1:]),
+    ),
+)
+SAMPLES = Spec(
+    "samples",
+    "One row a reason, after what issued.",
+    "reason",
+    (
+        Field("reason", TEXT, "Why it did not issue"),
+        Field("samples", COUNT, "How many samples"),
+    ),
+)
+_HEAD = (
+    CAPTURE,
+    LINE,
+    Field("instruction", INSTRUCTION, "Text of the instruction"),
+    SOURCE_PLACE,
+)
+FACTS = (
+    *_HEAD,
+    Field("by", choice(*MEASURES), "What is measured for bins and ranking"),
+    Field(
+        "hits",
+        COUNT,
+        "Executions by traced waves; null: not known, waves are missing",
+        is_unknown=True,
+    ),
+    Field("missing", TEXT, "Which waves could not be read, a sentence; empty if all could"),
+    Field(
+        "measures",
+        record(*(Field(field.name, record(*_SPREAD), field.meaning, is_unknown=True) for field in _MEASURES)),
+        "Each measure in numbers; null if it has no value",
+    ),
+    Field(
+        "bins",
+        record(
+            Field("edges", listed(SIGNED_CYCLES, "Limit"), "Limits of the bins, one more than bins"),
+            Field("counts", listed(COUNT, "Hits"), "Hits in each bin"),
+        ),
+        "Histogram of the measure: bin i holds edges[i] <= value < edges[i + 1]",
+    ),
+)
+PC_SAMPLES = Field(
+    "samples",
+    record(
+        Field("issued", COUNT, "Samples in which it issued"),
+        Field("stalled", COUNT, "Samples in which it stalled"),
+        Field("reasons", mapping(COUNT, (), "Samples"), "Stalled samples by reason"),
+    ),
+    "PC samples of the instruction",
+)
+SAMPLE_FACTS = (*_HEAD, PC_SAMPLES)
+
+
+def hit_table(trace: Trace, hits: LineHits, rows: np.ndarray | slice = slice(None)) -> Table:
+    """Return these rows of the hits."""
+    return Table(
+        HITS,
+        {
+            "wave": waves(trace, hits.wave[rows]),
+            **{name: getattr(hits, name)[rows] for name in ("hit", "token", "start")},
+            **{name: hits.measure(name)[rows] for name in MEASURES},
+        },
+    )
+
+
+def spreads(hits: LineHits) -> dict[str, Spread | None]:
+    """Return each measure in numbers, None if it has no value."""
+    return {name: distribution_view(hits, Wanted(name, 2)).spread for name in MEASURES}
+
+
+def spread_table(found: Mapping[str, Spread | None]) -> Table:
+    """Return one row a measure; of one without a value only that there is no hit."""
+    nothing = dict.fromkeys((field.name for field in _SPREAD), np.nan) | {"count": 0}
+    rows: Sequence[dict[str, Any]] = [nothing if one is None else asdict(one) for one in found.values()]
+    columns = {field.name: [row[field.name] for row in rows] for field in _SPREAD}
+    return Table(SPREADS, {"measure": list(found), **columns})
+
+
+def spread_facts(found: Mapping[str, Spread | None]) -> dict[str, dict[str, Any] | None]:
+    """Return the same for documents."""
+    return {name: None if spread is None else asdict(spread) for name, spread in found.items()}
+
+
+def sample_table(found: StallReasons) -> Table:
+    """Return PC samples by what they show: issued, then reasons, the most frequent first."""
+    rows = [("issued", found.issued), *sample_facts(found)["reasons"].items()]
+    return Table(SAMPLES, {"reason": [name for name, _ in rows], "samples": [n for _, n in rows]})
+
+
+def sample_facts(found: StallReasons) -> dict[str, Any]:
+    """Return the same for documents."""
+    reasons = {reason_name(reason): samples for reason, samples in found.ranked()}
+    return {"issued": found.issued, "stalled": found.stalled, "reasons": reasons}

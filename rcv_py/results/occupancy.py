@@ -1,0 +1,205 @@
+"""Occupancy: curves of resident waves in numbers, and what limits the waves of a SIMD."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
+
+from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers
+from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
+from rcv_py.base.text import count
+from rcv_py.model.trace import Trace
+from rcv_py.results import json_types
+from rcv_py.results.common import CAPTURE
+from rcv_py.results.field import At, Field, record, rows
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLE,
+    CYCLES,
+    NOTE,
+    NUMBER,
+    ROW_OR_NONE,
+    SHARE,
+    TEXT,
+    WAVES,
+    WHOLE,
+    texts,
+)
+
+BY = {  # what a curve is of: its title, and how the document calls it
+    "se": ("shader engine", "Shader engine"),
+    "kernel": ("kernel", "Kernel"),
+    "state": ("state", "State of traced waves"),
+    "cu": ("compute unit", "Compute unit"),
+    "simd": ("SIMD", "SIMD"),
+    "all": ("group", "Group"),
+    "name": ("name", "Shader engine, kernel or state"),
+}
+_MEAN = replace(
+    NUMBER,
+    json=partial(json_types.number, least=0),
+    ending=", in waves.",
+    unit="waves",
+    digits=None,
+    text=lambda value: f"{value:,.1f}",
+)
+_SHARE = replace(SHARE, digits=None)
+_AREA = replace(WHOLE, ending=", in wave-cycles.", unit="wave-cycles")
+NUMBERS = (
+    Field("begin", CYCLE, "First change"),
+    Field("end", CYCLE, "Last change"),
+    Field(
+        "area",
+        replace(WHOLE, ending=", in wave-cycles.", unit="wave-cycles"),
+        "Waves times cycles",
+        at=At.DATA,
+    ),
+    Field("mean", _MEAN, "Mean over time"),
+    Field("peak", WAVES, "Most at a time"),
+    Field(
+        "tail",
+        _SHARE,
+        "Part of the time behind the last moment with more than half of the peak",
+    ),
+    Field("ramp", CYCLES, "From the first wave until nine tenths of the peak"),
+    Field("drain", CYCLES, "From the last moment with nine tenths of the peak to the end", at=At.DATA),
+)
+_IDS = replace(
+    texts(""), json=lambda sentence: json_types.listed(sentence, json_types.whole("A number.", least=None))
+)
+
+
+def curves(by: str, *, has_ids: bool = False) -> Spec:
+    """Return the spec of curves by shader engine, kernel or so; those of kernels have `ids`."""
+    title, what = BY[by]
+    ids = Field("ids", _IDS, "Numbers of the kernel in the capture", at=At.DATA, is_optional=True)
+    return Spec(
+        "occupancy_numbers",
+        "The first row is all of them.",
+        title,
+        (
+            Field(by, NOTE, f"{what}, or `all`", title=title),
+            *((ids,) if has_ids else ()),
+            *NUMBERS,
+            Field("share", _SHARE, "Part of the wave-cycles of all"),
+        ),
+        order=(by, "mean", "peak", "tail", "ramp", "begin", "end", "share"),
+    )
+
+
+FACTS = (
+    CAPTURE,
+    Field(
+        "ns_per_cycle",
+        replace(NUMBER, digits=None),
+        "Length of a cycle in nanoseconds; null if it is not known",
+        is_unknown=True,
+    ),
+)
+
+
+def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> Table:
+    """Return one row a curve; the first one is that of all."""
+    whole = numbers[0].area if numbers else 0
+    return Table(
+        curves(by),
+        {
+            by: names,
+            **{field.name: [getattr(row, field.name) for row in numbers] for field in NUMBERS},
+            "share": [row.area / whole if whole else 0.0 for row in numbers],
+        },
+    )
+
+
+def _next_step(row: Mapping[str, Any]) -> str:
+    return "" if not row["excess"] else f"-{count(row['excess'])} (≤ {count(row['most'])})"
+
+
+LIMIT = (  # fields that the header of a ranking has too
+    Field("name", TEXT, "Name of the resource", title="resource"),
+    Field("used", WHOLE, "What a wave takes (LDS: a workgroup) before rounding, in units of the resource"),
+    Field(
+        "given", WHOLE, "What it is given, rounded up to what is given at a time, in units of the resource"
+    ),
+    Field("of", WHOLE, "What there is, in units of the resource"),
+    Field("source", NOTE, "Where the number is from"),
+)
+_STEP = replace(TEXT, is_number=True)  # aligned like one
+LIMITS = Spec(
+    "occupancy_limits",
+    "One row a resource that is known.",
+    "resource",
+    (
+        *LIMIT[:4],
+        Field("unit", TEXT, "Unit of the resource", at=At.DATA),
+        Field("waves", WAVES, "Waves of a SIMD that it has room for", title="waves/SIMD"),
+        LIMIT[4],
+        Field(
+            "most",
+            ROW_OR_NONE,
+            "What may be used for the next step, in the unit; -1: nothing helps",
+            at=At.DATA,
+        ),
+        Field("excess", WHOLE, "What is too much for the next step, in the unit", at=At.DATA),
+        Field(
+            "next_step", replace(TEXT, is_number=True), "What the next step takes", at=At.TEXT, of=_next_step
+        ),
+    ),
+    order=("name", "used", "given", "of", "waves", "next_step", "source"),
+)
+LIMIT_FACTS = (
+    Field("waves_per_simd", WAVES, "Waves of this kernel that fit on a SIMD"),
+    Field("most_waves_per_simd", WAVES, "Waves that a SIMD has room for"),
+    Field("binding", TEXT, "Name of the resource that binds; null if none does", is_unknown=True),
+)
+LIMITS_DOCUMENT = (
+    CAPTURE,
+    Field("target", TEXT, "Name of the GPU"),
+    Field("device", TEXT, "The device whose numbers were taken"),
+    *LIMIT_FACTS,
+    Field("limits", rows(*LIMITS.at(At.DATA)), "One row a resource that is known"),
+    Field("next_step", TEXT, "What the next step takes; empty if nothing binds"),
+    Field("goal", WAVES, "Waves of a SIMD after that step", is_unknown=True),
+    Field(
+        "resident",
+        record(
+            Field("peak", WAVES, "Most"),
+            Field("mean", _MEAN, "Mean over time"),
+            Field("simds", COUNT, "SIMDs that were looked at"),
+        ),
+        "Traced waves of a SIMD at a time",
+    ),
+    Field("notes", texts("A sentence."), "What is doubtful or missing"),
+)
+# The same in short, as the header of a ranking has it.
+LIMITS_IN_SHORT = record(
+    *LIMIT_FACTS,
+    Field("limits", rows(*LIMIT), "One row a resource that is known"),
+    Field("resident_peak", WAVES, "Most traced waves on a SIMD at a time"),
+)
+
+
+def limit_table(found: OccupancyLimits) -> Table:
+    """Return one row a resource that limits the waves of a SIMD."""
+    names = [field.name for field in LIMITS.at(At.DATA)]
+    return Table(LIMITS, {name: [getattr(limit, name) for limit in found.limits] for name in names})
+
+
+def limit_document(trace: Trace, found: OccupancyLimits) -> dict[str, Any]:
+    """Return the document of the limits of a kernel."""
+    return {
+        "capture": trace.name,
+        "target": trace.target,
+        "device": found.device.name,
+        "waves_per_simd": found.waves,
+        "most_waves_per_simd": found.cap,
+        "binding": None if found.binding is None else found.binding.name,
+        "limits": limit_table(found).rows(),
+        "next_step": found.next_step,
+        "goal": found.goal if found.next_step else None,
+        "resident": asdict(found.resident),
+        "notes": list(found.notes),
+    }

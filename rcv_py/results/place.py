@@ -1,0 +1,145 @@
+"""What is known of a place: an instruction, a wave, or one execution of the instruction by the wave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT
+from rcv_py.analysis.attribution.token import token_causes
+from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.stall_reasons import stall_reasons
+from rcv_py.analysis.timeline.token_details import line_totals, token_details
+from rcv_py.analysis.waits.token_waits import token_waits
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.results.common import INSTRUCTION_TEXT, LINE, PLACE, SOURCE_PLACE, WAVE_NAME
+from rcv_py.results.field import Field, record, rows
+from rcv_py.results.line import PC_SAMPLES, sample_facts
+from rcv_py.results.unit import COUNT, CYCLE, CYCLES, FLAG, INSTRUCTION, SIGNED_CYCLES, TEXT, WHOLE
+
+TOTALS = (
+    Field("hits", COUNT, "Executions"),
+    Field("latency", CYCLES, "Latency"),
+    Field("stall", CYCLES, "Stall"),
+    Field("idle", CYCLES, "Gaps in front of it"),
+    Field("whole", CYCLES, "Latency and gaps of the whole program"),
+)
+_WAITED_FOR = (
+    *PLACE,
+    Field("cycles_before", SIGNED_CYCLES, "From its issue to the start of the wait"),
+)
+_RELEASED_BY = (
+    *PLACE,
+    Field("latency", SIGNED_CYCLES, "From issue to the end of the wait"),
+    Field("is_exact", FLAG, "Whether that is the latency of memory; else it is an upper bound"),
+)
+_CAUSES = (
+    Field("cause", TEXT, "Stable name of the cause"),
+    Field("because", TEXT, "Completes: late because"),
+    Field("cycles", CYCLES, "Part of the stall, or of the gap in front"),
+    Field("is_idle", FLAG, "Whether it is of the gap in front, not of the stall"),
+    replace(LINE, name="producer", is_unknown=True),
+    Field("producer_text", INSTRUCTION, "Text of the producer; empty if there is none"),
+    replace(SOURCE_PLACE, name="producer_source"),
+    Field("is_guess", FLAG, "Whether the producer is a guess, one of several that fit"),
+)
+_GIVEN = (
+    Field("place", TEXT, "The place as it was given"),
+    replace(WAVE_NAME, is_unknown=True),
+    replace(LINE, is_unknown=True),
+    Field("hit", WHOLE, "Which execution of the line by the wave, counted from 0", is_unknown=True),
+)
+_OF_LINE = (
+    replace(INSTRUCTION_TEXT, name="instruction"),
+    SOURCE_PLACE,
+    Field("totals", record(*TOTALS), "The instruction over all traced waves"),
+    replace(PC_SAMPLES, meaning="PC samples of the instruction; only of captures that have some"),
+)
+_OF_WAVE = (
+    Field("begin", CYCLE, "When the wave began"),
+    Field("end", CYCLE, "When it ended"),
+)
+_OF_EXECUTION = (
+    Field("hits_of_wave", COUNT, "Executions of the line by the wave"),
+    Field("token", WHOLE, "Row among the wave's instructions, counted from 0"),
+    Field("start", CYCLE, "When it was first tried"),
+    Field("stall", CYCLES, "Time until it could issue"),
+    Field("issue", CYCLES, "Time of issue (gfx9) or execution"),
+    Field("idle", CYCLES, "Gap in front of it in its wave"),
+    Field(
+        "waited_for",
+        rows(*_WAITED_FOR),
+        "Operations that a wait waited for, counter by counter, the oldest first",
+    ),
+    Field("released_by", rows(*_RELEASED_BY), "Waits that waited for the operation"),
+    Field("causes", rows(*_CAUSES), "Why it was late"),
+)
+PLACES = Field(
+    "places",
+    rows(*_GIVEN, *(replace(field, is_optional=True) for field in (*_OF_LINE, *_OF_WAVE, *_OF_EXECUTION))),
+    "One row a place, in the order they were given; a line, a wave and a hit each add fields",
+)
+
+
+def line_facts(trace: Trace, line: int) -> dict[str, Any]:
+    """Return what is known of a code row: its instruction, and what it costs in all waves."""
+    totals = line_totals(trace.code, line)
+    found: dict[str, Any] = {"instruction": trace.code.text[line], "source": source_of(trace, line)}
+    found["totals"] = {field.name: getattr(totals, field.name) for field in TOTALS}
+    if trace.has_pc_samples:
+        found["samples"] = sample_facts(stall_reasons(trace.code, slice(line, line + 1)))
+    return found
+
+
+def wave_facts(wave: Wave) -> dict[str, Any]:
+    """Return what is known of a wave: its name, and when it lived."""
+    return {"wave": str(wave.id), "begin": wave.begin, "end": wave.end}
+
+
+def execution_facts(
+    trace: Trace, wave: Wave, line: int, hit: int | None, beside: Iterable[WaveBatch]
+) -> dict[str, Any]:
+    """Return what is known of the n-th time a wave ran a line; how often it did if none is named.
+
+    `beside` are the waves of its unit, which compete with it.
+    """
+    executions = np.flatnonzero(wave.tokens.line == line)
+    if hit is None or hit >= len(executions):
+        return {"hits_of_wave": len(executions)}
+    token = int(executions[hit])
+    one = token_details(wave, token)
+    waits = token_waits(wave, token, trace.code, trace.gfxip, trace.target)
+    return {
+        "hits_of_wave": one.hits,
+        "token": token,
+        "start": one.start,
+        "stall": one.stall,
+        "issue": one.busy,
+        "idle": one.idle,
+        "waited_for": [{**_place(trace, by.line), "cycles_before": by.ago} for by in waits.awaited],
+        "released_by": [
+            {**_place(trace, by.line), "latency": by.latency, "is_exact": by.is_exact}
+            for by in waits.released_by
+        ],
+        "causes": [
+            {
+                "cause": by.cause.name.lower(),
+                "because": CAUSE_TEXT[by.cause].sentence,
+                "cycles": by.cycles,
+                "is_idle": by.is_idle,
+                "producer": by.line if by.line >= 0 else None,
+                "producer_text": trace.code.text[by.line] if by.line >= 0 else "",
+                "producer_source": source_of(trace, by.line),
+                "is_guess": by.is_guess,
+            }
+            for by in token_causes(trace, beside, wave, token)
+        ],
+    }
+
+
+def _place(trace: Trace, line: int) -> dict[str, Any]:
+    return {"line": line, "text": trace.code.text[line], "source": source_of(trace, line)}

@@ -1,0 +1,170 @@
+"""What source files and lines cost, or the instructions of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import CostColumns
+from rcv_py.analysis.cost.source_lines import Reasons, SourceLines, code_rows, source_files
+from rcv_py.base.paths import short_paths
+from rcv_py.model.modes import SourceCost
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import (
+    CAPTURE,
+    COST_SHARE,
+    COSTS,
+    LINE,
+    MEASURE,
+    OF,
+    SOURCE_PLACE,
+    SUMS,
+    measured_in,
+)
+from rcv_py.results.field import At, Field
+from rcv_py.results.places import instructions, sources
+from rcv_py.results.table import Column, Spec, Table
+from rcv_py.results.unit import COUNT, FLAG, INDEX, INSTRUCTION, NOTE, SOURCE, TEXT, WHOLE
+
+_CAUSE = Field(
+    "cause", NOTE, "What most of its stall waits for; empty if it has none or causes were not asked for"
+)
+_LINE = Field("line", INDEX, "Line of the source file, counted from 1; 0 if the compiler made it up")
+_INSTRUCTIONS = Field("instructions", COUNT, "Instructions of the program", title="ISA")
+FILES = Spec(
+    "source files",
+    "Source files by what they cost.",
+    "file",
+    (
+        Field("file", SOURCE, "Path of the file"),
+        Field("lines", COUNT, "Lines with instructions"),
+        _INSTRUCTIONS,
+        *COSTS,
+        COST_SHARE,
+        _CAUSE,
+        replace(_LINE, name="hottest_line", title="hottest", is_unknown=True),
+        Field("note", TEXT, "Why its text is not there; empty if it is", at=At.DATA),
+    ),
+)
+LINES = Spec(
+    "source lines",
+    "Lines of the file by what they cost: with a file as PLACE.",
+    "line",
+    (
+        _LINE,
+        _INSTRUCTIONS,
+        *COSTS,
+        COST_SHARE,
+        _CAUSE,
+        Field("text", NOTE, "Text of the line; empty if it is not there"),
+    ),
+)
+INSTRUCTIONS = Spec(
+    "source instructions",
+    "Instructions of the line by what they cost: with a line as PLACE.",
+    "instruction",
+    (
+        replace(LINE, name="row", title="row"),
+        *COSTS,
+        COST_SHARE,
+        _CAUSE,
+        Field("instruction", INSTRUCTION, "Text of the instruction"),
+        SOURCE_PLACE,
+        Field(
+            "frames",
+            TEXT,
+            "Source places as file:line, the innermost first, joined by arrows",
+            at=At.DATA,
+        ),
+        Field("inlined_into", NOTE, "Places that the innermost one was inlined into", at=At.PEOPLE),
+    ),
+)
+FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
+FACTS = (
+    CAPTURE,
+    Field("file", TEXT, "The source file that was asked for; null for all", is_unknown=True),
+    replace(_LINE, is_unknown=True),
+    Field("inlined", FLAG, "Whether a line has also what was inlined into it"),
+    MEASURE,
+    Field("whole", WHOLE, "Latency and idle time of all instructions, in cycles; of PC samples, in samples"),
+    Field("unmapped", WHOLE, "Part of it without a source place, in the same unit"),
+    OF,
+)
+
+
+def file_table(
+    trace: Trace, costs: CostColumns, lines: SourceLines, how: SourceCost, why: Reasons | None
+) -> Table:
+    """Return one row a file that costs anything, the most first; `lines` are all its lines."""
+    found = source_files(trace.code, costs, how, why)
+    rows = found.ranked()
+    files = [int(found.file[row]) for row in rows]
+    best = [next(iter(lines.ranked(file)), None) for file in files]
+    columns: dict[str, Column | Sequence[Any]] = {
+        "file": [trace.sources[file].path for file in files],
+        "lines": [len(lines.lines_of(file)) for file in files],
+        **_numbers(found, rows),
+        "hottest_line": [np.nan if row is None else int(lines.line[row]) for row in best],
+        "note": [trace.sources[file].note for file in files],
+    }
+    return Table(measured_in(FILES, costs.label), columns)
+
+
+def line_table(trace: Trace, costs: CostColumns, lines: SourceLines, rows: Sequence[int]) -> Table:
+    """Return these rows of the source lines."""
+    columns = {
+        "line": [int(lines.line[row]) for row in rows],
+        **_numbers(lines, rows),
+        "text": [text_of(trace, int(lines.file[row]), int(lines.line[row])) for row in rows],
+    }
+    return Table(measured_in(LINES, costs.label), columns)
+
+
+def instruction_table(
+    trace: Trace, costs: CostColumns, place: tuple[int, int], how: SourceCost, why: Reasons | None
+) -> Table:
+    """Return the instructions of a source line, a file and a line of it, the most expensive first."""
+    code = trace.code
+    rows = code_rows(code, *place, how)
+    rows = rows[np.argsort(-costs.cost[rows], kind="stable")]
+    whole = max(1, int(costs.cost[~code.is_label].sum()))
+    short = short_paths(source.path for source in trace.sources)
+    chains = [[(trace.sources[at].path, line) for at, line in code.chain(row)] for row in rows.tolist()]
+    columns: dict[str, Column | Sequence[Any]] = {
+        "row": rows,
+        **{name: getattr(costs, name)[rows] for name in SUMS},
+        "share": costs.cost[rows] / whole,
+        "cause": [_cause(why, row) for row in rows.tolist()],
+        "instruction": instructions(trace, rows),
+        "source": sources(trace, rows),
+        "frames": [" -> ".join(f"{path}:{line}" for path, line in chain) for chain in chains],
+        "inlined_into": [
+            " ← ".join(f"{short.get(path, path)}:{line}" for path, line in chain[1:]) for chain in chains
+        ],
+    }
+    return Table(measured_in(INSTRUCTIONS, costs.label), columns)
+
+
+def text_of(trace: Trace, file: int, line: int) -> str:
+    """Return the text of a source line, "" if the capture has no copy."""
+    lines = trace.sources[file].lines
+    return lines[line - 1] if lines is not None and 1 <= line <= len(lines) else ""
+
+
+def _numbers(found: SourceLines, rows: Sequence[int]) -> dict[str, Column | Sequence[Any]]:
+    at = np.array(rows, dtype=np.int64)
+    return {
+        "instructions": found.rows[at],
+        **{name: getattr(found, name)[at] for name in SUMS},
+        "share": found.cost[at] / max(1, found.whole),
+        "cause": [found.reason_of(row) for row in rows],
+    }
+
+
+def _cause(why: Reasons | None, row: int) -> str:
+    if why is None or not why.amount[row].any():
+        return ""
+    return why.names[int(why.amount[row].argmax())]

@@ -1,0 +1,249 @@
+"""Waits: what each waited for, and the latency of memory that waits tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.waits.wait_summary import WaitSummary
+from rcv_py.base.text import count
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, PLACE, SOURCE_PLACE, WAVE_ASKED, WAVES_READ
+from rcv_py.results.field import Field, record, rows
+from rcv_py.results.places import instructions, sources
+from rcv_py.results.table import Column, Spec, Table
+from rcv_py.results.unit import COUNT, CYCLES, INSTRUCTION, MEAN_CYCLES, SHARE, SOURCE
+
+_LATENCY = replace(MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
+_STATISTICS = (
+    Field("p10", _LATENCY, "Value that a tenth of the exact samples does not exceed", is_unknown=True),
+    Field("median", _LATENCY, "Median of the exact samples", is_unknown=True),
+    Field("p90", _LATENCY, "Value that nine tenths of the exact samples do not exceed", is_unknown=True),
+    Field("mean", _LATENCY, "Mean of the exact samples", is_unknown=True),
+)
+_SAMPLED = (
+    Field("exact", COUNT, "Samples in which a wait stalled until the result was there"),
+    Field("bounds", COUNT, "Samples in which the result was there before, which only bounds the latency"),
+    *_STATISTICS,
+)
+_NOTHING = "No wave waited for an operation of memory, LDS or messages."
+_TEXT = replace(INSTRUCTION_TEXT, title="instruction")
+
+TIMES = Field("hits", COUNT, "Executions", title="times")
+STALL = Field("stall", CYCLES, "Stall", is_unknown=True)
+SHARE_OF_STALL = Field("share", SHARE, "Part of the stall of all waits")
+WAITS = Spec(
+    "wait_costs",
+    "Waits by stall, the largest first.",
+    "wait",
+    (*PLACE, TIMES, STALL, SHARE_OF_STALL, Field("exact", COUNT, "Executions that stalled for an operation")),
+    nothing=_NOTHING,
+)
+_N = Field("n", COUNT, "Executions of the wait that required it")
+_CHARGED = Field("stall", CYCLES, "Stall that is charged to it, as the newest that was required")
+_PART = Field("share", SHARE, "Part of the stall of the wait")
+_PRODUCER_LINE = replace(LINE, name="producer_line", meaning="Row of what it waited for", is_unknown=True)
+_PRODUCER_TEXT = Field("producer_text", INSTRUCTION, "What it waited for")
+_MEDIAN = Field(
+    "median_latency", _LATENCY, "Median of the exact samples of what it waited for", is_unknown=True
+)
+PRODUCERS = Spec(
+    "wait_producers",
+    "One row a wait and an instruction that it waited for.",
+    "instruction that was waited for",
+    (
+        *PLACE,
+        _PRODUCER_LINE,
+        _PRODUCER_TEXT,
+        Field("producer_source", SOURCE, "Source place of what it waited for; empty if it has none"),
+        _N,
+        _CHARGED,
+        _PART,
+        _MEDIAN,
+    ),
+    nothing=_NOTHING,
+)
+FLAT = Spec(
+    "waits and producers",
+    "One row a wait and an instruction that it waited for; a wait that waited for nothing has one without.",
+    "instruction that was waited for",
+    (
+        LINE,
+        replace(INSTRUCTION_TEXT, name="wait"),
+        *WAITS.fields[3:],
+        _PRODUCER_LINE,
+        replace(_PRODUCER_TEXT, name="producer"),
+        _N,
+        replace(_CHARGED, name="charged"),
+        _MEDIAN,
+        replace(SOURCE_PLACE, meaning="Source place of what it waited for"),
+        replace(SOURCE_PLACE, name="wait_source", meaning="Source place of the wait"),
+    ),
+)
+LATENCIES = Spec(
+    "wait_latency",
+    "Instructions by exact samples.",
+    "instruction",
+    (LINE, _TEXT, *_SAMPLED, SOURCE_PLACE),
+    order=("line", *(field.name for field in _SAMPLED)),
+    nothing=_NOTHING,
+)
+DOCUMENT = WAITS.with_field(
+    Field(
+        "producers",
+        rows(
+            *PLACE,
+            _N,
+            _CHARGED,
+            _PART,
+            Field("latency", record(*_SAMPLED), "From issue to result, in cycles"),
+        ),
+        "What it waited for, by stall",
+    )
+)
+_TOTALS = (
+    Field("waits", COUNT, "Wait instructions that waited for something"),
+    Field("hits", COUNT, "Their executions"),
+    Field("stall", CYCLES, "Their stall"),
+    Field("charged", CYCLES, "Part of it that is charged to a producer"),
+)
+FACTS = (
+    CAPTURE,
+    WAVE_ASKED,
+    WAVES_READ,
+    Field(
+        "totals",
+        record(*(replace(field, is_unknown=True) for field in _TOTALS)),
+        "Sums over all waits; null if no wave was read",
+    ),
+)
+
+
+def totals(found: WaitSummary) -> dict[str, int]:
+    """Return the sums over all waits."""
+    table = found.blocking
+    sums = {name: int(getattr(table, name).sum()) for name in ("hits", "stall", "charged")}
+    return {"waits": len(table), **sums}
+
+
+def wait_table(trace: Trace, found: WaitSummary) -> Table:
+    """Return one row a wait instruction that ran, most stall first."""
+    table = found.blocking
+    numbers = {
+        "hits": table.hits,
+        "stall": table.stall,
+        "share": table.stall / max(1, int(table.stall.sum())),
+        "exact": table.blocked,
+    }
+    return Table(WAITS, {**_places(trace, table.line), **numbers})
+
+
+def waits_about(found: WaitSummary, line: int | None) -> np.ndarray:
+    """Return the rows of `wait_table` at a line, or that waited for it; None: all.  int64."""
+    table = found.blocking
+    if line is None:
+        return np.arange(len(table))
+    waited = np.zeros(len(table), dtype=bool)
+    waited[_wait_of(found)[table.producer == line]] = True
+    return np.flatnonzero(waited | (table.line == line))
+
+
+def producer_table(trace: Trace, found: WaitSummary) -> Table:
+    """Return one row a wait and an instruction that it waited for, in the order of waits."""
+    table, wait = found.blocking, _wait_of(found)
+    blamed = {f"producer_{name}": column for name, column in _places(trace, table.producer).items()}
+    numbers = {
+        "n": table.n,
+        "stall": table.charged,
+        "share": table.charged / np.maximum(1, table.stall[wait]),
+        "median_latency": _latency(found, table.producer)["median"],
+    }
+    return Table(PRODUCERS, _places(trace, table.line[wait]) | blamed | numbers)
+
+
+def latency_table(trace: Trace, found: WaitSummary) -> Table:
+    """Return one row an instruction that was waited for, most exact samples first."""
+    line = found.latency.line
+    return Table(LATENCIES, {**_places(trace, line), **_latency(found, line)})
+
+
+def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
+    """Return waits, by rows of `wait_table`, and below each what it waited for, as spreadsheets have them."""
+    table = found.blocking
+    counts = np.maximum(1, np.diff(table.first)[waits])
+    wait = np.repeat(waits, counts)
+    within = np.arange(len(wait)) - np.repeat(np.cumsum(counts) - counts, counts)
+    has = np.diff(table.first)[wait] > 0
+    at = np.where(has, table.first[wait] + within, 0)
+    line, n, charged = (_picked(column, at, has) for column in (table.producer, table.n, table.charged))
+    line = np.where(has, line, -1)
+    one = wait_table(trace, found)[wait].columns
+    return Table(
+        FLAT,
+        {
+            "line": one["line"],
+            "wait": one["text"],
+            **{field.name: one[field.name] for field in WAITS.fields[3:]},
+            "producer_line": line,
+            "producer": instructions(trace, line),
+            "n": n,
+            "charged": charged,
+            "median_latency": _latency(found, line)["median"],
+            "source": sources(trace, line),
+            "wait_source": one["source"],
+        },
+    )
+
+
+def wait_documents(trace: Trace, found: WaitSummary, waits: np.ndarray) -> list[dict[str, Any]]:
+    """Return the rows of a document, by rows of `wait_table`, each with what it waited for."""
+    line = found.blocking.producer
+    producers = producer_table(trace, found)
+    samples = Table(LATENCIES, {**_places(trace, line), **_latency(found, line)})
+
+    def waited_for(row: int) -> list[dict[str, Any]]:
+        part = found.blocking.producers(row)
+        places = samples[part].records(field.name for field in PLACE)
+        numbers = producers[part].records(("n", "stall", "share"))
+        latency = samples[part].records(field.name for field in _SAMPLED)
+        return [
+            place | own | {"latency": sample}
+            for place, own, sample in zip(places, numbers, latency, strict=True)
+        ]
+
+    heads = wait_table(trace, found)[waits].rows()
+    return [head | {"producers": waited_for(row)} for head, row in zip(heads, waits.tolist(), strict=True)]
+
+
+def latency_documents(table: Table) -> list[dict[str, Any]]:
+    """Return the rows of a document of latencies."""
+    return table.records((*(field.name for field in PLACE), *(field.name for field in _SAMPLED)))
+
+
+def _wait_of(found: WaitSummary) -> np.ndarray:
+    """The wait of each producer, as a row of `wait_table`."""
+    return np.repeat(np.arange(len(found.blocking)), np.diff(found.blocking.first))
+
+
+def _latency(found: WaitSummary, line: np.ndarray) -> dict[str, np.ndarray]:
+    """The samples of each line; those of which no wait tells have none, and statistics of nan."""
+    table = found.latency
+    order = np.argsort(table.line, kind="stable")
+    at = np.searchsorted(table.line[order], line)
+    is_known = np.append(table.line[order], -2)[at] == line
+    columns = {"exact": table.exact, "bounds": table.censored}
+    columns |= {field.name: getattr(table, field.name) for field in _STATISTICS}
+    return {
+        name: np.where(is_known, np.append(column[order], 0)[at], np.nan if column.dtype.kind == "f" else 0)
+        for name, column in columns.items()
+    }
+
+
+def _picked(column: np.ndarray, at: np.ndarray, has: np.ndarray) -> np.ndarray:
+    return np.where(has, np.append(column, 0)[at], 0)
+
+
+def _places(trace: Trace, line: np.ndarray) -> dict[str, Column]:
+    return {"line": line, "text": instructions(trace, line), "source": sources(trace, line)}
