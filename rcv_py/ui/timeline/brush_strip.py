@@ -20,7 +20,7 @@ CURSORS = {
 }
 
 
-# Two bases of Qt mix up the signals of a class: to the type checker this is a widget, in truth it is beside one.
+# Two bases of Qt mix up the signals of a class: for the type checker this is a widget, in truth beside one.
 if TYPE_CHECKING:
     _Base = QWidget
 else:
