@@ -31,9 +31,8 @@ SMALL_YET = {  # to be merged with the one that imports them
     "cli.results",  # more results will be printed by it
     "cli.schemas.loop_schemas",
     "export.report.result_tables",
-    "results.common",
-    "analysis.core.iterations",
     "analysis.findings.gain",
+    "analysis.latency.memory_and_waits",
     "analysis.timeline.global_rows",
     "ui.panels.compare.flame",
     "ui.panels.distribution.hit_table",

@@ -111,4 +111,3 @@ RDNA4 = Hardware(
     fetch_branch=6,
     launch=15,
 )
-BY_GENERATION = {9: CDNA, 11: RDNA3, 12: RDNA4}

@@ -68,15 +68,6 @@ class Truth:
         default_factory=lambda: np.zeros((0, 8), dtype=np.int64)
     )  # int64 [n, 8]: se, simd, slot, begin, end, depth, marker, 1 for a point; of all SIMDs of the target CU
 
-    def stalled_by(self) -> dict[str, int]:
-        """Number of stalled tokens by cause."""
-        counts: dict[str, int] = {}
-        for wave in self.waves.values():
-            for cause, count in zip(*np.unique(wave.cause, return_counts=True), strict=True):
-                name = Cause(int(cause)).name.lower()
-                counts[name] = counts.get(name, 0) + int(count)
-        return counts
-
     def as_json(self) -> dict[str, Any]:
         """Everything as plain lists and dictionaries, for a truth.json."""
         return {

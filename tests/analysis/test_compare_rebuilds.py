@@ -28,11 +28,11 @@ from rcv_py.synth.kernels import reduce, scale_rows
 from rcv_py.synth.kernels_adverse import rivals
 from rcv_py.synth.kernels_rdna import matmul_gfx11, matmul_gfx12
 from rcv_py.synth.program import Kernel
-from rcv_py.synth.rebuild import Edits, rebuilt, slowed, with_lines
 from rcv_py.synth.sources import SOURCES
 from rcv_py.synth.wave_state import Launch
 from rcv_py.synth.write import NATIVE, write_folder
 from tests.analysis.compare_cases import table
+from tests.support.rebuilt_kernels import Edits, rebuilt, slowed, with_lines
 
 KERNELS = (matmul_tiled, reduce, scale_rows, rivals, matmul_gfx11, matmul_gfx12)
 SEEDS = range(5)

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.cost_columns import cost_columns, executions
-from rcv_py.analysis.core.iterations import hit_of, row_of_hit, rows_of_line
 from rcv_py.analysis.core.line_stats import LineStats, all_lines, wave_lines
+from rcv_py.analysis.timeline.token_details import hit_of
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.waves import Wave
-from rcv_py.model.window import TimeWindow
 from tests.analysis import build
 
 #                    line 0  1      0       0
@@ -160,16 +159,7 @@ def test_executions_are_the_nth_of_each_line(lines: list[int], hit: int) -> None
     assert executions(np.array(lines, dtype=np.int16), hit).tolist() == expected
 
 
-def test_a_hit_and_its_row_find_each_other() -> None:
+def test_a_hit_is_counted_from_the_first_time_its_line_ran() -> None:
     tokens = LOOP.tokens
-    assert rows_of_line(tokens, 0).tolist() == [0, 2, 3]
-    assert rows_of_line(tokens, -1).tolist() == []
+    assert tokens.line.tolist() == [0, 1, 0, 0]
     assert [hit_of(tokens, row) for row in range(4)] == [(0, 3), (0, 1), (1, 3), (2, 3)]
-    for row in range(4):
-        assert row_of_hit(tokens, int(tokens.line[row]), hit_of(tokens, row)[0]) == row
-
-
-def test_a_hit_that_is_not_there_falls_back_to_the_first_in_the_window() -> None:
-    assert row_of_hit(LOOP.tokens, 0, 7) is None
-    assert row_of_hit(LOOP.tokens, 0, 7, TimeWindow(6, 14)) == 2
-    assert row_of_hit(LOOP.tokens, 0, 7, TimeWindow(6, 13)) is None

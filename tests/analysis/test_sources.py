@@ -63,11 +63,11 @@ def test_cost_is_split_by_the_kind_of_the_code_line() -> None:
     assert (costs.by_kind.sum(axis=1) == costs.cost).all()
 
 
-def test_lines_of_a_file_as_a_column() -> None:
+def test_rows_of_a_file() -> None:
     costs = source_costs(CODE, CODE.latency, INCLUSIVE, files=3)
-    assert costs.line_cost(B, 9).tolist() == [0, 0, 0, 110, 0, 0, 0, 10, 0]
-    assert costs.line_cost(B, 3).tolist() == [0, 0, 0]
-    assert costs.line_cost(2, 2).tolist() == [0, 0]
+    own = costs.lines_of(B)
+    assert (costs.line[own].tolist(), costs.cost[own].tolist()) == ([4, 8], [110, 10])
+    assert costs.line[costs.lines_of(2)].tolist() == []
 
 
 @st.composite

@@ -87,7 +87,7 @@ def test_pictures(make: Callable, open_in: Callable, kind: type, theme: str, nam
     panel = make(kind, theme=theme)
     assert not panel.page.is_empty
     check_texts(panel)
-    image = export.panel_picture(panel, panel.ui.theme, panel.session)
+    image = export.picture(panel.canvas(), panel.ui.theme, export.caption(panel.session, panel.caption()))
     found = colors(image)
     curve = panel.plot.canvas.curves.set.shown[0]
     assert panel.ui.theme.role("canvas").rgb() in found

@@ -46,7 +46,7 @@ class LineHits:
 
     @classmethod
     def empty(cls) -> LineHits:
-        """No hit."""
+        """A distribution without any hit."""
         none = np.zeros(0, dtype=np.int64)
         return cls(none, none, none, none, none, none, none, none, none)
 

@@ -45,11 +45,6 @@ def instruction_place(trace: Trace, row: int, full: bool = False) -> str:
     return place_text(trace.sources, int(code.chain_file[leaf]), int(code.chain_line[leaf]), full)
 
 
-def instruction_places(trace: Trace, full: bool = False) -> tuple[str, ...]:
-    """Return `instruction_place` of every code row."""
-    return tuple(instruction_place(trace, row, full) for row in range(len(trace.code)))
-
-
 def known_place(trace: Trace, row: int, full: bool = False) -> str:
     """Return `instruction_place` of a code row, "" if it has none."""
     place = instruction_place(trace, row, full)

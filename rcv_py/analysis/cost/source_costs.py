@@ -44,14 +44,6 @@ class SourceCosts:
         """Return the rows of a file."""
         return slice(*np.searchsorted(self.file, [file, file + 1]).tolist())
 
-    def line_cost(self, file: int, n: int) -> np.ndarray:
-        """Return the cost of the lines 1 to n of a file, int64 [n]: line k at place k - 1."""
-        own = self.lines_of(file)
-        column = np.zeros(n, dtype=np.int64)
-        inside = (self.line[own] >= 1) & (self.line[own] <= n)
-        column[self.line[own][inside] - 1] = self.cost[own][inside]
-        return column
-
 
 def source_costs(
     code: CodeTable,

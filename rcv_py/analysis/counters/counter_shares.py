@@ -94,38 +94,8 @@ def scale(name: str) -> float:
     return 2.0 if name in _DOUBLED else 0.25 if name == MATRIX else 1.0
 
 
-def reference_table(found: CounterShares) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return headers and rows as the reference viewer writes them: peaks first, then every unit.
-
-    Its raw columns of half-rate counters are doubled, too; halves are rounded up.
-    """
-    pipes, factor = found.utilized, np.array([_raw_scale(name) for name in found.names])
-    busy = found.names.index(BUSY) if BUSY in found.names else -1
-    values = [("Peak", found.peak * factor)]
-    values += [
-        (f"SE {se} CU {cu}", row * factor)
-        for se, cu, row in zip(found.se.tolist(), found.cu.tolist(), found.total, strict=True)
-    ]
-    rows = []
-    for name, row in values:
-        shares = []
-        for pipe in pipes:
-            part = (
-                row[found.names.index(MATRIX)] / 4
-                if pipe == "MFMA"
-                else row[found.names.index(ACTIVE + pipe)]
-            )
-            shares.append(f"{np.floor(100 * part / max(row[busy], 1) + 0.5):.0f}%")
-        rows.append((name, *shares, *(f"{value:.0f}" for value in row)))
-    return (*(f"{pipe} Util" for pipe in pipes), *found.names), rows
-
-
 def _pipe(name: str) -> str:
     return "MFMA" if name == MATRIX else name.removeprefix(ACTIVE) if name.startswith(ACTIVE) else ""
-
-
-def _raw_scale(name: str) -> float:
-    return 2.0 if name in _DOUBLED else 1.0
 
 
 def _totals(raw: tuple[RawCounter, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

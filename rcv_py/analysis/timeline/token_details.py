@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.iterations import hit_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import WaveState
-from rcv_py.model.tokens import Waits
+from rcv_py.model.tokens import Tokens, Waits
 from rcv_py.model.waves import Wave
 
 
@@ -36,6 +35,12 @@ class LineTotals:
     stall: int
     idle: int
     whole: int  # latency + idle of all lines
+
+
+def hit_of(tokens: Tokens, row: int) -> tuple[int, int]:
+    """Return (how often the wave ran this token's line before, how often it runs it at all)."""
+    same = tokens.line == tokens.line[row]
+    return int(np.count_nonzero(same[:row])), int(np.count_nonzero(same))
 
 
 def token_details(wave: Wave, row: int) -> TokenDetails:

@@ -17,7 +17,6 @@ from rcv_py.base.errors import ExportError
 from rcv_py.base.text import short_kernel, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.state.session import Session
-from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
 
@@ -93,11 +92,6 @@ def write(path: Path, make: Callable[[], bytes]) -> None:
     content = make()
     with whole_file(path, makes_folders=False) as target:
         target.write(content)
-
-
-def panel_picture(panel: Panel, theme: Theme, session: Session, scale: int = 1) -> QImage:
-    """Return the picture of a panel with its caption."""
-    return picture(panel.canvas(), theme, caption(session, panel.caption()), scale)
 
 
 def _whole(widget: QWidget) -> QSize:

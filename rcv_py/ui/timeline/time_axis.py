@@ -17,7 +17,6 @@ from rcv_py.ui.core.theme import Theme
 
 HEIGHT = 22
 LABEL_PX = 110  # room a tick needs for its number
-MINOR = 5  # parts of a step
 UNITS_NS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 
 

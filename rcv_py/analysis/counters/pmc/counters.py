@@ -14,8 +14,6 @@ import numpy as np
 
 from rcv_py.model.pmc import PmcTable
 
-MOST_IN_A_PASS = 4  # counters of one block that the hardware reads at a time
-
 
 @dataclass(frozen=True, slots=True)
 class Role:

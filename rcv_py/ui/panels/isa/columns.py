@@ -38,11 +38,6 @@ class IsaRows:
         """What blocks or sections cost."""
         return block_costs(parts, self.trace.code, self.costs)
 
-    @property
-    def samples_only(self) -> bool:
-        """Whether the capture holds PC samples and no traced waves."""
-        return not self.trace.has_thread_trace
-
 
 def isa_rows(
     trace: Trace, has: Ingredients, structure: Program, mode: Annotation = Annotation.TOTAL
