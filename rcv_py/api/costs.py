@@ -9,22 +9,21 @@ from rcv_py.analysis.cost.distribution import LineHits, line_hits
 from rcv_py.analysis.cost.ranking import BY, SORT, Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons, stall_reasons
 from rcv_py.analysis.flame.flame import FlameTree
-from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree, frame_rows
+from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
 from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
-from rcv_py.analysis.overview.summary_rows import NAMES as SUMMARY
-from rcv_py.analysis.overview.summary_rows import summary_rows
-from rcv_py.api.answer import Answer, by_name, by_row
+from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import one_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.flame import frames
 from rcv_py.results.hotspot import ranking_table, totals
 from rcv_py.results.isa import LISTED, Listing, listing
 from rcv_py.results.line import hit_table, sample_table, spread_facts, spreads
-
-_FRAMES = ("what", "name", "full_name", "line", "source", "parent", "depth", "begin", "self", "total")
+from rcv_py.results.summary import summary_table
+from rcv_py.results.table import Table
 
 
 def summary(
@@ -32,9 +31,10 @@ def summary(
 ) -> Answer[DeviceSummary]:
     """Return the page of `rcv summary` as one table; lives and cycles of the waves of `rows`."""
     found = device_summary(trace, batches, rows)
-    cells = [(section, name, str(value), str(of)) for section, name, value, of in summary_rows(found)]
+    table = summary_table(found)
+    texts = {name: [*map(str, table.plain(name))] for name in ("value", "of")}
     facts = {fact.id: fact.value for fact in found.facts}
-    return Answer("summary", by_row(SUMMARY, cells), found, facts)
+    return Answer.of(Table(table.spec, {**table.columns, **texts}), found, facts)
 
 
 def hotspot(trace: Trace, code: CodeTable, by: str, sort: str) -> Answer[tuple[Ranked, ...]]:
@@ -73,6 +73,5 @@ def flame(
     one_of("metric", metric, tuple(METRICS))
     one_of("order", order, tuple(known.value for known in Order))
     tree, note = flame_tree(trace, content, METRICS[metric], batches)
-    rows = frame_rows(trace, tree, METRICS[metric], Order(order))
     facts = {"total": tree.whole(METRICS[metric]), "unit": tree.unit, "note": note}
-    return Answer("flame", by_name(rows, _FRAMES), tree, facts)
+    return Answer.of(frames(trace, tree, METRICS[metric], Order(order)), tree, facts)

@@ -18,6 +18,7 @@ class Meaning(NamedTuple):
 
 
 _ROWS = """
+severity | | info, warning or error
 wave | | the wave: shader engine, SIMD, slot, and the how-manieth of its slot
 id | | short name, for the argument `waves`
 is_working | | whether its waves do the work of the kernel
@@ -67,8 +68,6 @@ producer_line | | row of code that it waited for, -1: none is known
 producer_start | cycle | when that began
 producer_text | | the instruction that it waited for
 producer_source | | source place of that
-source_a | | source place of the instruction in A
-source_b | | source place of the instruction in B
 is_newest | | whether the wait's stall is charged to this one
 time | cycle | when it was
 is_start | | whether the wave began; else it ended
@@ -80,7 +79,6 @@ place | | where it was
 detail | | what else is known
 family | | which unit counted
 value | | the value
-severity | | info, warning or error
 where | | what it is about
 hint | | what to do
 path | | path as the debug information spells it
@@ -92,8 +90,6 @@ unit | | unit of the values
 meaning | | what it is
 share | | part of the whole, 0 to 1
 rows | rows | how many rows it stands for
-section | | what the number belongs to
-of | | what it is a part of
 row | | row of the table code
 first | | first row of code
 last | | last row of code
@@ -149,47 +145,15 @@ most | | what it may take at most for one more wave; -1: nothing helps
 excess | | by how much it must shrink for that
 from | | who counted, or whose formula
 points | | values of the curve
-title | | one line
-rank | | ranked, context or caution
-is_upper_bound | | whether no change of this alone can win more cycles
-exposed | cycles | part in which nothing happened on the SIMD, summed over waves
 guessed | cycles | stalled and idle cycles of which the producer is a guess, one of several that fit
-attributed | cycles | stalled and idle cycles, covered or not
-sentence | | what is seen
-remedy | | what to do
-remedy_id | | name of the remedy in the table of docs/findings.md; empty if none fits
-effort | | effort of the remedy: low, medium or high
-gain | | part of the kernel's duration that it can win at most, 0 to 1
-assumption | | what is taken for granted
-consequence | | what it means for the reader
-line_a | | row of code of the baseline, -1: it has none
-line_b | | row of code of the other, -1: it has none
-status | | same, changed, moved, inserted or removed
-hits_a | executions | in the baseline
-hits_b | executions | in the other
-cycles_a | cycles | a wave of the baseline
-cycles_b | cycles | a wave of the other, at the executions of the baseline
-share_a | | of all compared cycles of the baseline, 0 to 1
-share_b | | of all compared cycles of the other, 0 to 1
-delta | cycles | other less baseline
-noise | cycles | by how much the delta may be off
-beyond_noise | | whether the delta is larger than the noise
 capture | | name of the capture
 instructions | lines | instructions of the program
-executed | lines | of them ran
-mapped | lines | of them have a source place
-stall_share | | stall as a part of the latency, 0 to 1
-top_line | | the line with most stall, -1: none
-top_instruction | | its instruction
-top_stall_share | | its part of all stall, 0 to 1
-top_source | | its source place
 mean_waves | waves | resident on average
 peak_waves | waves | resident at most
 occupancy.kernel | | id of the kernel
 events.kind | | dispatch, event, marker or shader value
 counters.value | counts | what was counted since the sample before
 sources.lines | lines | lines of the copy, 0 if there is none
-summary.value | | the value as text
 isa blocks.block | | number of the block
 flame.begin | | where it begins when frames are drawn beside each other
 memory_latency.counter | | what counted it

@@ -270,8 +270,11 @@ def test_a_pipe_gets_the_same_text_everywhere() -> None:
     script = "rcv hotspot $FOLDER --top 5; rcv triage $FOLDER"
     first = shell(script).stdout
     assert "\x1b" not in first
-    for more in ({"TERM": "xterm-256color", "FORCE_COLOR": "1"}, {"NO_COLOR": "1"}, {"LC_ALL": "C"}):
+    for more in ({"TERM": "xterm-256color"}, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, {"LC_ALL": "C"}):
         assert shell(script, **more).stdout == first, more
+    forced = shell(script, FORCE_COLOR="1").stdout
+    assert forced != first
+    assert forced.replace("\x1b[1m", "").replace("\x1b[0m", "") == first
 
 
 def test_control_c_is_quiet_in_a_process() -> None:

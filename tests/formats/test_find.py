@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from rcv_py.base.errors import NotATrace
+from rcv_py.cli import opening
 from rcv_py.formats import locate as formats_locate
+from rcv_py.formats import summary
+from rcv_py.formats.input import files
+from rcv_py.formats.locate import Located, locate
 from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.formats.uiout import folder
 from rcv_py.formats.uiout.folder import is_capture
@@ -77,3 +82,45 @@ def test_a_server_follows_no_link_out_of_its_root(tmp_path: Path, monkeypatch: p
     assert len(find_captures(root)) == 1
     monkeypatch.setenv("RCV_ROOT", str(root))
     assert find_captures(root) == ()
+
+
+def test_what_lies_at_a_path(tmp_path: Path) -> None:
+    one = Path(shutil.copytree(trace_path("pa_mqa_small"), tmp_path / "one"))
+    inside, empty = one / "code.json", tmp_path / "empty"
+    empty.mkdir()
+    assert locate(one) == locate(inside) == Located(one, is_capture=True)
+    assert locate(tmp_path) == Located(tmp_path)
+    assert locate(tmp_path).captures() == (one,)
+    assert locate(tmp_path).capture() == one
+    assert locate(empty).captures() == ()
+    with pytest.raises(NotATrace, match="it is empty"):
+        locate(empty).capture()
+    missing = locate(tmp_path / "no")
+    assert "there is no such file or folder" in str(missing.error)
+    with pytest.raises(NotATrace, match="no such file"):
+        missing.captures()
+
+
+def test_listing_captures_reads_none_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(trace_path("pa_mqa_small"), tmp_path / name)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a file is read")
+
+    monkeypatch.setattr(files, "read_bytes", refuse)
+    monkeypatch.setattr(summary, "read_code", refuse)
+    assert opening.captures(tmp_path) == (tmp_path / "one", tmp_path / "two")
+
+
+def test_opening_a_capture_looks_at_its_path_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, looked = trace_path("pa_mqa_small"), []
+    is_dir = Path.is_dir
+
+    def counted(self: Path) -> bool:
+        looked.append(self)
+        return is_dir(self)
+
+    monkeypatch.setattr(Path, "is_dir", counted)
+    open_trace(folder)
+    assert looked.count(folder) == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -152,3 +154,37 @@ def test_a_type_says_unit_null_and_what_is_inside() -> None:
     assert Field("it", record(inner), "It").shape["properties"]["mean"]["type"] == "number"
     assert Field("all", rows(inner), "All").shape["items"]["required"] == ["mean"]
     assert not Field("all", rows(inner), "All").is_sortable
+
+
+def test_a_count_that_is_not_known_is_nan_in_columns_and_null_in_documents() -> None:
+    spec = Spec("counts", "One row.", "row", (Field("taken", COUNT, "Jumps", is_unknown=True),))
+    found = Table(spec, {"taken": [3, -1, np.nan]})
+    assert found.columns["taken"].dtype == np.float64  # type: ignore[union-attr]
+    assert [row["taken"] for row in found.rows()] == [3, None, None]
+    assert [type(row["taken"]) for row in found.rows()][:1] == [int]
+    assert found.cells(At.TEXT, "–") == [["3"], ["–"], ["–"]]
+    assert found.sorted("taken", descending=False).rows()[0]["taken"] == 3
+
+
+def test_csv_spreads_a_mapping_that_says_so_the_largest_first() -> None:
+    kinds = mapping(CYCLES, ("A", "B", "C"), "Cycles", is_spread=True)
+    spec = Spec("bins", "One row.", "row", (Field("first", ROW, "Row"), Field("kinds", kinds, "Kinds")))
+    found = Table(spec, {"first": [0, 1], "kinds": [[1, 0, 5], [1, 0, 0]]})
+    assert found.csv() == (["first", "C", "A"], [(0, 5, 1), (1, 0, 1)])
+    assert found.rows()[0]["kinds"] == {"C": 5, "A": 1}
+
+
+def test_what_is_hidden_from_people_stays_in_documents() -> None:
+    hidden = SPEC.hide(At.TEXT, "median", "share")
+    assert {field.name for field in SPEC.at(At.TEXT)} - {field.name for field in hidden.at(At.TEXT)} == {
+        "median",
+        "share",
+    }
+    assert hidden.at(At.DATA) != ()
+    assert hidden.shape == SPEC.shape
+
+
+def test_the_window_may_have_an_order_of_its_own() -> None:
+    spec = replace(SPEC, window=("stall", "line"))
+    assert [field.name for field in spec.at(At.WINDOW)][:2] == ["stall", "line"]
+    assert [field.name for field in spec.at(At.TEXT)][:2] == ["text", "line"]

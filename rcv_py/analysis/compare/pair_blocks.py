@@ -45,7 +45,7 @@ def pair_blocks(a: Side, b: Side) -> np.ndarray:
     return partner
 
 
-def _equal(partner: np.ndarray, a: Sequence[Hashable], b: Sequence[Hashable]) -> None:
+def _equal(partner: np.ndarray, a: Sequence[tuple[Hashable, ...]], b: Sequence[tuple[Hashable, ...]]) -> None:
     """Pair blocks with equal contents: in the order of both programs first, then wherever they are."""
     numbers: dict[Hashable, int] = {}
     left = [numbers.setdefault(part, len(numbers)) for part in a]
@@ -58,7 +58,7 @@ def _equal(partner: np.ndarray, a: Sequence[Hashable], b: Sequence[Hashable]) ->
     for j in _free(partner, len(b)).tolist()[::-1]:
         waiting[right[j]].append(j)
     for i in np.flatnonzero(partner < 0).tolist():
-        if len(a[i]) >= SHORTEST and waiting[left[i]]:  # type: ignore[arg-type]
+        if len(a[i]) >= SHORTEST and waiting[left[i]]:
             partner[i] = waiting[left[i]].pop()
 
 

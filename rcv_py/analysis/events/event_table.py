@@ -56,9 +56,11 @@ class EventTable:
     def cells(self, row: int) -> tuple[int, int | None, str, str, str, str]:
         """Time, duration, kind, name, place and detail as plain values."""
         length = int(self.duration[row])
-        words = (self.texts[int(column[row])] for column in (self.name, self.place, self.detail))
+        name, place, detail = (
+            self.texts[int(column[row])] for column in (self.name, self.place, self.detail)
+        )
         kind = ENTRY_TEXT[EntryKind(int(self.kind[row]))]
-        return (int(self.time[row]), None if length < 0 else length, kind, *words)  # type: ignore[return-value]
+        return int(self.time[row]), None if length < 0 else length, kind, name, place, detail
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,7 +48,7 @@ GROUPS = (
     EventGroup("sample", "Counter samples", "Counters being read.", (EventKind.SPM_SAMPLE,), False),
     EventGroup("other", "Other events", "Power throttling, barriers of clusters, and the rest."),
 )
-GROUP_OF = {kind: group.id for group in GROUPS for kind in group.kinds}
+GROUP_OF: dict[int, str] = {kind: group.id for group in GROUPS for kind in group.kinds}
 OTHER = "other"
 
 # Of no interest among the instructions of a compute unit.
@@ -59,7 +59,7 @@ NOT_ON_UNITS = (
     EventKind.CS_PARTIAL_FLUSH,
 )
 
-EVENT_TEXT = {
+EVENT_TEXT: dict[int, str] = {
     EventKind.NONE: "event without type",
     EventKind.CS_PARTIAL_FLUSH: "compute flush",
     EventKind.BOTTOM_OF_PIPE_TS: "bottom-of-pipe timestamp",
@@ -105,12 +105,12 @@ def lasting(events: HardwareEvents) -> np.ndarray:
 
 def group_of(kind: int) -> str:
     """The id of the group of an event type; types we do not know are `other`."""
-    return GROUP_OF.get(kind, OTHER)  # type: ignore[call-overload]
+    return GROUP_OF.get(kind, OTHER)
 
 
 def event_text(kind: int) -> str:
     """What happened, in a few words."""
-    return EVENT_TEXT.get(kind) or f"event of type {kind}"  # type: ignore[call-overload]
+    return EVENT_TEXT.get(kind) or f"event of type {kind}"
 
 
 def dispatch_facts(one: Dispatch) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rcv_py.analysis.findings import busy, chains_and_barriers, issuing, program, samples, shape, waiting
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
@@ -64,9 +65,9 @@ NO_CODE = (
 CALM = "No finding has 2 % of the kernel's duration or more to gain."
 
 
-def findings(trace: Trace, batches: Sequence[WaveBatch], **known: object) -> Findings:
+def findings(trace: Trace, batches: Sequence[WaveBatch], **known: Any) -> Findings:
     """Return what to look at first; `known` are results for FindingInputs that are there already."""
-    return of_inputs(FindingInputs(trace, batches, **known))  # type: ignore[arg-type]
+    return of_inputs(FindingInputs(trace, batches, **known))
 
 
 def of_inputs(inputs: FindingInputs) -> Findings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -126,7 +126,7 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
         )
 
 
-def working(inputs: FindingInputs, claimed: Claimed, **words: object) -> Finding:
+def working(inputs: FindingInputs, claimed: Claimed, **words: Any) -> Finding:
     """Return a finding of waits for the matrix unit: its cycles are those in which the unit worked."""
     whole = inputs.exposure
     return Finding(
@@ -135,7 +135,7 @@ def working(inputs: FindingInputs, claimed: Claimed, **words: object) -> Finding
         share=whole.matrix / whole.resident if whole.resident else 0.0,
         attributed=int(claimed.attributed.sum()),
         rank=CONTEXT,
-        **words,  # type: ignore[arg-type]
+        **words,
     )
 
 

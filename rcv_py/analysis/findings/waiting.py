@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -111,7 +111,7 @@ def remedy_fields(name: str, one: Situation) -> RemedyFields:
     return {"remedy": found.text, "remedy_id": found.id, "effort": found.effort}
 
 
-def bounded(inputs: FindingInputs, claimed: Claimed, **words: object) -> Finding:
+def bounded(inputs: FindingInputs, claimed: Claimed, **words: Any) -> Finding:
     """Return a finding whose cycles are the bound of what is claimed."""
     return Finding(
         cycles=claimed.bound.cycles,
@@ -119,7 +119,7 @@ def bounded(inputs: FindingInputs, claimed: Claimed, **words: object) -> Finding
         share=claimed.bound.share,
         exposed=claimed.bound.exposed,
         attributed=int(claimed.attributed.sum()),
-        **words,  # type: ignore[arg-type]
+        **words,
     )
 
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
-from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
-from rcv_py.analysis.flame.flame_paths import What
-from rcv_py.analysis.flame.flame_text import frame_source, full_name, labels
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.base.errors import UsageError
 from rcv_py.model.modes import LatencyMode
@@ -100,33 +96,3 @@ def _marked(
     if content == "markers":
         return coarse_markers(spans)
     return marked_code(spans, batches, trace.code, show_idle=show_idle, hidden=hidden)
-
-
-def frame_rows(trace: Trace, tree: FlameTree, metric: Metric, order: Order) -> list[dict[str, Any]]:
-    """Return one row a frame, those further out first; `parent` is the row of the frame around it."""
-    texts = labels(trace, tree)
-    return placed_rows(trace, tree, metric, layout(tree, metric, order, texts), texts)
-
-
-def placed_rows(
-    trace: Trace, tree: FlameTree, metric: Metric, boxes: FlameLayout, texts: Sequence[str]
-) -> list[dict[str, Any]]:
-    """The same of frames that have their places; those above the place of a sandwich have depths below 0."""
-    shown = np.flatnonzero(boxes.width > 0)
-    shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
-    place = {frame: at for at, frame in enumerate(shown.tolist())}
-    return [
-        {
-            "what": What(int(tree.what[frame])).name.lower(),
-            "name": texts[frame],
-            "full_name": full_name(trace, tree, frame, texts[frame]),
-            "line": int(tree.code_row[frame]) if tree.code_row[frame] >= 0 else None,
-            "source": frame_source(trace, tree, frame),
-            "parent": place.get(int(tree.parent[frame])),
-            "depth": int(boxes.row[frame]),
-            "begin": int(boxes.begin[frame]),
-            "self": int(tree.own[frame, metric.value]),
-            "total": int(boxes.width[frame]),
-        }
-        for frame in shown.tolist()
-    ]

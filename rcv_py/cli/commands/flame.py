@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.flame.flame import FlameTree, Metric
-from rcv_py.analysis.flame.flame_frames import METRICS, flame_tree, frame_rows
+from rcv_py.analysis.flame.flame_frames import METRICS, flame_tree
 from rcv_py.analysis.flame.flame_layout import Order, layout
 from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
 from rcv_py.analysis.waves.populations import ALL
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
 from rcv_py.cli.options.cost_options import FlameOptions
-from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
-from rcv_py.cli.views.flame_place import HEAD, charged_with, show_sandwich
+from rcv_py.cli.report import Column, json_text, plain, print_table
+from rcv_py.cli.results import print_csv
+from rcv_py.cli.views.flame_place import charged_with, show_sandwich
 from rcv_py.cli.wave_choice import counted_trace, print_heading, told_batches
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
+from rcv_py.results.flame import at_least, frames
+from rcv_py.results.table import Table
 
 _COLUMNS = (
     Column("total", True),
@@ -51,11 +53,10 @@ def run(arguments: FlameOptions) -> int:
         print(*folded(trace, tree, metric), sep="\n", end="\n" if tree.whole(metric) else "")
     elif arguments.json:
         waves = None if chosen is None else chosen.about()
-        document = _document(trace, tree, arguments)
+        document = _document(trace, tree, arguments) | {"frames": _frames(trace, tree, arguments).rows()}
         print(json_text("rcv.flame/1", document, about(arguments, trace, waves=waves, alarm=alarm)))
     elif arguments.csv:
-        frames = _document(trace, tree, arguments)["frames"]
-        sys.stdout.write(csv_text(HEAD, [[frame[name] for name in HEAD] for frame in frames]))
+        print_csv(_frames(trace, tree, arguments))
     else:
         if chosen is not None:
             print_heading(chosen)
@@ -71,8 +72,8 @@ def _rows(
     texts, whole = labels(trace, tree), tree.whole(metric)
     boxes = layout(tree, metric, order, texts)
     texts = placed_labels(trace, tree, texts)
-    frames = np.flatnonzero((boxes.width > 0) & (boxes.width >= whole * least / 100))
-    for frame in frames[np.lexsort((boxes.row[frames], boxes.begin[frames]))].tolist():
+    shown = np.flatnonzero((boxes.width > 0) & (boxes.width >= whole * least / 100))
+    for frame in shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))].tolist():
         own = int(tree.own[frame, metric.value])
         indent = "  " * int(tree.depth[frame])
         width = int(boxes.width[frame])
@@ -99,16 +100,12 @@ def _document(trace: Trace, tree: FlameTree, arguments: FlameOptions) -> dict[st
         "order": arguments.order,
         "unit": "executions" if metric is Metric.HITS else tree.unit,
         "total": tree.whole(metric),
-        "frames": _large(
-            frame_rows(trace, tree, metric, Order(arguments.order)), tree.whole(metric), arguments
-        ),
     }
 
 
-def _large(frames: list[dict[str, Any]], whole: int, arguments: FlameOptions) -> list[dict[str, Any]]:
-    """Leave out frames below `--least` if it is given; the frames around one that stays, stay too."""
-    if "least" not in arguments.given:
-        return frames
-    kept = [at for at, frame in enumerate(frames) if frame["total"] >= whole * arguments.least / 100]
-    place = {old: new for new, old in enumerate(kept)}
-    return [frames[at] | {"parent": place.get(frames[at]["parent"])} for at in kept]
+def _frames(trace: Trace, tree: FlameTree, arguments: FlameOptions) -> Table:
+    """All frames; without those below `--least` if it is given."""
+    metric = METRICS[arguments.metric]
+    table = frames(trace, tree, metric, Order(arguments.order))
+    is_given = "least" in arguments.given
+    return at_least(table, tree.whole(metric) * arguments.least / 100) if is_given else table

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Any
-
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.device.pipe_use import PipeUse
 from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
-from rcv_py.analysis.overview.summary_rows import NAMES, parts, pipe_rows, plain_number, summary_rows
 from rcv_py.base.text import count, percent
 from rcv_py.cli.about import about
 from rcv_py.cli.options.capture_options import SummaryOptions
-from rcv_py.cli.report import Column, csv_text, json_text, plain, print_facts, print_table
+from rcv_py.cli.report import Column, json_text, plain, print_facts, print_table
+from rcv_py.cli.results import print_csv
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
 from rcv_py.cli.wrong_code import warn
 from rcv_py.formats.open import open_trace
+from rcv_py.results.summary import (
+    parts,
+    pipe_rows,
+    plain_number,
+    simd_title,
+    summary_document,
+    summary_table,
+)
 
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
-
-_TITLES = {
-    "matrix_busy": "matrix unit busy",
-    "no_issue": "no-issue",
-    "nothing": "nothing happens",
-    "Matrix": "Matrix issue",
-}
 
 
 def run(arguments: SummaryOptions) -> int:
@@ -37,37 +35,15 @@ def run(arguments: SummaryOptions) -> int:
     chosen = choose_waves(trace, arguments)
     found = device_summary(trace, chosen.batches, chosen.rows)
     if arguments.csv:
-        sys.stdout.write(csv_text(NAMES, summary_rows(found)))
+        print_csv(summary_table(found))
     elif arguments.json:
-        document = {"capture": trace.name, **_document(found)}
+        document = summary_document(trace.name, found)
         print(
             json_text("rcv.summary/1", document, about(arguments, trace, waves=chosen.about(), alarm=alarm))
         )
     else:
         _print(trace.name, found, chosen)
     return 0
-
-
-def _document(found: DeviceSummary) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "facts": [
-            {"id": fact.id, "name": fact.name, "value": fact.value, "of": fact.of} for fact in found.facts
-        ],
-        "waves": {"traced": found.waves, "read": found.read},
-    }
-    document |= {title.replace(" ", "_"): dict(rows) for title, rows in parts(found)}
-    if found.pipes is not None:
-        document["simds"] = [
-            {"place": place, "resident": resident, **columns} for place, resident, columns in pipe_rows(found)
-        ]
-    if found.counters is not None:
-        document["counters"] = {bar.name: round(bar.value, 4) for bar in found.counters.bars}
-    if found.units is not None:
-        document["units"] = [
-            {column.id: plain_number(column.values[row]) for column in found.units.columns}
-            for row in range(len(found.units))
-        ]
-    return document
 
 
 def _print(name: str, found: DeviceSummary, chosen: ChosenWaves) -> None:
@@ -108,8 +84,8 @@ def _print_pipes(found: DeviceSummary, pipes: PipeUse) -> None:
         (place, count(resident), *(percent(cycles, resident) for cycles in parts))
         for place, (resident, *parts) in rows
     ]
-    titles = ("SIMD", "cycles", *(_TITLES.get(name, name) for name in names))
-    print_table([Column(title, title != "SIMD") for title in titles], cells)
+    titles = [simd_title(name) for name in ("place", "resident", *names)]
+    print_table([Column(title, at > 0) for at, title in enumerate(titles)], cells)
 
 
 def _print_units(units: UnitTable) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import CAPTURE, LINE, OF, SOURCE, WAVE_NAME
+from rcv_py.cli.schemas.common import CAPTURE, LINE, SOURCE, WAVE_NAME
 from rcv_py.cli.schemas.envelope import schema
-from rcv_py.results import units, waves
+from rcv_py.results import search, units, waves
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Fields,
@@ -121,22 +121,7 @@ SEARCH = schema(
     "rcv.search",
     "search",
     "Where a text occurs: instructions and labels, then source lines, then markers.",
-    {
-        **CAPTURE,
-        "match": text("What was looked for; the arguments tell how it was meant."),
-        "of": OF,
-        "rows": rows(
-            "The hits.",
-            {
-                "where": text("What it is: line, label, source place or marker."),
-                "text": text("The text in which it occurs."),
-                "line": maybe(LINE),
-                "file": text("Path of the source file; empty if it is none."),
-                "source_line": maybe(whole("Line of the source file, counted from 1.", least=1)),
-                "source": text("Place of an instruction or a source line as file:line; else empty."),
-            },
-        ),
-    },
+    {**shapes(search.FACTS), "rows": search.HITS.shape},
 )
 
 WAVE_SCHEMAS = (WAVES, RESIDENT, POPULATIONS, WAVE, UNITS, PLACE, SEARCH)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection
 
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs
-from rcv_py.analysis.flame.flame_frames import METRICS, Charged, placed_rows
+from rcv_py.analysis.flame.flame_frames import METRICS, Charged
 from rcv_py.analysis.flame.flame_layout import FlameLayout, Order
 from rcv_py.analysis.flame.flame_paths import What, key
 from rcv_py.analysis.flame.flame_sandwich import sandwich_frames
@@ -21,11 +20,12 @@ from rcv_py.cli.about import about
 from rcv_py.cli.chosen import asked_costs
 from rcv_py.cli.opening import batches
 from rcv_py.cli.options.cost_options import FlameOptions
-from rcv_py.cli.report import Column, csv_text, json_text, plain, print_table
+from rcv_py.cli.report import Column, json_text, plain, print_table
+from rcv_py.cli.results import print_csv
 from rcv_py.model.trace import Trace
+from rcv_py.results.flame import SANDWICH, placed
 
 _COLUMNS = (*(Column(name, True) for name in ("total", "share", "self")), Column("frame", elastic="right"))
-HEAD = ("what", "name", "full_name", "line", "source", "parent", "depth", "begin", "self", "total")
 
 
 def charged_with(trace: Trace, arguments: FlameOptions, rows: Collection[int] | None = None) -> Charged:
@@ -47,8 +47,7 @@ def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: Fl
         hint = "Name a line that was executed."
         raise UsageError("Nothing that has a cost leads through this place.", hint=hint)
     if arguments.csv:
-        frames = placed_rows(trace, made[0], metric, *made[1:])
-        sys.stdout.write(csv_text(HEAD, [[frame[name] for name in HEAD] for frame in frames]))
+        print_csv(placed(trace, made[0], metric, *made[1:], spec=SANDWICH))
     elif arguments.json:
         unit = "samples" if charged.costs.label == SAMPLES else "cycles"
         tree, boxes, texts = made
@@ -59,7 +58,7 @@ def show_sandwich(trace: Trace, like: FlameTree, charged: Charged, arguments: Fl
             "order": arguments.order,
             "unit": "executions" if metric is Metric.HITS else unit,
             "total": boxes.whole,
-            "frames": placed_rows(trace, tree, metric, boxes, texts),
+            "frames": placed(trace, tree, metric, boxes, texts, spec=SANDWICH).rows(),
         }
         print(json_text("rcv.flame.sandwich/1", document, about(arguments, trace)))
     else:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rcv_py.analysis.compat.legacy_analyzer import (
     MOST_WAVES,
     Generation,
-    Instruction,
     Launch,
     LegacyReport,
     SourceLine,
@@ -20,10 +17,12 @@ from rcv_py.base.numbers import MOST_DIGITS
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
 from rcv_py.cli.options.cost_options import HotspotOptions
-from rcv_py.cli.report import csv_text, json_text, plain
+from rcv_py.cli.report import json_text, plain
+from rcv_py.cli.results import print_csv
 from rcv_py.formats.run_files import launches
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
+from rcv_py.results.hotspot_like import facts, row_table, source_table
 
 SCHEMA = "rcv.hotspot_like/1"
 CELLS = 30  # so a cell is 1 / 0.3 %; the factor below is that of the scripts, for the same rounding
@@ -31,8 +30,6 @@ TOP = 15
 CONTEXT = 3
 _DETAILED = 5  # source lines
 _LISTED = 6  # instructions of each
-_SOURCE_HEAD = ("source", "stall", "latency", "rate", "dominant")
-_ROW_HEAD = ("line", "text", "class", "stall", "latency", "source")
 _RULE = "─" * 90
 _NAMES = {"gfx942": "CDNA3", "gfx950": "CDNA4"}
 _GRANULE = 8  # registers
@@ -50,12 +47,13 @@ def show_legacy(trace: Trace, arguments: HotspotOptions) -> int:
     report = legacy_report(trace.code, trace.sources, generation, launch)
     top = TOP if arguments.top is None else arguments.top or len(report.ranked)
     if arguments.csv:
-        is_source = arguments.mode == "src"
-        shown = _document(trace, report, arguments, top)["sources" if is_source else "rows"]
-        head = _SOURCE_HEAD if is_source else _ROW_HEAD
-        sys.stdout.write(csv_text(head, [list(row.values()) for row in shown]))
+        print_csv(source_table(report, top) if arguments.mode == "src" else row_table(report, top))
     elif arguments.json:
-        print(json_text(SCHEMA, _document(trace, report, arguments, top), about(arguments, trace)))
+        document = facts(trace, report, generation.value) | {
+            "sources": source_table(report, top).rows(),
+            "rows": row_table(report, top).rows(),
+        }
+        print(json_text(SCHEMA, document, about(arguments, trace)))
     else:
         for line in _lines(trace, report, arguments, top):
             print(plain(line))
@@ -196,54 +194,6 @@ def _instruction_table(report: LegacyReport, top: int) -> Iterator[str]:
             f"  {rank:>3}  {short(one.stall):>8}  {_share(one.stall, report.stall):>6.2f}%"
             f"  {one.name:<13}  {_cut(one.text):<48}  {one.source[-38:]}"
         )
-
-
-def _document(trace: Trace, report: LegacyReport, arguments: HotspotOptions, top: int) -> dict[str, Any]:
-    found = report.occupancy
-    return {
-        "capture": trace.path.name,
-        "like": arguments.like,
-        "instructions": len(report.instructions),
-        "latency": report.total,
-        "stall": report.stall,
-        "target": report.target,
-        "occupancy": {
-            "arch": found.arch,
-            "accum": found.accum,
-            "given": found.given,
-            "pool": found.pool,
-            "limits": [{"name": name, "used": used, "waves": waves} for name, used, waves in found.limits],
-            "waves": found.waves,
-            "bound": found.bound,
-            "next_registers": found.next_registers if found.next_registers >= 0 else None,
-        },
-        "warning": report.launch.warning,
-        "mix": dict(report.mix),
-        "classes": dict(report.classes),
-        "sources": [
-            {
-                "source": line.source,
-                "stall": line.stall,
-                "latency": line.total,
-                "rate": round(line.rate, 4),
-                "dominant": line.dominant,
-            }
-            for line in report.sources[:top]
-            if line.stall
-        ],
-        "rows": [_row(one) for one in report.ranked[:top] if one.stall],
-    }
-
-
-def _row(one: Instruction) -> dict[str, Any]:
-    return {
-        "line": one.row,
-        "text": one.text,
-        "class": one.name,
-        "stall": one.stall,
-        "latency": one.total,
-        "source": one.source,
-    }
 
 
 def _cut(text: str, width: int = 48) -> str:

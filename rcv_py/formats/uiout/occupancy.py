@@ -210,7 +210,11 @@ def _dispatch(record: dict[str, Any], se: int, offset: int) -> Dispatch:
         sgprs=_int(record, "sgprs"),
         user_sgprs=_int(record, "user_sgprs"),
         lds_size=_int(record, "lds_size"),
-        workgroup_size=tuple(_int(record, f"thread_dim_{axis}") for axis in "xyz"),  # type: ignore[arg-type]
+        workgroup_size=(
+            _int(record, "thread_dim_x"),
+            _int(record, "thread_dim_y"),
+            _int(record, "thread_dim_z"),
+        ),
         address=_unsigned(entry, "address"),
         code_object=_int(entry, "code_object_id"),
         flags=_int(record, "flags"),

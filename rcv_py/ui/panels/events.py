@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.core.search import find
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table, has_entries
@@ -16,6 +15,7 @@ from rcv_py.results.events import EVENTS
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.table import command_text
@@ -26,7 +26,7 @@ from rcv_py.ui.table.result_columns import sort_names
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.timeline.unit_markers import go_to_wave
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState, page, reason
 
 NOTHING = (
     "The capture holds no dispatches, hardware events or shader data. Dispatches and events are written with "
@@ -71,23 +71,9 @@ class EventsPanel(Panel):
         self._open()
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(8, 4, 8, 4)
-        top.setSpacing(8)
-        top.addWidget(self.bar, 1)
-        top.addWidget(self.note)
-        top.addWidget(self.filter)
+        top = bar((self.bar, 1), self.note, self.filter)
         self._rows = WithEmptyState(self.view)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(top)
-        column.addWidget(self._rows, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        self.empty = page(self, top, (self._rows, 1))
 
     def _connect(self) -> None:
         self.session.trace.watch(self._open)

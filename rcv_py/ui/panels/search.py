@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.layout import BAR, column
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -44,14 +45,8 @@ class SearchPanel(Panel):
         self.view.chosen.connect(self._go)
         self.empty = WithEmptyState(self.view)
         top = QWidget()
-        row = QVBoxLayout(top)
-        row.setContentsMargins(8, 4, 8, 4)
-        row.addWidget(self.bar)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.setSpacing(0)
-        around.addWidget(top)
-        around.addWidget(self.empty, 1)
+        column(self.bar, margins=BAR, of=top)
+        column(top, (self.empty, 1), of=self)
         self._soon = self.coalesced(self._search, EVERY_MS)
         ui.session.trace.watch(self._soon.ask)
         ui.session.query.watch(self._soon.ask)

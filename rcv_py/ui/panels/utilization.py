@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from rcv_py.analysis.core.union import Union, union
 from rcv_py.analysis.device.utilization import Track, utilization
@@ -27,7 +27,7 @@ from rcv_py.ui.timeline.timeline_plot import Timeline
 from rcv_py.ui.timeline.token_rows import RowName, TokenRows
 from rcv_py.ui.timeline.token_tip import token_at, token_tip
 from rcv_py.ui.timeline.wave_rows import span_segment
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NO_WAVES = "No instruction detail: no wave ran on the traced compute unit, so nothing kept its units busy."
 READING = "The waves of this compute unit are still being read."
@@ -100,16 +100,7 @@ class UtilizationPanel(Panel):
         head.setContentsMargins(8, 4, 8, 4)
         head.addWidget(self._note, 1)
         head.addWidget(self._progress)
-        content = QWidget()
-        inside = QVBoxLayout(content)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(0)
-        inside.addLayout(head)
-        inside.addWidget(self.timeline, 1)
-        self._page = WithEmptyState(content)
-        outside = QVBoxLayout(self)
-        outside.setContentsMargins(0, 0, 0, 0)
-        outside.addWidget(self._page)
+        self._page = page(self, head, (self.timeline, 1))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Make up for what was not computed while nobody looked."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
@@ -14,7 +14,7 @@ from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.plot.curve_plot import Curve, CurvePlot
 from rcv_py.ui.widgets.elided_label import ElidedLabel
-from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.empty_state import page
 
 MOST_ROWS = 1 << 20  # of a table; what spreadsheets can hold
 
@@ -35,16 +35,7 @@ class CurvePanel(Panel):
         self._head.setContentsMargins(8, 4, 8, 0)
         self._head.setSpacing(8)
         self._head.addWidget(self.note, 1)
-        content = QWidget()
-        inside = QVBoxLayout(content)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(0)
-        inside.addLayout(self._head)
-        inside.addWidget(self.plot, 1)
-        self.page = WithEmptyState(content)
-        outside = QVBoxLayout(self)
-        outside.setContentsMargins(0, 0, 0, 0)
-        outside.addWidget(self.page)
+        self.page = page(self, self._head, (self.plot, 1))
 
     def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> QComboBox:
         """Add a box of choices before the note; `title` is what a screen reader says."""

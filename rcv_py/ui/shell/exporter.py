@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt, QThread
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
@@ -90,7 +91,7 @@ class Exporter:
         with self._awake(name):
             return makers[suffix.lower()]()
 
-    def image(self, name: str, scale: int = 1):  # type: ignore[no-untyped-def]
+    def image(self, name: str, scale: int = 1) -> QImage:
         """Return the picture of a panel or the window."""
         return export.picture(self._widget(name), self.ui.theme, self._caption(name), scale)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
@@ -18,7 +20,14 @@ CURSORS = {
 }
 
 
-class BrushStrip(QWidget):
+# Two bases of Qt mix up the signals of a class: for the type checker this is a widget, in truth beside one.
+if TYPE_CHECKING:
+    _Base = QWidget
+else:
+    _Base = object
+
+
+class BrushStrip(_Base):
     """Gestures and the look of the window, for a widget that has `brush`, `session` and `ui`."""
 
     brush: Brush

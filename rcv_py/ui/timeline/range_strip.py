@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.ui.core.context import UiContext
@@ -18,7 +18,7 @@ from rcv_py.ui.timeline.brush_strip import BrushStrip
 HEIGHT = 22
 
 
-class RangeStrip(BrushStrip):
+class RangeStrip(BrushStrip, QWidget):
     """The highest value of any curve over all time; drag the window on it, its edges, or draw a new one."""
 
     def __init__(self, ui: UiContext) -> None:

@@ -7,10 +7,11 @@ from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QScrollBar, QWidget
+from PySide6.QtWidgets import QMenu, QScrollBar, QWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.plain_text import button_text, hide_tip, show_tip
 from rcv_py.ui.timeline.overlay import Marks, Overlay
 from rcv_py.ui.timeline.row_labels import RowLabels
@@ -199,11 +200,7 @@ class Timeline(QWidget):
         policy = self.bar.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # timelines below each other keep the same scale
         self.bar.setSizePolicy(policy)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.plot)
-        layout.addWidget(self.bar)
+        row(self.plot, self.bar, of=self)
         self.setFocusProxy(self.plot)
         self.bar.valueChanged.connect(self.plot.set_scroll)
         self.plot.scrolled.connect(self._follow)

@@ -53,12 +53,17 @@ def tokens(
         (Kind.SIGN, signs),
     )
     found = []
-    at = _SPACE.match(text, start, stop).end()  # type: ignore[union-attr]
+    at = _behind_space(text, start, stop)
     while at < stop:
         token = _token(text, at, stop, patterns)
         found.append(token)
-        at = _SPACE.match(text, token.stop, stop).end()  # type: ignore[union-attr]
+        at = _behind_space(text, token.stop, stop)
     return [*found, Token(Kind.END, "", stop, stop)]
+
+
+def _behind_space(text: str, at: int, stop: int) -> int:
+    space = _SPACE.match(text, at, stop)
+    return at if space is None else space.end()
 
 
 def _token(text: str, at: int, stop: int, patterns: tuple[tuple[Kind, re.Pattern[str]], ...]) -> Token:

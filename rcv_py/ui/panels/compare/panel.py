@@ -12,8 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QStackedWidget,
-    QVBoxLayout,
-    QWidget,
 )
 
 from rcv_py.analysis.compare.compare import Comparison, compare
@@ -25,6 +23,7 @@ from rcv_py.state.baseline import Baseline
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.layout import BAR_ABOVE, bar
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
 from rcv_py.ui.flame.flame_choose import choose, selected_frames
@@ -34,7 +33,7 @@ from rcv_py.ui.panels.compare.flame import compare_scene
 from rcv_py.ui.panels.compare.rows import SIDE_BY_SIDE, CompareRows, CompareView, compare_rows
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.elided_label import ElidedLabel
-from rcv_py.ui.widgets.empty_state import NO_TRACE, WithEmptyState
+from rcv_py.ui.widgets.empty_state import NO_TRACE, WithEmptyState, page
 
 NO_BASELINE = (
     "There is no baseline. Choose the capture from before the change with File › Compare with … (Ctrl+Alt+D)."
@@ -104,13 +103,7 @@ class ComparePanel(Panel):
         self._open()
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 0)
-        bar.setSpacing(8)
-        bar.addWidget(self.verdict, 1)
-        bar.addWidget(self.twin)
-        bar.addWidget(self.only)
-        bar.addWidget(self.mode)
+        choices = bar((self.verdict, 1), self.twin, self.only, self.mode, margins=BAR_ABOVE)
         self._below = below = QHBoxLayout()
         below.setContentsMargins(8, 2, 8, 4)
         for line in (self.notes, self.told):
@@ -121,17 +114,7 @@ class ComparePanel(Panel):
         self.ways.addWidget(self.view)
         self.ways.addWidget(self.flame)
         self.inner = WithEmptyState(self.ways)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addLayout(below)
-        column.addWidget(self.inner, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        self.empty = page(self, choices, below, (self.inner, 1))
 
     def _connect(self) -> None:
         session, view, flame = self.session, self.view, self.flame

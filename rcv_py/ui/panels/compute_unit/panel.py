@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from rcv_py.analysis.events.events import NOT_ON_UNITS
 from rcv_py.analysis.timeline.raster import Segment
@@ -30,7 +30,7 @@ from rcv_py.ui.timeline.token_rows import TokenRows
 from rcv_py.ui.timeline.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
 from rcv_py.ui.timeline.wave_rows import WaveRows, kernel_choices, wave_rows
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit. "
@@ -99,16 +99,7 @@ class ComputeUnitPanel(Panel):
         head.setSpacing(8)
         for widget in (self._which, self.filter, self._legend, self._progress):
             head.addWidget(widget, int(widget is self._legend))
-        content = QWidget()
-        inside = QVBoxLayout(content)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(0)
-        inside.addLayout(head)
-        inside.addWidget(self.timeline, 1)
-        self._page = WithEmptyState(content)
-        outside = QVBoxLayout(self)
-        outside.setContentsMargins(0, 0, 0, 0)
-        outside.addWidget(self._page)
+        self._page = page(self, head, (self.timeline, 1))
 
     # -- rows -------------------------------------------------------------------------------------------
 

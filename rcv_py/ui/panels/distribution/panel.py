@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QSplitter, QToolButton, QVBoxLayout, QWidget
 
 from rcv_py.analysis.cost.distribution import MEASURE_TEXT, MEASURES, LineHits, line_hits
 from rcv_py.analysis.cost.distribution_view import GROUPS, LISTED, DistributionView, Wanted, distribution_view
@@ -20,6 +20,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import tooltip, with_tip
 from rcv_py.ui.panels.distribution.hit_table import hit_columns
@@ -28,7 +29,7 @@ from rcv_py.ui.panels.distribution.spread_plot import SpreadPlot
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.elided_label import ElidedLabel
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
 NO_HIT = "No wave that has been read ran this instruction."
@@ -78,14 +79,9 @@ class DistributionPanel(Panel):
         for label in (self.note, self.listed):
             label.setProperty("role", "muted")
         self.title.setFont(self.ui.theme.mono)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 4)
-        bar.setSpacing(8)
-        bar.addWidget(self.title, 1)
-        bar.addWidget(self.note, 1)
+        picks = (self.measure, self.scale, self.group, self.faster, self.slower)
+        choices = bar((self.title, 1), (self.note, 1), *picks)
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for widget in (self.measure, self.scale, self.group, self.faster, self.slower):
-            bar.addWidget(widget)
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(0, 0, 0, 0)
@@ -98,16 +94,7 @@ class DistributionPanel(Panel):
         self.split.addWidget(right)
         self.split.setSizes([620, 520])
         self.split.setChildrenCollapsible(False)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(self.split, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        self.empty = page(self, choices, (self.split, 1))
 
     def _connect(self) -> None:
         session = self.session

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from rcv_py.analysis.core.search import find
 from rcv_py.analysis.flame.flame import Metric
@@ -17,6 +17,7 @@ from rcv_py.base.text import percent, plural
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
 from rcv_py.ui.flame.flame_choose import choose, hover_of, place_of, selected_frames
@@ -85,17 +86,9 @@ class FlamegraphPanel(Panel):
         for widget, share in ((self.crumbs, 3), (self.note, 2), (self.told, 3)):
             way.addWidget(widget, share)
         below = QWidget()
-        column = QVBoxLayout(below)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(way)
-        column.addWidget(self.view, 1)
+        column(way, (self.view, 1), of=below)
         self.empty = WithEmptyState(below)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.setSpacing(0)
-        around.addWidget(self.choices)
-        around.addWidget(self.empty, 1)
+        column(self.choices, (self.empty, 1), of=self)
 
     def _connect(self) -> None:
         session, view = self.session, self.view

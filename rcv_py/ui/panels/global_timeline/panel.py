@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.events.events import dispatch_of
 from rcv_py.base.text import count, plural, short_kernel
@@ -16,6 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, panel
 from rcv_py.ui.core.plain_text import lines_tip, rich, show_tip
 from rcv_py.ui.panels.global_timeline.box_rows import BoxRows, no_boxes
@@ -76,9 +77,7 @@ class GlobalTimelinePanel(Panel):
     def _build(self) -> None:
         self.filter.put_into_corner(self.timeline, CORNER)
         self._page = WithEmptyState(self.timeline)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._page)
+        column(self._page, of=self)
 
     def _shape(self) -> RowShape:
         return RowShape(self.ui.settings["timeline.global_row_height"], strip=0, gap=1)

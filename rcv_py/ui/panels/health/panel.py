@@ -16,7 +16,7 @@ from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text, tooltip
 from rcv_py.ui.panels.health.note_card import NoteCard, note_text
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page, reason
 
 FINE = f"Nothing wrong with this capture. Looked at: {', '.join(CHECKED)}."
 LOOKING = "The capture is being looked at."
@@ -75,16 +75,7 @@ class HealthPanel(Panel):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(self._list)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(area, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        self.empty = page(self, bar, (area, 1))
 
     # -- showing ------------------------------------------------------------------------------------
 

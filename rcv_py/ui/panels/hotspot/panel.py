@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from rcv_py.analysis.cost.hotspot import Bins, counted_rows, hotspot, static_bins
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for, unit_of
+from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 from rcv_py.ui.panels.hotspot.bins_plot import BinsPlot
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NO_CODE = "This capture has no instructions, so there is no histogram."
 NO_COST = "No instruction was executed while the trace was recorded, so there is no histogram."
@@ -49,22 +50,8 @@ class HotspotPanel(Panel):
         self._open()
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 4)
-        bar.setSpacing(8)
-        bar.addWidget(self.legend, 1)
-        bar.addWidget(self.note)
-        bar.addWidget(self.scope)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(self.plot, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        choices = bar((self.legend, 1), self.note, self.scope)
+        self.empty = page(self, choices, (self.plot, 1))
 
     def _watch(self) -> None:
         session = self.session

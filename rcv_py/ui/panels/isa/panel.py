@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients
@@ -17,6 +16,7 @@ from rcv_py.state.commands import Command
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job, only_for
+from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.places import rows_at_leaf, rows_of_place
 from rcv_py.ui.core.plain_text import PlainLabel
@@ -33,7 +33,7 @@ from rcv_py.ui.panels.isa.words import isa_words
 from rcv_py.ui.table.command_text import Words
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.heat_strip import HeatStrip
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NO_CODE = "This capture has no instructions: code.json is missing or empty. Record the trace again."
 STREAM_MS = 300  # while waves arrive, costs are computed at most this often
@@ -70,22 +70,8 @@ class IsaPanel(Panel):
         self.note.setObjectName("muted")
         self.note.setWordWrap(True)
         self.note.setContentsMargins(8, 0, 8, 4)
-        rows = QHBoxLayout()
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
-        rows.addWidget(self.view, 1)
-        rows.addWidget(self.strip)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.bar)
-        column.addWidget(self.note)
-        column.addLayout(rows, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        rows = row((self.view, 1), self.strip)
+        self.empty = page(self, self.bar, self.note, (rows, 1))
 
     def _connect(self) -> None:
         session, view, bar = self.session, self.view, self.bar

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QSizePolicy, QWidget
 
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 
 GAP = 8
@@ -22,11 +23,7 @@ class Card(QFrame):
         self.setObjectName("card")
         self.title = PlainLabel(title)
         self.title.setProperty("role", "heading")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 8, 10, 8)
-        column.setSpacing(6)
-        column.addWidget(self.title)
-        column.addWidget(content, 1)
+        column(self.title, (content, 1), margins=(10, 8, 10, 8), spacing=6, of=self)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(title)
 

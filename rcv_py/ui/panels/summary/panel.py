@@ -33,7 +33,7 @@ from rcv_py.ui.panels.summary.share_bar import ShareBar
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.elided_label import ElidedLabel
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page, reason
 
 NOTHING = (
     "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples. "
@@ -99,17 +99,8 @@ class SummaryPanel(Panel):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(self.cards)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         self.note.setContentsMargins(18, 6, 8, 0)
-        column.addWidget(self.note)
-        column.addWidget(area, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        self.empty = page(self, self.note, (area, 1))
 
     def _all_cards(self) -> tuple[Card, ...]:
         return (

@@ -16,8 +16,8 @@ from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
 from rcv_py.analysis.device.unit_table import UnitColumn, UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary
-from rcv_py.analysis.overview.summary_rows import pipe_rows
 from rcv_py.model.kinds import TokenKind
+from rcv_py.results.summary import pipe_rows
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.summary.meters import Meter
 from rcv_py.ui.panels.summary.share_bar import Share

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.analysis.attribution.token import token_causes
@@ -24,7 +24,7 @@ from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.panels.token_details.token_text import TokenFacts, token_html
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import page, reason
 from rcv_py.ui.widgets.links import LinkText
 
 NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
@@ -76,16 +76,7 @@ class TokenDetailsPanel(Panel):
         self.hits = QWidget()
         self.hits.setLayout(row)
         row.setContentsMargins(8, 4, 8, 0)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.hits)
-        column.addWidget(self.text, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        self.empty = page(self, self.hits, (self.text, 1))
 
     def _restyle(self) -> None:
         self.before.setIcon(icon(self.ui.theme, "back"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from rcv_py.analysis.findings.finding import KeyNumber
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.widgets.elided_label import ElidedLabel
 
@@ -45,11 +46,7 @@ class _Cell(QWidget):
         self.name, self.value = ElidedLabel(), ElidedLabel()
         self.name.setProperty("role", "muted")
         self.value.setProperty("role", "heading")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.name)
-        column.addWidget(self.value)
+        column(self.name, self.value, of=self)
 
     def put(self, number: KeyNumber, is_whole: bool) -> None:
         tip = "\n".join(part for part in (f"{number.text}  {number.of}".strip(), number.meaning) if part)

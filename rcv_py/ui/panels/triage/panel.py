@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QWidget
 
 from rcv_py.analysis.findings.finding import Finding, Findings
 from rcv_py.analysis.findings.text import markdown, one_as_markdown
@@ -13,6 +13,7 @@ from rcv_py.results.field import At
 from rcv_py.results.triage import finding_table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text, tooltip
 from rcv_py.ui.panels.triage.evidence_go import go_to
@@ -83,12 +84,7 @@ class TriagePanel(Panel):
         self.empty = WithEmptyState(self.split)
         self.head = QWidget()
         self.head.setLayout(head)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.setSpacing(0)
-        around.addWidget(self.headline)
-        around.addWidget(self.head)
-        around.addWidget(self.empty, 1)
+        column(self.headline, self.head, (self.empty, 1), of=self)
 
     # -- computing ----------------------------------------------------------------------------------
 

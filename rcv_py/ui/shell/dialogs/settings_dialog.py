@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -100,17 +101,17 @@ class _Watcher:
         self._show(self._settings[self._name])
 
 
-def _editor(option: Option, put: Callable[[object], None]) -> tuple[QWidget, Callable[[object], None]]:
+def _editor(option: Option, put: Callable[[object], None]) -> tuple[QWidget, Callable[[Any], None]]:
     if isinstance(option.default, bool):
         box = QCheckBox()
         box.toggled.connect(put)
-        return box, box.setChecked  # type: ignore[return-value]
+        return box, box.setChecked
     if isinstance(option.default, int):
         spin = QSpinBox()
         spin.setRange(option.low, option.high)
         spin.valueChanged.connect(put)
-        return spin, spin.setValue  # type: ignore[return-value]
+        return spin, spin.setValue
     choice = QComboBox()
     choice.addItems(option.choices)
     choice.currentTextChanged.connect(put)
-    return choice, choice.setCurrentText  # type: ignore[return-value]
+    return choice, choice.setCurrentText

@@ -1,0 +1,125 @@
+"""Flamegraphs: frames in frames, and a place with what leads to it and what it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rcv_py.analysis.flame.flame import FlameTree, Metric
+from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS
+from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout
+from rcv_py.analysis.flame.flame_paths import What
+from rcv_py.analysis.flame.flame_text import frame_source, full_name, labels
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import CAPTURE, LINE
+from rcv_py.results.field import Field
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import COUNT, NOTE, ROW, SIGNED_INDEX, SOURCE, TEXT, WHOLE, choice
+
+_COST = replace(WHOLE, ending=", in the unit.")
+_SELF = Field("self", _COST, "What the frame has besides its children")
+_NAMES = (
+    Field("what", TEXT, "Kind of the frame, such as file, source or instruction"),
+    Field("name", NOTE, "What is written on it"),
+    Field("full_name", TEXT, "The same in full"),
+    replace(LINE, is_unknown=True),
+    Field("source", SOURCE, "Place of an instruction or a source line as file:line; empty for other frames"),
+)
+_BEGIN = Field("begin", replace(SIGNED_INDEX, ending=", in the unit."), "Left edge")
+FRAMES = Spec(
+    "flame",
+    "Frames row by row, from left to right.",
+    "frame",
+    (
+        *_NAMES,
+        Field("parent", ROW, "Index of the parent in this list; null for the outermost", is_unknown=True),
+        Field("depth", COUNT, "Frames around it"),
+        _BEGIN,
+        _SELF,
+        Field("total", _COST, "The frame with its children"),
+    ),
+)
+SANDWICH = Spec(
+    "flame sandwich",
+    "Frames row by row, those furthest above first, from left to right.",
+    "frame",
+    (
+        *_NAMES,
+        Field(
+            "parent",
+            ROW,
+            "Index of the frame next to it on the side of the place; null for the place",
+            is_unknown=True,
+        ),
+        Field("depth", SIGNED_INDEX, "Rows below the place; less than 0 for what leads to it"),
+        _BEGIN,
+        replace(
+            _SELF,
+            meaning="What the frame has besides the frames below it; above the place what has no frame "
+            "further away",
+        ),
+        Field("total", _COST, "What goes through the frame and the place"),
+    ),
+)
+MEASURED = (
+    Field("metric", choice(*METRICS), "What is measured"),
+    Field("order", choice(*(order.value for order in Order)), "Order of siblings"),
+    Field("unit", choice("cycles", "samples", "executions"), "What numbers count"),
+)
+FACTS = (
+    CAPTURE,
+    Field("content", choice(*CONTENTS), "What frames are"),
+    *MEASURED,
+    Field("total", _COST, "All frames without a parent"),
+)
+SANDWICH_FACTS = (*MEASURED, Field("total", _COST, "All that leads through the place"))
+
+
+def frames(trace: Trace, tree: FlameTree, metric: Metric, order: Order) -> Table:
+    """Return one row a frame, those further out first; `parent` is the row of the frame around it."""
+    texts = labels(trace, tree)
+    return placed(trace, tree, metric, layout(tree, metric, order, texts), texts)
+
+
+def placed(
+    trace: Trace,
+    tree: FlameTree,
+    metric: Metric,
+    boxes: FlameLayout,
+    texts: Sequence[str],
+    *,
+    spec: Spec = FRAMES,
+) -> Table:
+    """Return the same of frames that have their places."""
+    shown = np.flatnonzero(boxes.width > 0)
+    shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
+    row = np.full(len(tree.parent) + 1, -1, dtype=np.int64)  # of each frame; the last one is none
+    row[shown] = np.arange(len(shown))
+    at = shown.tolist()
+    return Table(
+        spec,
+        {
+            "what": [What(what).name.lower() for what in tree.what[shown].tolist()],
+            "name": [texts[frame] for frame in at],
+            "full_name": [full_name(trace, tree, frame, texts[frame]) for frame in at],
+            "line": np.maximum(tree.code_row[shown], -1),
+            "source": [frame_source(trace, tree, frame) for frame in at],
+            "parent": row[np.maximum(tree.parent[shown], -1)],
+            "depth": boxes.row[shown],
+            "begin": boxes.begin[shown],
+            "self": tree.own[shown, metric.value],
+            "total": boxes.width[shown],
+        },
+    )
+
+
+def at_least(table: Table, total: float) -> Table:
+    """Return the frames that have at least this total; those around one that stays, stay too."""
+    keep = np.flatnonzero(np.asarray(table.columns["total"]) >= total)
+    row = np.full(len(table) + 1, -1, dtype=np.int64)
+    row[keep] = np.arange(len(keep))
+    kept = table[keep]
+    parent = row[np.asarray(kept.columns["parent"])]
+    return Table(table.spec, {**kept.columns, "parent": parent})

@@ -1,0 +1,121 @@
+"""The tables of hotspot_analyzer.py by the rules of one of its generations, mistakes included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rcv_py.analysis.compat.legacy_analyzer import LegacyReport
+from rcv_py.model.trace import Trace
+from rcv_py.results import json_types
+from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, SOURCE_PLACE, STALL
+from rcv_py.results.field import Field, record, rows
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import COUNT, CYCLES, NUMBER, TEXT, WAVES, WHOLE, Kind, choice, mapping
+
+_LATENCY = Field("latency", CYCLES, "Latency")
+_USED = Kind(json=lambda sentence: json_types.either(sentence, "integer", "string"))
+SOURCES = Spec(
+    "hotspot like sources",
+    "Source lines by stall.",
+    "source line",
+    (
+        SOURCE_PLACE,
+        STALL,
+        _LATENCY,
+        Field("rate", NUMBER, "Stall in percent of the line's latency", digits=4),
+        Field("dominant", TEXT, "Class with most stall"),
+    ),
+)
+ROWS = Spec(
+    "hotspot like",
+    "Instructions by stall.",
+    "instruction",
+    (LINE, INSTRUCTION_TEXT, Field("class", TEXT, "Class by the rules"), STALL, _LATENCY, SOURCE_PLACE),
+)
+_OCCUPANCY = record(
+    Field("arch", WHOLE, "Architectural vector registers of a wave"),
+    Field("accum", WHOLE, "Accumulation registers of a wave"),
+    Field("given", WHOLE, "Vector registers given to a wave, rounded up"),
+    Field("pool", WHOLE, "Vector registers that the rules divide"),
+    Field(
+        "limits",
+        rows(
+            Field("name", TEXT, "Name of the resource"),
+            Field("used", _USED, "What is used, in units of the resource, or as text"),
+            Field("waves", WAVES, "Waves a SIMD that fit"),
+        ),
+        "One row a resource",
+    ),
+    Field("waves", WAVES, "Waves a SIMD by all of them"),
+    Field("bound", TEXT, "Name of the resource that binds"),
+    Field("next_registers", WHOLE, "Vector registers that one wave more takes at most", is_unknown=True),
+)
+FACTS = (
+    CAPTURE,
+    Field("like", choice("old", "new"), "The generation of the rules"),
+    Field("instructions", COUNT, "Instructions that the rules count"),
+    Field("latency", CYCLES, "Latency of all of them"),
+    Field("stall", CYCLES, "Stall of all of them"),
+    Field("target", TEXT, "Name of the GPU that the rules guess"),
+    Field("occupancy", _OCCUPANCY, "Registers and waves as the rules count them"),
+    Field("warning", TEXT, "What is doubtful about the launch that was found; empty if nothing is"),
+    Field("mix", mapping(COUNT, (), "Instructions"), "Instructions of the program by what they are"),
+    Field("classes", mapping(CYCLES, (), "Stall"), "Stall by class"),
+)
+
+
+def facts(trace: Trace, report: LegacyReport, like: str) -> dict[str, Any]:
+    """Return what the scripts say of the whole program."""
+    found = report.occupancy
+    return {
+        "capture": trace.path.name,
+        "like": like,
+        "instructions": len(report.instructions),
+        "latency": report.total,
+        "stall": report.stall,
+        "target": report.target,
+        "occupancy": {
+            "arch": found.arch,
+            "accum": found.accum,
+            "given": found.given,
+            "pool": found.pool,
+            "limits": [{"name": name, "used": used, "waves": waves} for name, used, waves in found.limits],
+            "waves": found.waves,
+            "bound": found.bound,
+            "next_registers": found.next_registers if found.next_registers >= 0 else None,
+        },
+        "warning": report.launch.warning,
+        "mix": dict(report.mix),
+        "classes": dict(report.classes),
+    }
+
+
+def source_table(report: LegacyReport, top: int) -> Table:
+    """Return the first source lines that stalled."""
+    lines = [line for line in report.sources[:top] if line.stall]
+    return Table(
+        SOURCES,
+        {
+            "source": [line.source for line in lines],
+            "stall": [line.stall for line in lines],
+            "latency": [line.total for line in lines],
+            "rate": [line.rate for line in lines],
+            "dominant": [line.dominant for line in lines],
+        },
+    )
+
+
+def row_table(report: LegacyReport, top: int) -> Table:
+    """Return the first instructions that stalled."""
+    ranked = [instruction for instruction in report.ranked[:top] if instruction.stall]
+    return Table(
+        ROWS,
+        {
+            "line": [one.row for one in ranked],
+            "text": [one.text for one in ranked],
+            "class": [one.name for one in ranked],
+            "stall": [one.stall for one in ranked],
+            "latency": [one.total for one in ranked],
+            "source": [one.source for one in ranked],
+        },
+    )

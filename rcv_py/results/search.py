@@ -1,0 +1,62 @@
+"""Search: where a text occurs, among instructions and labels, source lines, and markers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.overview.text_hits import Hits
+from rcv_py.model.trace import Trace
+from rcv_py.results import json_types
+from rcv_py.results.common import CAPTURE, LINE, OF
+from rcv_py.results.field import At, Field
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import NOTE, SOURCE, TEXT, WHOLE
+
+_FILE_LINE = replace(WHOLE, json=partial(json_types.whole, least=1))
+HITS = Spec(
+    "search",
+    "The hits.",
+    "hit",
+    (
+        Field(
+            "where",
+            replace(TEXT, elastic="left"),
+            "What it is: line, label, source place or marker",
+        ),
+        Field("text", NOTE, "The text in which it occurs"),
+        replace(LINE, is_unknown=True, at=At.DATA),
+        Field("file", TEXT, "Path of the source file; empty if it is none", at=At.DATA),
+        Field(
+            "source_line", _FILE_LINE, "Line of the source file, counted from 1", is_unknown=True, at=At.DATA
+        ),
+        Field("source", SOURCE, "Place of an instruction or a source line as file:line; else empty"),
+    ),
+)
+FACTS = (
+    CAPTURE,
+    Field("match", TEXT, "What was looked for; the arguments tell how it was meant"),
+    OF,
+)
+
+
+def hits(trace: Trace, found: Hits) -> Table:
+    """Return one row a hit."""
+    files = [trace.sources[file].path if file >= 0 else "" for file, _ in found.places]
+    return Table(
+        HITS,
+        {
+            "where": found.where,
+            "text": found.text,
+            "line": np.maximum(np.array(found.lines, dtype=np.int64), -1),
+            "file": files,
+            "source_line": [number if file >= 0 else -1 for file, number in found.places],
+            "source": [
+                source_of(trace, line) if line >= 0 else f"{path}:{number}" if path else ""
+                for line, path, (_, number) in zip(found.lines, files, found.places, strict=True)
+            ],
+        },
+    )

@@ -1,0 +1,257 @@
+"""The summary: a capture on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.core.state_shares import SHOWN, StateShares
+from rcv_py.analysis.cost.activity import Activity
+from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
+from rcv_py.analysis.device.pipe_use import PIPES
+from rcv_py.analysis.device.unit_table import UnitTable
+from rcv_py.analysis.overview.device_summary import DeviceSummary
+from rcv_py.results import json_types
+from rcv_py.results.common import CAPTURE
+from rcv_py.results.field import Field, optional, record, rows, shapes
+from rcv_py.results.json_types import Shape
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import CYCLES, NUMBER, TEXT, WAVES, WHOLE, Kind
+
+_VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))
+SUMMARY = Spec(
+    "summary",
+    "One row a number.",
+    "number",
+    (
+        Field("section", TEXT, "What it belongs to"),
+        Field("name", TEXT, "What it is called"),
+        Field("value", _VALUE, "The value"),
+        Field("of", TEXT, "Unit, or what it is a part of"),
+    ),
+)
+
+
+def _open_rows(each: str, fields: tuple[Field, ...], more: Shape) -> Kind:
+    """Rows with these fields and others by name."""
+    shape = json_types.record(each, shapes(fields), optional(fields))
+    return Kind(
+        json=lambda sentence: json_types.listed(sentence, {**shape, "additionalProperties": more}),
+        is_nested=True,
+    )
+
+
+def _by_name(value: Shape) -> Kind:
+    return Kind(json=lambda sentence: json_types.named(sentence, value), is_nested=True)
+
+
+SIMD = (
+    Field("place", TEXT, "Where it is, such as SE0 CU1 SIMD2", "SIMD"),
+    Field("resident", CYCLES, "Time with a traced wave", "cycles"),
+    Field("busy", CYCLES, "Time in which any instruction issued or executed"),
+    Field("working", CYCLES, "The same without waits, branches, barriers and messages"),
+    Field("matrix_busy", CYCLES, "Time in which the matrix unit worked, by its passes", "matrix unit busy"),
+    Field("no_issue", CYCLES, "Time in which no traced wave issued", "no-issue"),
+    Field(
+        "nothing",
+        CYCLES,
+        "Part of that in which the matrix unit did not work either",
+        "nothing happens",
+    ),
+)
+_NUMBER = replace(NUMBER, json=json_types.number)
+
+
+def _of_unit(name: str, meaning: str) -> Field:
+    return Field(name, _NUMBER, meaning, is_unknown=True, is_optional=True)
+
+
+_UNIT = (
+    Field("se", WHOLE, "Shader engine, a number"),
+    Field("sa", WHOLE, "Shader array, a number", is_optional=True),
+    Field("cu", WHOLE, "Compute unit, a number"),
+    _of_unit("waves", "Waves that lived on it, a count"),
+    _of_unit("traced", "Waves whose instructions were recorded, a count"),
+    _of_unit("mean", "Mean over the duration of all, in waves"),
+    _of_unit("peak", "Most at a time, in waves"),
+    _of_unit("cycles", "Sum of the lives of its waves, in cycles"),
+    _of_unit("begin", "First start, in cycles after the first start of all"),
+    _of_unit("end", "Last end, in cycles after the first start of all"),
+)
+DOCUMENT = (
+    CAPTURE,
+    Field(
+        "facts",
+        rows(
+            Field("id", TEXT, "Stable name"),
+            Field("name", TEXT, "What it is called"),
+            Field("value", _VALUE, "The value, in the unit that `of` or the name tells; a name is a text"),
+            Field("of", TEXT, "Unit, or what it is a part of"),
+        ),
+        "Single numbers",
+    ),
+    Field(
+        "waves",
+        record(Field("traced", WAVES, "Recorded"), Field("read", WAVES, "That could be read")),
+        "Waves",
+    ),
+    Field(
+        "activity",
+        _by_name(json_types.cycles("Time of all waves", least=None)),
+        "Where the time of all waves went, by activity; in samples for PC samples",
+        is_optional=True,
+    ),
+    Field(
+        "states",
+        _by_name(json_types.cycles("Time of all waves")),
+        "Time of the traced waves by state",
+        is_optional=True,
+    ),
+    Field("stall_reasons", _by_name(json_types.times("Samples")), "PC samples by reason", is_optional=True),
+    Field(
+        "simds",
+        _open_rows("One SIMD.", SIMD, json_types.cycles("Time in which the pipe of that name issued")),
+        "One row a SIMD with traced waves; besides these fields one for each pipe that was used",
+        is_optional=True,
+    ),
+    Field(
+        "counters",
+        _by_name(json_types.number("In percent of the busy time.")),
+        "Busy shares by hardware counters",
+        is_optional=True,
+    ),
+    Field(
+        "units",
+        _open_rows(
+            "One compute unit.",
+            _UNIT,
+            json_types.maybe(
+                json_types.number(
+                    "A counter: its sum, or a busy share in percent if the name begins with share_."
+                )
+            ),
+        ),
+        "One row a compute unit; besides these fields one for each counter",
+        is_optional=True,
+    ),
+)
+_PLACES = ("se", "sa", "cu")
+
+
+def simd_title(name: str) -> str:
+    """Return how people call a column of the SIMDs: a field, or a pipe."""
+    titles = {field.name: field.title for field in SIMD}
+    return titles.get(name, "Matrix issue" if name == "Matrix" else name)
+
+
+def summary_table(found: DeviceSummary) -> Table:
+    """Return every number in one long table."""
+    columns = zip(*_numbers(found), strict=True)
+    names = (field.name for field in SUMMARY.fields)
+    return Table(SUMMARY, dict(zip(names, columns, strict=False)) or dict.fromkeys(names, ()))
+
+
+def summary_document(name: str, found: DeviceSummary) -> dict[str, Any]:
+    """Return the page of the capture of that name, as `DOCUMENT` declares it."""
+    document: dict[str, Any] = {
+        "capture": name,
+        "facts": [
+            {"id": fact.id, "name": fact.name, "value": fact.value, "of": fact.of} for fact in found.facts
+        ],
+        "waves": {"traced": found.waves, "read": found.read},
+    }
+    document |= {title.replace(" ", "_"): dict(rows) for title, rows in parts(found)}
+    if found.pipes is not None:
+        document["simds"] = [
+            {"place": place, "resident": resident, **columns} for place, resident, columns in pipe_rows(found)
+        ]
+    if found.counters is not None:
+        document["counters"] = {bar.name: round(bar.value, 4) for bar in found.counters.bars}
+    if found.units is not None:
+        document["units"] = [
+            {column.id: plain_number(column.values[row]) for column in found.units.columns}
+            for row in range(len(found.units))
+        ]
+    return document
+
+
+def _numbers(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
+    yield from (("capture", fact.name, fact.value, fact.of) for fact in found.facts)
+    for title, split in parts(found):
+        whole = sum(value for _, value in split)
+        yield from ((title, name, value, whole) for name, value in split)
+    if found.pipes is not None:
+        for place, resident, columns in pipe_rows(found):
+            yield from ((place, f"{name} cycles", cycles, resident) for name, cycles in columns.items())
+    if found.counters is not None:
+        bars = found.counters.bars
+        yield from (("counters", f"{bar.name} %", round(bar.value, 4), "busy time") for bar in bars)
+    if found.units is not None:
+        yield from _unit_rows(found.units)
+
+
+def _unit_rows(units: UnitTable) -> Iterator[tuple[Any, ...]]:
+    for row in range(len(units)):
+        name = _unit(units, row)
+        for column in units.columns:
+            if column.id not in _PLACES:
+                yield name, column.title, plain_number(column.values[row]), ""
+
+
+def parts(found: DeviceSummary) -> list[tuple[str, list[tuple[str, int]]]]:
+    """Return each split of a whole: its title, and names with cycles or samples."""
+    found_parts: list[tuple[str, list[tuple[str, int]]]] = []
+    if found.activity is not None:
+        found_parts.append(("activity", _activity(found.activity)))
+    if found.states is not None:
+        found_parts.append(("states", _states(found.states)))
+    if found.reasons is not None:
+        found_parts.append(("stall reasons", _reasons(found.reasons)))
+    return found_parts
+
+
+def _activity(activity: Activity) -> list[tuple[str, int]]:
+    return [("issue", activity.issue), ("stall", activity.stall), ("idle", activity.idle)]
+
+
+def _states(states: StateShares) -> list[tuple[str, int]]:
+    return [(state.name, int(states.cycles[state])) for state in SHOWN]
+
+
+def _reasons(reasons: StallReasons) -> list[tuple[str, int]]:
+    rows = [("issued", reasons.issued)]
+    rows += [(reason_name(reason), samples) for reason, samples in reasons.ranked()]
+    return rows + ([("no reason given", reasons.unknown)] if reasons.unknown else [])
+
+
+def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]:
+    """Yield the place of each SIMD, its resident cycles, and the cycles of other columns by name."""
+    pipes, work = found.pipes, found.work
+    if pipes is None or work is None:
+        return
+    of = np.searchsorted(work.axis.place, pipes.se * 256 + pipes.simd)
+    unions = {"matrix_busy": work.resident_matrix, "no_issue": work.no_issue, "nothing": work.nothing}
+    more = {name: work.axis.by_simd(covered)[of] for name, covered in unions.items()}
+    for row in range(len(pipes)):
+        place = f"SE{pipes.se[row]} CU{pipes.cu[row]} SIMD{pipes.simd[row]}"
+        columns = {"busy": int(pipes.busy[row]), "working": int(pipes.working[row])}
+        columns |= {name: int(column[row]) for name, column in more.items()}
+        columns |= {name: int(pipes.pipes[row, PIPES.index(name)]) for name in pipes.used}
+        yield place, int(pipes.resident[row]), columns
+
+
+def _unit(units: UnitTable, row: int) -> str:
+    place = {one.id: int(one.values[row]) for one in units.columns if one.id in _PLACES}
+    array = f" SA{place['sa']}" if "sa" in place else ""
+    return f"SE{place['se']}{array} CU{place['cu']}"
+
+
+def plain_number(value: np.generic) -> Any:
+    """Return a number for programs: rounded to four digits, None where there is none."""
+    plain = value.item()
+    if isinstance(plain, float):
+        return None if np.isnan(plain) else round(plain, 4)
+    return plain

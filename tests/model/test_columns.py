@@ -1,0 +1,46 @@
+"""Some rows of a table of columns, and several tables as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from rcv_py.model.columns import joined, of_rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """Two columns, one of them two-dimensional, and what is said of all rows."""
+
+    line: np.ndarray
+    kinds: np.ndarray
+    note: str = ""
+
+
+def lines(*numbers: int, note: str = "") -> Lines:
+    column = np.array(numbers, dtype=np.int32)
+    return Lines(line=column, kinds=np.stack([column, -column], axis=1), note=note)
+
+
+@pytest.mark.parametrize("rows", [np.array([2, 0]), np.array([True, False, True]), slice(1, None)])
+def test_rows_of_a_table_are_rows_of_every_column(rows: np.ndarray | slice) -> None:
+    whole = lines(5, 6, 7, note="a note")
+    some = of_rows(whole, rows)
+    assert some.line.tolist() == whole.line[rows].tolist()
+    assert some.kinds.tolist() == whole.kinds[rows].tolist()
+    assert some.note == "a note"
+
+
+def test_joined_tables_follow_each_other_and_keep_their_types() -> None:
+    both = joined([lines(5, 6, note="the first"), lines(), lines(7)])
+    assert both.line.tolist() == [5, 6, 7]
+    assert both.line.dtype == np.int32
+    assert both.kinds.tolist() == [[5, -5], [6, -6], [7, -7]]
+    assert both.note == "the first"
+
+
+def test_no_table_cannot_be_joined() -> None:
+    with pytest.raises(ValueError, match="no table"):
+        joined(list[Lines]())
