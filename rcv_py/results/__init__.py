@@ -28,6 +28,7 @@ of its row, for people only.  `Spec.order` names fields that people see in anoth
     reports       `export/report/result_tables.py`: `report_table(table, trace, caption)`
 
 Values in a Table are exact and have the dtype of their kind; what is not known is nan (a whole number that
-may be unknown is a float for it), -1 of kinds that say so such as `ROW`, or "".  Documents round as kind and field say (`digits`) and write null where a field `is_unknown`.
+may be unknown is a float for it), -1 of kinds that say so such as `ROW`, or "".  Documents round as kind and
+field say (`digits`) and write null where a field `is_unknown`.
 A `meaning` is a sentence without unit and full stop, such as `Stall of the first execution in each wave`.
 """
