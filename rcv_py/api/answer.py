@@ -52,7 +52,7 @@ def _flat(table: results.Table) -> dict[str, Column]:
         elif field.is_nan and isinstance(column, np.ndarray) and not np.isnan(column).any():
             found[field.name] = column.astype(np.int64)  # nothing is unknown here
         else:
-            found[field.name] = table.columns[field.name]
+            found[field.name] = column
     return found
 
 

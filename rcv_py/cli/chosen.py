@@ -14,7 +14,7 @@ from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.opening import batches
 from rcv_py.cli.options.option import Options, flag_of
-from rcv_py.cli.options.shared import WithIdle, WithMatch, WithSort
+from rcv_py.cli.options.shared import WithIdle, WithMatch, WithSort, WithTop
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -101,6 +101,11 @@ def matched(texts: Sequence[str], arguments: WithMatch) -> set[int] | None:
     if not arguments.match:
         return None
     return set(find(texts, arguments.match, arguments.case, arguments.regex).tolist())
+
+
+def most_nested(arguments: WithTop) -> int | None:
+    """Return how many rows a list inside a row of a document has: `--top`, None for all without it."""
+    return arguments.top or None if "top" in arguments.given else None
 
 
 def if_known(numbers: dict[str, Any], is_known: bool) -> dict[str, Any]:
