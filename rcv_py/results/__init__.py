@@ -23,7 +23,7 @@ of its row, for people only.  `Spec.order` names fields that people see in anoth
     JSON          `table.rows()` of the rows, the facts by hand as a dictionary that `FACTS` declares
     JSON Schema   `cli/schemas`: `{**shapes(FACTS), "rows": SPEC.shape}`
     text, CSV     `cli/results.py`: `ordered(table, arguments).head(top)`, `print_result`, `print_csv`
-    API           `Answer.of(table, result, facts)`: columns, units and meanings; no rows in `export/meanings.py`
+    API           `Answer.of(table, result, facts)`: columns with units and meanings
     window        `ui/table/result_columns.py`: `result_columns(table, trace)`, `sort_names(SPEC)`
     reports       `export/report/result_tables.py`: `report_table(table, trace, caption)`
 
