@@ -50,7 +50,7 @@ def _flat(table: results.Table) -> dict[str, Column]:
             objects = column.values() if isinstance(column, Words) else column
             found[field.name] = [*map(field.kind.text, objects)]
         elif field.is_nan and isinstance(column, np.ndarray) and not np.isnan(column).any():
-            found[field.name] = column.astype(np.int64)
+            found[field.name] = column.astype(np.int64)  # nothing is unknown here
         else:
             found[field.name] = column
     return found

@@ -29,10 +29,16 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from tests.support.captures import synthetic_path, trace_path
-from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle, window
+from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
+from tests.ui.window import settle as settle_soon
 
 FIRST = 12  # rows that are compared of long tables
 LINE = 113  # a wait of the sample that some waves ran often
+
+
+def settle(app: App, qtbot: QtBot) -> None:
+    """Wait also for calls of slow jobs that rest: what is shown is compared with what is printed."""
+    settle_soon(app, qtbot, 10_000)
 
 
 @pytest.fixture(scope="module")

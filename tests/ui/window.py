@@ -26,7 +26,7 @@ def window(store: QSettings | None = None, size: tuple[int, int] = (1280, 800)) 
     app = start(store)
     errors: list[BaseException] = []
 
-    def note(error: BaseException) -> None:
+    def note(error: BaseException, owner: object = None) -> None:
         if not any(one is error for one in errors):  # the failure of a job comes both ways
             errors.append(error)
 
@@ -47,17 +47,17 @@ def window(store: QSettings | None = None, size: tuple[int, int] = (1280, 800)) 
     assert not errors, errors
 
 
-def is_at_rest(app: App) -> bool:
+def is_at_rest(app: App, soon_ms: int = SOON_MS) -> bool:
     """Whether nothing is being read or computed, and no call is about to be made."""
     if not app.window.idle:
         return False
-    return not any(0 <= timer.remainingTime() <= SOON_MS for timer in app.window.findChildren(QTimer))
+    return not any(0 <= timer.remainingTime() <= soon_ms for timer in app.window.findChildren(QTimer))
 
 
-def settle(app: App, qtbot: object) -> None:
-    """Wait until nothing is left to do, and what is shown is painted."""
+def settle(app: App, qtbot: object, soon_ms: int = SOON_MS) -> None:
+    """Wait until nothing is left to do within a time, and what is shown is painted."""
     for _ in range(3):  # what was delivered may ask for more
-        qtbot.waitUntil(lambda: is_at_rest(app), timeout=20_000)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: is_at_rest(app, soon_ms), timeout=20_000)  # type: ignore[attr-defined]
         QApplication.processEvents()
 
 
