@@ -58,7 +58,7 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
 WITH_QT = ("ui",)
 QT = ("PySide6", "pyqtgraph", "shiboken6")
 MOST_LOOSE = 25
-ONE_FILE_EACH = ("cli.commands",)  # rooms whose modules are found, not imported
+ONE_FILE_EACH = ("cli.commands", "results")  # a module a command, a module a result
 
 
 def within(module: str, layers: tuple[str, ...]) -> bool:
