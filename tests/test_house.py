@@ -32,7 +32,6 @@ SMALL_YET = {  # to be merged with the one that imports them
     "cli.schemas.loop_schemas",
     "export.report.result_tables",
     "analysis.findings.gain",
-    "analysis.latency.memory_and_waits",
     "analysis.timeline.global_rows",
     "ui.panels.compare.flame",
     "ui.panels.distribution.hit_table",

@@ -58,7 +58,7 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
 WITH_QT = ("ui",)
 QT = ("PySide6", "pyqtgraph", "shiboken6")
 MOST_LOOSE = 25
-ONE_FILE_EACH = ("cli.commands", "results")  # a module a command, a module a result
+ONE_FILE_EACH = ("cli.commands", "results")  # rooms whose modules are a command or a result each
 
 
 def within(module: str, layers: tuple[str, ...]) -> bool:

@@ -12,7 +12,6 @@ from rcv_py.export.tables import Column
 from rcv_py.results import table as results
 from rcv_py.results.field import At
 from rcv_py.results.table import Words
-from rcv_py.results.unit import ROW
 
 T = TypeVar("T")
 _PLACES = frozenset(("line", "parent", "line_a", "line_b", "top_line"))  # none of them is -1
@@ -50,11 +49,10 @@ def _flat(table: results.Table) -> dict[str, Column]:
         if field.kind.document is not None:
             objects = column.values() if isinstance(column, Words) else column
             found[field.name] = [*map(field.kind.text, objects)]
-        elif field.is_unknown and field.kind is not ROW and isinstance(column, np.ndarray):
-            is_lost = (column < 0) & (column.dtype.kind == "i")
-            found[field.name] = np.where(is_lost, np.nan, column) if is_lost.any() else column
+        elif field.is_nan and isinstance(column, np.ndarray) and not np.isnan(column).any():
+            found[field.name] = column.astype(np.int64)  # nothing is unknown here
         else:
-            found[field.name] = table.columns[field.name]
+            found[field.name] = column
     return found
 
 

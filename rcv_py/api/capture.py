@@ -281,11 +281,10 @@ class Capture:
         return (tables.of_batch(self.trace, name, batch) for batch in self.batches(waves) if batch.waves)
 
     def _whole(self, name: str) -> Table:
-        make = TABLES[name].whole
-        assert make is not None
-        return self._once(
-            name, None, lambda: Table(make(self.trace, self.markers if name == "events" else None), name)
-        )
+        table = TABLES[name]
+        assert table.whole is not None
+        make, spans = table.whole, self.markers if name == "events" else None
+        return self._once(name, None, lambda: Table(make(self.trace, spans), name, table.spec))
 
     def _of_waves(self, name: str, waves: Waves) -> Table:
         return self._once(

@@ -48,7 +48,8 @@ def of_batch(trace: Trace, name: str, batch: WaveBatch) -> Table:
     """Return `tokens`, `states` or `waits` of the waves of a batch."""
     part = TABLES[name].part
     assert part is not None
-    return Table({key: _tight(column) for key, column in part(trace, batch).items()}, name)
+    columns = {key: _tight(column) for key, column in part(trace, batch).items()}
+    return Table(columns, name, TABLES[name].spec)
 
 
 def of_batches(trace: Trace, name: str, batches: Iterable[WaveBatch], limit: float) -> Table:

@@ -14,7 +14,7 @@ from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.opening import batches
 from rcv_py.cli.options.option import Options, flag_of
-from rcv_py.cli.options.shared import WithIdle, WithMatch, WithSort
+from rcv_py.cli.options.shared import WithIdle, WithMatch, WithSort, WithTop
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -103,6 +103,11 @@ def matched(texts: Sequence[str], arguments: WithMatch) -> set[int] | None:
     return set(find(texts, arguments.match, arguments.case, arguments.regex).tolist())
 
 
+def most_nested(arguments: WithTop) -> int | None:
+    """Return how many rows a list inside a row of a document has: `--top`, None for all without it."""
+    return arguments.top or None if "top" in arguments.given else None
+
+
 def if_known(numbers: dict[str, Any], is_known: bool) -> dict[str, Any]:
     """Return the numbers, or null for each of them: sums over nothing that was read are not 0."""
     return numbers if is_known else dict.fromkeys(numbers)
@@ -140,14 +145,6 @@ def in_order(rows: list[dict[str, Any]], arguments: WithSort) -> list[dict[str, 
     known = [row for row in rows if row[key] is not None]
     known.sort(key=lambda row: row[key], reverse=not arguments.ascending)
     return known + [row for row in rows if row[key] is None]
-
-
-def tuples_in_order(
-    head: Sequence[str], rows: list[tuple[Any, ...]], arguments: WithSort
-) -> list[tuple[Any, ...]]:
-    """The same for rows without names; `head` has the names."""
-    named = [dict(zip(head, row, strict=True)) for row in rows]
-    return [tuple(row.values()) for row in in_order(named, arguments)]
 
 
 def charged(costs: CostColumns, arguments: WithIdle) -> np.ndarray:

@@ -153,7 +153,7 @@ class _Parquet:
         self.rows = 0
 
     def write(self, columns: Columns) -> None:
-        meanings = {name: meaning(self._name, name) for name in columns}
+        meanings = {name: meaning(self._name, name, TABLES[self._name].spec) for name in columns}
         table = arrow_table(self._arrow, columns, meanings, self._name, self._capture)
         if self._writer is None:
             self._writer = self._arrow.parquet.ParquetWriter(self._path, table.schema)

@@ -23,7 +23,8 @@ from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.results.table import Words
+from rcv_py.results import tables
+from rcv_py.results.table import Spec, Words
 
 Column = np.ndarray | Words | list[str]
 Columns = dict[str, Column]
@@ -34,6 +35,7 @@ class Table:
     """One table: `whole` makes all of it, or `part` what one batch of waves adds."""
 
     text: str
+    spec: Spec
     whole: Callable[[Trace, MarkerSpans | None], Columns] | None = None
     part: Callable[[Trace, WaveBatch], Columns] | None = None
 
@@ -179,14 +181,14 @@ def counter_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
 
 
 TABLES = {
-    "code": Table("lines of the program with their costs and sources", code_columns),
-    "waves": Table("traced waves", wave_columns),
-    "tokens": Table("executed instructions", part=token_columns),
-    "states": Table("states of waves", part=state_columns),
-    "waits": Table("waits, and what each waited for", part=wait_columns),
-    "occupancy": Table("begins and ends of waves everywhere", occupancy_columns),
-    "events": Table("dispatches, events, markers and shader data", event_columns),
-    "counters": Table("samples of hardware counters", counter_columns),
+    "code": Table("lines of the program with their costs and sources", tables.CODE, code_columns),
+    "waves": Table("traced waves", tables.WAVES, wave_columns),
+    "tokens": Table("executed instructions", tables.TOKENS, part=token_columns),
+    "states": Table("states of waves", tables.STATES, part=state_columns),
+    "waits": Table("waits, and what each waited for", tables.WAITS, part=wait_columns),
+    "occupancy": Table("begins and ends of waves everywhere", tables.OCCUPANCY, occupancy_columns),
+    "events": Table("dispatches, events, markers and shader data", tables.EVENTS, event_columns),
+    "counters": Table("samples of hardware counters", tables.COUNTERS, counter_columns),
 }
 
 

@@ -15,7 +15,8 @@ What may come in: `base`, `model` and `analysis`, numpy; no Qt, no argparse, no 
 Documents, JSON Schema, CSV, text, reports, the window's table, `--sort`, "Copy as command", `help` of the API
 and the reference pages take it from there.  `at=At.DATA` is for programs only (JSON, CSV, API, `--sort`);
 `At.TEXT`, `At.WINDOW` and `At.REPORT` are for people.  A field with `of=` is a text made of the other values
-of its row, for people only.  `Spec.order` names fields that people see in another order than documents.
+of its row, for people only.  `Spec.order` names fields that people see in another order than documents,
+`Spec.window` those of the window; `Spec.hide` leaves fields out where they would say nothing.
 
 **A result more** is a module here; then each outlet takes it in a line or two:
 
@@ -26,7 +27,8 @@ of its row, for people only.  `Spec.order` names fields that people see in anoth
     window        `ui/table/result_columns.py`: `result_columns(table, trace)`, `sort_names(SPEC)`
     reports       `export/report/result_tables.py`: `report_table(table, trace, caption)`
 
-Values in a Table are exact and have the dtype of their kind; what is not known is nan, a code row below 0, or
-"".  Documents round as kind and field say (`digits`) and write null where a field `is_unknown`.
+Values in a Table are exact and have the dtype of their kind; what is not known is nan (a whole number that
+may be unknown is a float for it), -1 of kinds that say so such as `ROW`, or "".  Documents round as kind and
+field say (`digits`) and write null where a field `is_unknown`.
 A `meaning` is a sentence without unit and full stop, such as `Stall of the first execution in each wave`.
 """

@@ -169,11 +169,14 @@ def in_order(groups: Attribution, table: Table, by: str, *, descending: bool) ->
     return groups.where(ranked.order(by, descending=descending))
 
 
-def documents(trace: Trace, found: Attribution, groups: Attribution, by: str) -> list[dict[str, Any]]:
-    """Return the rows of a document, each with its parts, most cycles first."""
+def documents(
+    trace: Trace, found: Attribution, groups: Attribution, by: str, most: int | None = None
+) -> list[dict[str, Any]]:
+    """Return the rows of a document, each with its parts, most cycles first, at most `most`."""
     rows = cause_table(trace, groups, by, found.total_stall).rows()
     keys = getattr(groups, by).tolist()
-    parts = [each_table(trace, found.where(getattr(found, by) == key), found.total_stall) for key in keys]
+    own = [found.where(np.flatnonzero(getattr(found, by) == key)[:most]) for key in keys]
+    parts = [each_table(trace, part, found.total_stall) for part in own]
     return [row | {"parts": list(map(_part, part.records()))} for row, part in zip(rows, parts, strict=True)]
 
 

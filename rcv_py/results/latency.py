@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.latency.latency_tables import HiddenTable
-from rcv_py.analysis.latency.memory_and_waits import entries, matched_lines
+from rcv_py.analysis.latency.latency_tables import HiddenTable, entries, matched_lines
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.program.matrix_passes import MatrixUse
 from rcv_py.analysis.waits.wait_latency import WaitLatency

@@ -197,14 +197,17 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
     )
 
 
-def wait_documents(trace: Trace, found: WaitSummary, waits: np.ndarray) -> list[dict[str, Any]]:
-    """Return the rows of a document, by rows of `wait_table`, each with what it waited for."""
+def wait_documents(
+    trace: Trace, found: WaitSummary, waits: np.ndarray, most: int | None = None
+) -> list[dict[str, Any]]:
+    """Return the rows of a document, by rows of `wait_table`, each with `most` that it waited for."""
     line = found.blocking.producer
     producers = producer_table(trace, found)
     samples = Table(LATENCIES, {**_places(trace, line), **_latency(found, line)})
 
     def waited_for(row: int) -> list[dict[str, Any]]:
-        part = found.blocking.producers(row)
+        own = found.blocking.producers(row)
+        part = own if most is None else slice(own.start, min(own.stop, own.start + most))
         places = samples[part].records(field.name for field in PLACE)
         numbers = producers[part].records(("n", "stall", "share"))
         latency = samples[part].records(field.name for field in _SAMPLED)

@@ -14,6 +14,7 @@ import pytest
 from rcv_py import __version__
 from rcv_py.api import MissingPackage, RcvError, Table
 from rcv_py.results.table import Words
+from rcv_py.results.tables import TOKENS
 
 TABLE = Table(
     {
@@ -108,11 +109,11 @@ def test_polars_takes_a_table_as_it_is() -> None:
 
 def test_arrow_carries_units_and_meanings() -> None:
     arrow = pytest.importorskip("pyarrow")
-    table = Table({"stall": np.arange(2)}, "tokens")
+    table = Table({"stall": np.arange(2)}, "tokens", TOKENS)
     schema = arrow.RecordBatchReader.from_stream(table).schema
     assert schema.metadata[b"rcv.table"] == b"tokens"
     assert schema.metadata[b"rcv.version"] == __version__.encode()
-    assert schema.field("stall").metadata == {b"unit": b"cycles", b"meaning": b"time it waited to issue"}
+    assert schema.field("stall").metadata == {b"unit": b"cycles", b"meaning": b"Time it waited to issue"}
 
 
 def test_the_extras_that_the_sentence_names_exist() -> None:

@@ -12,6 +12,7 @@ from rcv_py.api import Answer, NoColumn, NoRow, RcvError, Table, UnequalColumns
 from rcv_py.api.answer import by_name, by_row
 from rcv_py.api.table import joined
 from rcv_py.results.table import Words
+from rcv_py.results.tables import TOKENS
 
 STALL = np.array([5, 1, 3, 1], dtype=np.int32)
 
@@ -153,13 +154,14 @@ def test_how_it_looks() -> None:
             "share": np.array([np.nan]),
             "text": ["<b>\x1b"],
         },
-        "hotspot",
+        "tokens",
+        TOKENS,
     )
-    assert repr(table) == ("hotspot: 1 row of 4 columns\nline  stall  share  text\n1234  1,234         <b>")
+    assert repr(table) == ("tokens: 1 row of 4 columns\nline  stall  share  text\n1234  1,234         <b>")
     page = table._repr_html_()
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
-    assert 'title="time it waited to issue cycles"' in page
+    assert 'title="Time it waited to issue cycles"' in page
     many = Table({f"column{i}": ["x" * 40] for i in range(9)})
     assert repr(many).splitlines()[-1] == "… and 6 columns: " + ", ".join(f"column{i}" for i in range(3, 9))
     assert max(map(len, repr(many).splitlines()[:-1])) <= 160

@@ -118,3 +118,13 @@ def test_a_stall_of_years_is_printed(
     if command == "causes":
         assert document["totals"]["stall"] >= 3 << power
     assert main([name, str(folder), *words]) == 0
+
+
+def test_top_holds_for_the_parts_of_a_row_too(capsys: pytest.CaptureFixture[str]) -> None:
+    path = captures.trace_path("pa_mqa_small")
+    rows = json.loads(run(capsys, path, "--json", "--top", 0))["rows"]
+    first = json.loads(run(capsys, path, "--json", "--top", 2))["rows"]
+    assert [row["parts"] for row in first] == [row["parts"][:2] for row in rows[:2]]
+    assert max(len(row["parts"]) for row in rows) > 2
+    usual = json.loads(run(capsys, path, "--json"))["rows"]
+    assert [row["parts"] for row in usual] == [row["parts"] for row in rows[:12]], "all parts without it"

@@ -115,7 +115,9 @@ def test_sentences_are_broken_at_words_and_tables_are_not() -> None:
     )
 
 
-@pytest.mark.parametrize("command", ["summary", "waits", "causes", "bubbles", "latency", "isa", "waves"])
+@pytest.mark.parametrize(
+    "command", ["triage", "summary", "waits", "causes", "bubbles", "latency", "isa", "waves"]
+)
 def test_nothing_is_wider_than_80_columns(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

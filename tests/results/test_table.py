@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rcv_py.api import Answer
 from rcv_py.base.errors import UsageError
 from rcv_py.results.field import At, Field, record, rows
 from rcv_py.results.table import Spec, Table, Words
@@ -188,3 +189,9 @@ def test_the_window_may_have_an_order_of_its_own() -> None:
     spec = replace(SPEC, window=("stall", "line"))
     assert [field.name for field in spec.at(At.WINDOW)][:2] == ["stall", "line"]
     assert [field.name for field in spec.at(At.TEXT)][:2] == ["text", "line"]
+
+
+def test_the_api_has_whole_numbers_unless_one_is_not_known() -> None:
+    spec = Spec("counts", "One row.", "row", (Field("taken", COUNT, "Jumps", is_unknown=True),))
+    assert Answer.of(Table(spec, {"taken": [3, 4]}), None)["taken"].dtype == np.int64
+    assert np.isnan(Answer.of(Table(spec, {"taken": [3, -1]}), None)["taken"][1])

@@ -43,7 +43,7 @@ def ui(qapp: QApplication) -> Iterator[UiContext]:
     settings["look.theme"] = "light"
     tasks = Tasks(1)
     errors: list[BaseException] = []
-    tasks.failed.connect(errors.append)
+    tasks.failed.connect(lambda error, _: errors.append(error))
     theme = Theme(settings)
     session = Session()
     yield UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))

@@ -105,6 +105,34 @@ def test_the_selected_file_is_marked(
     assert explorer.tree.rows.node(explorer.tree.currentIndex()).line == 3
 
 
+def test_a_folder_that_was_closed_stays_closed(
+    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    assert explorer.tree.isExpanded(index_of(explorer, "kernels"))
+    explorer.tree.collapse(index_of(explorer, "kernels"))
+    ui.settings["isa.show_idle"] = not ui.settings["isa.show_idle"]
+    settled()
+    assert not explorer.tree.isExpanded(index_of(explorer, "kernels"))
+    assert explorer.tree.isExpanded(index_of(explorer, "/src"))
+
+
+def test_widths_are_remembered_of_columns_that_have_no_room(
+    explorer: ExplorerPanel, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    explorer.tree.setColumnWidth(BAR, 77)
+    explorer.resize(200, 300)
+    assert explorer.tree.isColumnHidden(BAR)
+    state = explorer.save_state()
+    explorer.tree.setColumnWidth(BAR, 50)
+    explorer.load_state(state)
+    explorer.resize(360, 300)
+    assert explorer.tree.columnWidth(BAR) == 77
+
+
 def test_the_keyboard_selects(
     explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:

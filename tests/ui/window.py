@@ -26,7 +26,7 @@ def window(store: QSettings | None = None, size: tuple[int, int] = (1280, 800)) 
     app = start(store)
     errors: list[BaseException] = []
 
-    def note(error: BaseException) -> None:
+    def note(error: BaseException, owner: object = None) -> None:
         if not any(one is error for one in errors):  # the failure of a job comes both ways
             errors.append(error)
 

@@ -13,7 +13,7 @@ from rcv_py.analysis.cost.places import source_of
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, known_percent, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import nothing
+from rcv_py.cli.chosen import most_nested, nothing
 from rcv_py.cli.options.wait_options import CausesOptions
 from rcv_py.cli.report import Column, json_text, print_table
 from rcv_py.cli.results import print_csv
@@ -63,7 +63,7 @@ def run(arguments: CausesOptions) -> int:
     if arguments.csv:
         print_csv(flat_table(trace, table, groups, arguments.by))
     elif arguments.json:
-        rows = documents(trace, table, groups, arguments.by)
+        rows = documents(trace, table, groups, arguments.by, most_nested(arguments))
         document = {"capture": trace.name, "by": arguments.by} | facts(table) | {"rows": rows}
         print(json_text(SCHEMA, document, about(arguments, trace, waves=chosen.about(), alarm=alarm)))
     else:

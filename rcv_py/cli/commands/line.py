@@ -9,12 +9,12 @@ import numpy as np
 from rcv_py.analysis.cost.distribution import MEASURE_TEXT, line_hits
 from rcv_py.analysis.cost.distribution_view import DistributionView, Wanted, distribution_view
 from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.cost.places import source_of
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.options.cost_options import LineOptions
-from rcv_py.cli.places import source_of
 from rcv_py.cli.report import Column, json_text, plain, print_facts, print_table
 from rcv_py.cli.results import print_csv, print_shown
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading, refuse

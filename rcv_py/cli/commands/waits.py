@@ -11,7 +11,7 @@ from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
-from rcv_py.cli.chosen import counted, counted_batches, if_known, nothing
+from rcv_py.cli.chosen import counted, counted_batches, if_known, most_nested, nothing
 from rcv_py.cli.options.wait_options import WaitsOptions
 from rcv_py.cli.report import Column, json_text, print_table
 from rcv_py.cli.results import print_csv, print_result
@@ -69,7 +69,7 @@ def run(arguments: WaitsOptions) -> int:
         if arguments.latency:
             document["latency"] = latency_documents(table[shown])
         else:
-            document["waits"] = wait_documents(trace, summary, shown)
+            document["waits"] = wait_documents(trace, summary, shown, most_nested(arguments))
         waves = None if chosen is None else chosen.about()
         print(json_text(SCHEMA, document, about(arguments, trace, waves=waves, alarm=alarm)))
     else:

@@ -12,18 +12,19 @@ from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.core.line_stats import wave_lines
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import NO_PLACE
+from rcv_py.analysis.cost.places import source_of
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import wave_of, window_of
 from rcv_py.cli.options.wave_options import WaveOptions
-from rcv_py.cli.places import short_sources, source_of
 from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
+from rcv_py.results.places import short_sources
 from rcv_py.results.waves import STATES, states_within
 
 SCHEMA = "rcv.wave/1"

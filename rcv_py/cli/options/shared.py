@@ -58,6 +58,18 @@ class WithSort(Protocol):
         """Whether the smallest comes first."""
 
 
+class WithTop(Protocol):
+    """Options with `--top`."""
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The options on the command line."""
+
+    @property
+    def top(self) -> int | None:
+        """How many rows are wanted at most, 0 for all."""
+
+
 class WithIdle(Protocol):
     """Options with `--no-idle`."""
 

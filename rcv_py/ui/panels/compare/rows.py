@@ -13,7 +13,7 @@ from rcv_py.analysis.compare.align import FATE_TEXT, Fate
 from rcv_py.analysis.compare.changes import Change, changes
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.base.paths import short_paths, short_place
-from rcv_py.results.compare import UNITS
+from rcv_py.results.compare import CHANGES, UNITS
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.rows_view import Look, RowsView
@@ -81,7 +81,7 @@ def compare_rows(found: Comparison, by: str) -> CompareRows:
 
 
 def _ranked(found: Comparison, by: str) -> CompareRows:
-    rows = changes(found, by)
+    rows, spec = changes(found, by), CHANGES[by]
     line = np.array([row.line_b for row in rows], dtype=np.int64)
     fate = tuple(row.fate for row in rows)
     delta = np.array([row.delta for row in rows])
@@ -97,14 +97,14 @@ def _ranked(found: Comparison, by: str) -> CompareRows:
         names = [row.name for row in rows]
         first = (Column("name", UNITS[by], names, is_elided_left=by == "source", width=260, tip=UNITS[by]),)
     numbers = (
-        _hits("hits_a", "hits A", [row.hits_a for row in rows]),
-        _hits("hits_b", "hits B", [row.hits_b for row in rows]),
-        _cycles("cost_a", "cycles A", [row.cost_a for row in rows], COST_TIP),
-        _cycles("cost_b", "cycles B", [row.cost_b for row in rows], COST_TIP),
+        _hits("hits_a", spec["hits_a"].title, [row.hits_a for row in rows]),
+        _hits("hits_b", spec["hits_b"].title, [row.hits_b for row in rows]),
+        _cycles("cost_a", spec["cycles_a"].title, [row.cost_a for row in rows], COST_TIP),
+        _cycles("cost_b", spec["cycles_b"].title, [row.cost_b for row in rows], COST_TIP),
         *_deltas(delta, [row.ratio for row in rows]),
         _noise([row.noise if row.is_noise_known else np.inf for row in rows]),
-        _shares("share_a", "share A", [row.share_a for row in rows]),
-        _shares("share_b", "share B", [row.share_b for row in rows]),
+        _shares("share_a", spec["share_a"].title, [row.share_a for row in rows]),
+        _shares("share_b", spec["share_b"].title, [row.share_b for row in rows]),
     )
     tip = "What the instructions do." if by == "class" else "The line."
     text = Column("text", "text", [row.text for row in rows], width=420, tip=tip)

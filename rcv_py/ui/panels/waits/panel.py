@@ -13,6 +13,7 @@ from rcv_py.analysis.cost.place_text import beside, known_place
 from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_TEXT
+from rcv_py.results.waits import STALL, WAITS
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
@@ -22,6 +23,7 @@ from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.panels.waits.tree import WaitNode, WaitRows, kinds_of, only_about, wait_nodes
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.result_columns import sort_names
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.table.tree_table import TreeTable
 from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
@@ -30,7 +32,7 @@ NO_WAITS = "No wave ran a wait for memory, LDS or messages."
 NOT_SELECTED = "No line is selected. Click an instruction, or show all waits."
 OUT_OF_RANGE = "No wave that was read touches the clock range. Reset the range in the Wave panel to see all."
 STREAM_MS = 800
-SORTED = command_text.same("stall", "share", "source", name="text", bar="stall", times="hits")
+SORTED = sort_names(WAITS) | {"bar": STALL.name}
 
 Answer = tuple[WaitSummary, WaitNode]
 

@@ -11,6 +11,7 @@ from rcv_py.base.text import percent
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
+from rcv_py.results.waits import TIMES
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, Tree, TreeColumn
@@ -99,7 +100,7 @@ class WaitRows:
             root or WaitNode(),
             (
                 TreeColumn(
-                    "name",
+                    "text",
                     "instruction",
                     self.name,
                     lambda node: node.line,
@@ -134,8 +135,8 @@ class WaitRows:
                     tip="Share of the stall of all waits; below a wait, of its stall.",
                 ),
                 TreeColumn(
-                    "times",
-                    "times",
+                    TIMES.name,
+                    TIMES.title,
                     lambda node: grouped(node.times) if node.times else "",
                     lambda node: node.times,
                     is_number=True,
