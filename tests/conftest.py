@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        rmtree(os.environ.pop(STORE))
+        rmtree(os.environ.pop(STORE), ignore_errors=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
