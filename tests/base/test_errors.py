@@ -11,6 +11,7 @@ import rcv_py.work
 from rcv_py.analysis.counters.formula.errors import FormulaError, FormulaKind
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
 from rcv_py.base.errors import BrokenFile, Cancelled, MissingFile, NotATrace, RcvError
+from rcv_py.work.pool import CallTimedOut
 
 for module in pkgutil.iter_modules(rcv_py.work.__path__):
     importlib.import_module(f"rcv_py.work.{module.name}")
@@ -19,6 +20,7 @@ OWN_SENTENCE = {
     NotATrace: ("/some/folder",),
     BrokenFile: ("code.json", "it ends in the middle", "JSONDecodeError(…)"),
     MissingFile: ("code.json",),
+    CallTimedOut: (300.0,),
     NoColumn: ("stal", ("stall", "idle")),
     NoRow: (7, 3),
     UnequalColumns: ("tokens", (3, 4)),
