@@ -111,6 +111,15 @@ def test_a_question_of_a_sleeping_panel_mutes_the_one_that_runs(
     qtbot.waitUntil(lambda: answers == ["new"])
 
 
+def test_what_was_put_off_last_is_done_last(panel: Panel) -> None:
+    """A clock range is set, reset and set again: its job must not be muted by that of the whole capture."""
+    done: list[str] = []
+    for name in ("range", "whole", "range"):
+        panel.visibility.on_wake(name, lambda name=name: done.append(name))  # type: ignore[misc]
+    panel.visibility.keep_awake()
+    assert done == ["whole", "range"]
+
+
 def test_what_was_put_off_is_forgotten_with_its_capture(panel: Panel, ui: UiContext, qtbot: QtBot) -> None:
     ran: list[int] = []
     panel.run_job(lambda: ran.append(1), lambda _: None)

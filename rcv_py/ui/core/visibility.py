@@ -59,10 +59,12 @@ class Visibility(QObject):
         self.look()
 
     def on_wake(self, key: object, call: Callable[[], None], *, is_lasting: bool = False) -> None:
-        """Call once, when somebody can see the widget again; a newer call of a key replaces the older.
+        """Call once, when somebody can see the widget again, in the order of asking.
 
+        A newer call of a key replaces the older, and is the last: what is asked later mutes what was before.
         Unless it is lasting, it is about the capture that is open, and forgotten with it.
         """
+        self._on_wake.pop(key, None)
         self._on_wake[key] = (call, is_lasting)
 
     def puts_off(self, call: Callable[[], None]) -> bool:
