@@ -73,7 +73,7 @@ class Table(dict[str, np.ndarray | Words]):
             return self.row(int(key))
         if not isinstance(key, slice | np.ndarray) and len(key) and all(isinstance(one, str) for one in key):
             return Table({str(one): self.raw(str(one)) for one in key}, self.name, self._spec)
-        return self._at(key)  # type: ignore[arg-type]
+        return self._at(key)  # type: ignore[arg-type]  # names went above
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return a column, or what is given if there is none of that name."""

@@ -18,7 +18,7 @@ class TreeNode:
 
     def __post_init__(self) -> None:
         for row, child in enumerate(self.children):
-            child.parent = self  # type: ignore[assignment]
+            child.parent = self  # type: ignore[assignment]  # Self of the heirs
             child.row = child.number = row
 
     @property

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from rcv_py import __version__
-from rcv_py.base.csv_text import csv_text as csv_text  # noqa: PLC0414 - with the other writers
 from rcv_py.base.numbers import MOST_DIGITS
 from rcv_py.base.text import elide_left, elide_right, encodable, escaped_json, visible
 from rcv_py.cli.outlet import BOLD, UPRIGHT, code

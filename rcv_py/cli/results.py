@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
+from rcv_py.base.csv_text import csv_text
 from rcv_py.cli.options.shared import WithSort
-from rcv_py.cli.report import Column, csv_text, print_table
+from rcv_py.cli.report import Column, print_table
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import At
 from rcv_py.results.places import with_short_sources

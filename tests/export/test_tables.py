@@ -15,9 +15,9 @@ import pytest
 from rcv_py import __version__
 from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.waits.waitcnt.replay import replay
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.whole_files import whole_file
-from rcv_py.cli.report import csv_text
 from rcv_py.export.table_files import write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.formats.open import open_trace

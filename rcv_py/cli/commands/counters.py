@@ -13,13 +13,14 @@ from rcv_py.analysis.counters.counters import Counters, counters
 from rcv_py.analysis.counters.derived_counters import DerivedSet, derived_counters
 from rcv_py.analysis.counters.formula.definitions import MAX_TEXT, Definitions, read_definitions
 from rcv_py.analysis.counters.formula.errors import FormulaError
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects
 from rcv_py.base.text import DASH
 from rcv_py.cli.about import about
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.device_options import CountersOptions
-from rcv_py.cli.report import csv_text, json_text, print_wrapped
+from rcv_py.cli.report import json_text, print_wrapped
 from rcv_py.cli.results import print_result
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace

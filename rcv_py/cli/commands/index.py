@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TextIO
 
 from rcv_py.analysis.overview.library import LibraryRow, ranked_rows, with_twins
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.text import count, plural, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.about import about
 from rcv_py.cli.options.capture_options import IndexOptions
 from rcv_py.cli.progress import watched
-from rcv_py.cli.report import csv_text, json_text
+from rcv_py.cli.report import json_text
 from rcv_py.cli.results import print_shown
 from rcv_py.export.report.library import library_markdown, library_page
 from rcv_py.formats.locate import locate

@@ -11,13 +11,14 @@ from typing import Any
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.health.check import check_waves
 from rcv_py.analysis.overview.summary import info
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches, captures
 from rcv_py.cli.options.capture_options import InfoOptions
-from rcv_py.cli.report import Column, bold, csv_text, json_text, plain, print_facts, print_table
+from rcv_py.cli.report import Column, bold, json_text, plain, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.summary import capture_entry
 from rcv_py.model.trace import INFERRED, CaptureEntry, Trace

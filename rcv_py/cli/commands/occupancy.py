@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, plural
 from rcv_py.cli.about import about
@@ -12,7 +13,7 @@ from rcv_py.cli.chosen import check_engine
 from rcv_py.cli.limits import show_limits
 from rcv_py.cli.opening import batches
 from rcv_py.cli.options.device_options import OccupancyOptions
-from rcv_py.cli.report import csv_text, json_text
+from rcv_py.cli.report import json_text
 from rcv_py.cli.results import print_result
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace

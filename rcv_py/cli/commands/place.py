@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import counted_batches, wave_of
 from rcv_py.cli.options.wave_options import PlaceOptions
-from rcv_py.cli.report import csv_text, json_text, print_facts
+from rcv_py.cli.report import json_text, print_facts
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.results.place import execution_facts, line_facts, wave_facts

@@ -12,12 +12,13 @@ from rcv_py.analysis.counters.pmc.decision import Decision, Step, decision, miss
 from rcv_py.analysis.counters.pmc.original import CHANNELS, original_numbers
 from rcv_py.analysis.counters.pmc.text import ratio, share, span, traffic_facts
 from rcv_py.analysis.counters.pmc.traffic import Traffic, traffic
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import byte_size, count, plural, short_count, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.options.device_options import PmcOptions
 from rcv_py.cli.original_pmc import NOTHING, original_lines
-from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table, print_wrapped
+from rcv_py.cli.report import Column, json_text, print_facts, print_table, print_wrapped
 from rcv_py.formats.pmc_files import pmc_table
 from rcv_py.model.pmc import PmcTable
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage
 from rcv_py.base.text import visible
@@ -17,7 +18,7 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import captures
 from rcv_py.cli.options.output_options import ReportOptions
 from rcv_py.cli.progress import progress
-from rcv_py.cli.report import csv_text, json_text
+from rcv_py.cli.report import json_text
 from rcv_py.cli.report_jobs import Answer, Job, answers
 from rcv_py.export.report.files import check_form, check_index, write_index
 from rcv_py.export.report.index import Entry

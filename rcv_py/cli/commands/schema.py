@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
+from rcv_py.base.csv_text import csv_text
 from rcv_py.cli.about import about
 from rcv_py.cli.options.output_options import SchemaOptions
-from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.report import Column, json_text, print_table
 from rcv_py.cli.schemas.table import SCHEMAS, schema_document
 
 _HEAD = ("schema", "command", "text")

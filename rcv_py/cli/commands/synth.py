@@ -6,12 +6,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.base.whole_files import unwritable, whole_folder
 from rcv_py.cli.about import about
 from rcv_py.cli.options.output_options import SynthOptions
-from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.report import Column, json_text, print_table
 from rcv_py.synth.sample import Sample
 from rcv_py.synth.variants import SAMPLES
 

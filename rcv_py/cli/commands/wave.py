@@ -13,12 +13,13 @@ from rcv_py.analysis.core.line_stats import wave_lines
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.cost.places import source_of
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import wave_of, window_of
 from rcv_py.cli.options.wave_options import WaveOptions
-from rcv_py.cli.report import Column, csv_text, json_text, print_facts, print_table
+from rcv_py.cli.report import Column, json_text, print_facts, print_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace

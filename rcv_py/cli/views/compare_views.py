@@ -13,12 +13,13 @@ from rcv_py.analysis.compare.changes import side_places
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.flame.flame_text import frame_source, full_name
+from rcv_py.base.csv_text import csv_text
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
 from rcv_py.cli.chosen import in_order
 from rcv_py.cli.options.cost_options import CompareOptions
-from rcv_py.cli.report import Column, csv_text, json_text, print_table
+from rcv_py.cli.report import Column, json_text, print_table
 from rcv_py.model.trace import Trace
 
 _LISTING = (
