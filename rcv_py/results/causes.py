@@ -61,6 +61,11 @@ _BY_LINE = Spec(
     "causes by line", "Instructions by stall and idle.", "instruction", (*_PLACE, *_COSTS), nothing=_NOTHING
 )
 BY = {"cause": _BY_CAUSE, "line": _BY_LINE, "producer": _BY_LINE}
+WORDS = {  # what asks for the documents
+    "cause": "By cause.",
+    "line": "By the instruction that stalled: --by line.",
+    "producer": "By the instruction to blame: --by producer.",
+}
 DOCUMENTS = {by: spec.with_field(_PARTS) for by, spec in BY.items()}
 _PRODUCER = "The instruction to blame"
 _BLAMED = (

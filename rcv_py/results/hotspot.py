@@ -28,9 +28,8 @@ from rcv_py.results.common import (
     RANGE_ASKED,
     SUMS,
     measured_in,
-    only,
 )
-from rcv_py.results.field import At, Field, record
+from rcv_py.results.field import At, Field, only, record
 from rcv_py.results.occupancy import LIMITS_IN_SHORT
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
@@ -203,18 +202,14 @@ def places_spec(by: str, unit: str) -> Spec:
         "Places by cost; of one file in its order; of a tree parents before children.",
         "place",
         (
-            Field("name", TEXT, "What the place is called", at=At.DATA),
             *only(
-                (
-                    Field(
-                        "path",
-                        TEXT,
-                        "Path of the source file, or code rows of a block; empty if there is none",
-                    ),
-                    Field("line", ROW_OR_NONE, _PLACE_LINE),
-                    Field("depth", WHOLE, "Places around it, as a count; 0 without a tree"),
-                ),
                 At.DATA,
+                Field("name", TEXT, "What the place is called"),
+                Field(
+                    "path", TEXT, "Path of the source file, or code rows of a block; empty if there is none"
+                ),
+                Field("line", ROW_OR_NONE, _PLACE_LINE),
+                Field("depth", WHOLE, "Places around it, as a count; 0 without a tree"),
             ),
             Field("cost", WHOLE, "What it is charged, in the unit", title=unit),
             Field("share", SHARE, "Part of the whole program"),

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.overview.library import LibraryRow
 from rcv_py.base.text import DASH, count, nanoseconds, percent
-from rcv_py.results import json_types
 from rcv_py.results.common import CAPTURE, SOURCE_PLACE
 from rcv_py.results.field import At, Field
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, CYCLES, NOTE, NUMBER, ROW, SHARE, SOURCE, TEXT, WAVES
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLES,
+    MEAN_WAVES,
+    NANOSECONDS,
+    NOTE,
+    NUMBER,
+    ROW,
+    SHARE,
+    SOURCE,
+    TEXT,
+    WAVES,
+)
 
 Record = Mapping[str, Any]
-
-NANOSECONDS = replace(NUMBER, json=partial(json_types.number, least=0), unit="ns", digits=1)
-MEAN_WAVES = replace(
-    NUMBER, json=partial(json_types.number, least=0), ending=", in waves.", unit="waves", digits=4
-)
 
 
 def _shown(name: str, kind: Any, meaning: str, text: Callable[[Record], str], title: str = "") -> Field:

@@ -12,13 +12,12 @@ from rcv_py.analysis.cost.distribution import MEASURES, LineHits, Spread
 from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import CAPTURE, LINE, SOURCE_PLACE, WAVE_NAME
+from rcv_py.results.common import CAPTURE, LINE, SOURCE_PLACE, TOKEN, WAVE_NAME
 from rcv_py.results.field import Field, record
 from rcv_py.results.places import waves
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
     COUNT,
-    CYCLE,
     CYCLES_OR_NEVER,
     INSTRUCTION,
     MEAN_CYCLES,
@@ -49,8 +48,7 @@ HITS = Spec(
     (
         WAVE_NAME,
         Field("hit", WHOLE, "Which execution of the line by the wave, counted from 0"),
-        Field("token", WHOLE, "Row among the wave's instructions, counted from 0"),
-        Field("start", CYCLE, "When it was first tried"),
+        *TOKEN[:2],
         *_MEASURES,
     ),
 )
