@@ -180,6 +180,7 @@ CAPTURES = Spec(
     ),
     order=("place", "waves", "instructions", "executed", "mapped", "hits", "latency"),
 )
+BELOW = (CAPTURES.field("captures"),)
 
 
 def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Table:

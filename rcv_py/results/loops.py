@@ -262,11 +262,12 @@ BARRIERS = Spec(
     "workgroup if the capture says so; if it does not, those whose barriers always opened together.",
 )
 
-HEAD = (CAPTURE, WAVE_ASKED)
 _PHASE = record(
     Field("share", SHARE, "Part of the waves' time"), Field("stalled", SHARE, "Part of it that stalled")
 )
 FACTS = (
+    CAPTURE,
+    WAVE_ASKED,
     WAVES_READ,
     Field(
         "dominant",

@@ -90,6 +90,10 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
     )
 
 
+VARIANTS = {  # what a row is → its table and what asks for it
+    by: (curves(by, has_ids=by == "kernel"), f"By {BY[by][1].lower()}: --by {by}.")
+    for by in ("se", "kernel", "state")
+}
 FACTS = (
     CAPTURE,
     Field(

@@ -7,7 +7,7 @@ from rcv_py.results.field import Field, unknown
 from rcv_py.results.table import Spec
 from rcv_py.results.unit import COUNT, TEXT, choice
 
-REPORTS = Spec(
+_REPORTS = Spec(
     "reports",
     "One row a capture, in the order they were asked for.",
     "report",
@@ -17,13 +17,14 @@ REPORTS = Spec(
         Field("error", TEXT, "Why there is none; the exit code is then 2"),
     ),
 )
+REPORT = (_REPORTS.field("reports"),)
 EXPORT = (
     CAPTURE,
     Field("to", choice("perfetto", "speedscope", "csv", "parquet"), "The kind of file"),
     Field("file", TEXT, "The file or folder that was written"),
     Field("text", TEXT, "What is in it, in a few words with counts"),
 )
-SAMPLES = Spec(
+_SAMPLES = Spec(
     "samples",
     "One row a sample.",
     "sample",
@@ -36,7 +37,8 @@ SAMPLES = Spec(
         ),
     ),
 )
-SCHEMAS = Spec(
+SYNTH = (_SAMPLES.field("samples"),)
+_SCHEMAS = Spec(
     "schemas",
     "One row a schema.",
     "schema",
@@ -46,3 +48,4 @@ SCHEMAS = Spec(
         Field("text", TEXT, "What they tell", "what such documents tell"),
     ),
 )
+LIST = (_SCHEMAS.field("schemas"),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,11 +80,15 @@ class Schema:
     """
 
     short: str  # its name without "rcv."
-    command: str  # that prints it
     meaning: str  # what the document tells: a sentence
     fields: tuple[Field, ...] = ()  # of a document that has one form
     forms: tuple[Form, ...] = ()  # of one that has several
     version: int = 1
+    command: str = ""  # that prints it; by default the first word of its name
+
+    def __post_init__(self) -> None:
+        if not self.command:
+            object.__setattr__(self, "command", re.split("[._]", self.short)[0])
 
     @property
     def name(self) -> str:
