@@ -10,15 +10,7 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import (
-    CAPTURE,
-    IDLE,
-    INSTRUCTION_TEXT,
-    LINE,
-    SOURCE_PLACE,
-    STALL,
-    WAVES_READ,
-)
+from rcv_py.results.common import CAPTURE, IDLE, INSTRUCTION_TEXT, LINE, SOURCE_PLACE, STALL, WAVES_READ
 from rcv_py.results.field import Field, record, rows
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Column, Spec, Table, Words

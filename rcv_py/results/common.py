@@ -44,15 +44,9 @@ STALL = Field("stall", CYCLES, "Stall")
 IDLE = Field("idle", CYCLES, "Gaps between instructions")
 COSTS = (
     Field("hits", COUNT, "Executions by all traced waves"),
+    Field("latency", CYCLES, "Stall and issue (gfx9) or stall and execution, summed over all traced waves"),
     Field(
-        "latency",
-        CYCLES,
-        "Stall and issue (gfx9) or stall and execution, summed over all traced waves",
-    ),
-    Field(
-        "stall",
-        CYCLES,
-        "Part of the latency in which the instruction could not issue, summed over all waves",
+        "stall", CYCLES, "Part of the latency in which the instruction could not issue, summed over all waves"
     ),
     Field("idle", CYCLES, "Gaps in front of the instruction in its own wave, summed over all waves"),
 )

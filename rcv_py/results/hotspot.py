@@ -19,16 +19,7 @@ from rcv_py.base.text import count, percent
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import (
-    CAPTURE,
-    COSTS,
-    LINE_OR_NONE,
-    MEASURE,
-    OF,
-    RANGE_ASKED,
-    SUMS,
-    measured_in,
-)
+from rcv_py.results.common import CAPTURE, COSTS, LINE_OR_NONE, MEASURE, OF, RANGE_ASKED, SUMS, measured_in
 from rcv_py.results.field import At, Field, only, record
 from rcv_py.results.occupancy import LIMITS_IN_SHORT
 from rcv_py.results.table import Spec, Table
@@ -106,11 +97,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
 
 RANKING_FACTS = (
     CAPTURE,
-    Field(
-        "occupancy",
-        LIMITS_IN_SHORT,
-        "How many waves fit on a SIMD, as the header of the text tells",
-    ),
+    Field("occupancy", LIMITS_IN_SHORT, "How many waves fit on a SIMD, as the header of the text tells"),
     Field("by", choice(*NOUNS), "What a row is"),
     Field("sort", choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
     MEASURE,

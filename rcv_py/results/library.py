@@ -102,12 +102,7 @@ LIBRARY = Spec(
             ),
             "waves/SIMD",
         ),
-        Field(
-            "limiter",
-            TEXT,
-            "Resource that limits the waves of a SIMD; empty if none does",
-            at=At.DATA,
-        ),
+        Field("limiter", TEXT, "Resource that limits the waves of a SIMD; empty if none does", at=At.DATA),
         _shown(
             "occupancy_limiter",
             NOTE,
@@ -166,11 +161,7 @@ LIBRARY = Spec(
         Field("stall_share", SHARE, "Part of the latency that is stall", at=At.DATA, is_unknown=True),
         _shown("stall_part", SHARE, "Part of the latency that is stall", _part("stall", "latency"), "stall"),
         Field(
-            "top_line",
-            ROW,
-            "Row of the program with most stall, counted from 0",
-            at=At.DATA,
-            is_unknown=True,
+            "top_line", ROW, "Row of the program with most stall, counted from 0", at=At.DATA, is_unknown=True
         ),
         Field("top_instruction", TEXT, "Its text", at=At.DATA),
         Field("top_stall_share", SHARE, "Part of all stall on it", at=At.DATA, is_unknown=True),
@@ -198,12 +189,7 @@ LIBRARY = Spec(
         ),
         Field("verdict", TEXT, "Whether it can be trusted, in one sentence", at=At.DATA),
         Field("serious_notes", COUNT, "Notes that are a warning or an error", at=At.DATA, is_unknown=True),
-        Field(
-            "twin",
-            TEXT,
-            "Another capture of the same instructions; empty if there is none",
-            at=At.DATA,
-        ),
+        Field("twin", TEXT, "Another capture of the same instructions; empty if there is none", at=At.DATA),
         Field(
             "twin_noise",
             replace(NUMBER, digits=6),

@@ -35,10 +35,7 @@ _MEASURES = (
     Field("stall", CYCLES_OR_NEVER, "Time until it could issue", is_unknown=True),
     Field("idle", CYCLES_OR_NEVER, "Gap in front of it", is_unknown=True),
     Field(
-        "since",
-        CYCLES_OR_NEVER,
-        "Time since the wave ran it before; null the first time",
-        is_unknown=True,
+        "since", CYCLES_OR_NEVER, "Time since the wave ran it before; null the first time", is_unknown=True
     ),
 )
 HITS = Spec(
@@ -75,26 +72,13 @@ SAMPLES = Spec(
     "samples",
     "One row a reason, after what issued.",
     "reason",
-    (
-        Field("reason", TEXT, "Why it did not issue"),
-        Field("samples", COUNT, "How many samples"),
-    ),
+    (Field("reason", TEXT, "Why it did not issue"), Field("samples", COUNT, "How many samples")),
 )
-_HEAD = (
-    CAPTURE,
-    LINE,
-    Field("instruction", INSTRUCTION, "Text of the instruction"),
-    SOURCE_PLACE,
-)
+_HEAD = (CAPTURE, LINE, Field("instruction", INSTRUCTION, "Text of the instruction"), SOURCE_PLACE)
 FACTS = (
     *_HEAD,
     Field("by", choice(*MEASURES), "What is measured for bins and ranking"),
-    Field(
-        "hits",
-        COUNT,
-        "Executions by traced waves; null: not known, waves are missing",
-        is_unknown=True,
-    ),
+    Field("hits", COUNT, "Executions by traced waves; null: not known, waves are missing", is_unknown=True),
     Field("missing", TEXT, "Which waves could not be read, a sentence; empty if all could"),
     Field(
         "measures",

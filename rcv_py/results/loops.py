@@ -270,9 +270,7 @@ FACTS = (
     WAVE_ASKED,
     WAVES_READ,
     Field(
-        "dominant",
-        ROW_OR_NONE,
-        "Row of the loop the kernel is about, of --show loops; -1 if there is none",
+        "dominant", ROW_OR_NONE, "Row of the loop the kernel is about, of --show loops; -1 if there is none"
     ),
     Field(
         "phases",

@@ -59,11 +59,7 @@ NUMBERS = (
     ),
     Field("mean", _MEAN, "Mean over time"),
     Field("peak", WAVES, "Most at a time"),
-    Field(
-        "tail",
-        _SHARE,
-        "Part of the time behind the last moment with more than half of the peak",
-    ),
+    Field("tail", _SHARE, "Part of the time behind the last moment with more than half of the peak"),
     Field("ramp", CYCLES, "From the first wave until nine tenths of the peak"),
     Field("drain", CYCLES, "From the last moment with nine tenths of the peak to the end", at=At.DATA),
 )

@@ -37,10 +37,7 @@ TOTALS = (
     Field("idle", CYCLES, "Gaps in front of it"),
     Field("whole", CYCLES, "Latency and gaps of the whole program"),
 )
-_WAITED_FOR = (
-    *PLACE,
-    Field("cycles_before", SIGNED_CYCLES, "From its issue to the start of the wait"),
-)
+_WAITED_FOR = (*PLACE, Field("cycles_before", SIGNED_CYCLES, "From its issue to the start of the wait"))
 _RELEASED_BY = (
     *PLACE,
     Field("latency", SIGNED_CYCLES, "From issue to the end of the wait"),

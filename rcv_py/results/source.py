@@ -74,10 +74,7 @@ INSTRUCTIONS = Spec(
         Field("instruction", INSTRUCTION, "Text of the instruction"),
         SOURCE_PLACE,
         Field(
-            "frames",
-            TEXT,
-            "Source places as file:line, the innermost first, joined by arrows",
-            at=At.DATA,
+            "frames", TEXT, "Source places as file:line, the innermost first, joined by arrows", at=At.DATA
         ),
         Field("inlined_into", NOTE, "Places that the innermost one was inlined into", at=At.PEOPLE),
     ),

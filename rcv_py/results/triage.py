@@ -36,11 +36,7 @@ _LINE_IN_FILE = record(
     Field("file", WHOLE, "Number of the source file"), Field("line", WHOLE, "Line, counted from 1")
 )
 _EVIDENCE = (
-    Field(
-        "kind",
-        choice("line", "wave", "token", "window", "source"),
-        "Which of the other fields are there",
-    ),
+    Field("kind", choice("line", "wave", "token", "window", "source"), "Which of the other fields are there"),
     Field("text", TEXT, "What is seen there"),
     replace(LINE, is_optional=True),
     Field("place", TEXT, "Source line of the instruction, `file.py:186`", is_optional=True),
@@ -102,10 +98,7 @@ FINDINGS = Spec(
             at=_WINDOW,
         ),
         Field(
-            "attributed",
-            CYCLES,
-            "Stalled and idle time of all waves, covered by others or not",
-            at=_WINDOW,
+            "attributed", CYCLES, "Stalled and idle time of all waves, covered by others or not", at=_WINDOW
         ),
         Field(
             "small",
@@ -122,10 +115,7 @@ FINDINGS = Spec(
             at=_FOR_PROGRAMS,
         ),
         Field(
-            "effort",
-            TEXT,
-            "Effort of the remedy: low, medium or high; empty if none fits",
-            at=_FOR_PROGRAMS,
+            "effort", TEXT, "Effort of the remedy: low, medium or high; empty if none fits", at=_FOR_PROGRAMS
         ),
         Field("assumption", NOTE, "What is taken for granted", at=_FOR_PROGRAMS),
         Field("evidence", _PLACES, "Where it can be seen", at=_WINDOW),
@@ -297,11 +287,7 @@ CAPTURES = Spec(
         ),
         replace(AT_STAKE, at=At.DATA, is_unknown=True),
         Field(
-            "share",
-            replace(SHARE, digits=None),
-            "What is at stake, of its unit",
-            at=At.DATA,
-            is_unknown=True,
+            "share", replace(SHARE, digits=None), "What is at stake, of its unit", at=At.DATA, is_unknown=True
         ),
         Field("note", NOTE, "Why there is no finding", at=At.DATA),
         Field("is_ranked", FLAG, "Whether the first finding has a gain", at=At(0)),

@@ -37,18 +37,7 @@ from rcv_py.results.common import (
 from rcv_py.results.field import At, Field, record
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import (
-    COUNT,
-    CYCLE_RANGE,
-    CYCLES,
-    FLAG,
-    NOTE,
-    NUMBER,
-    PLACE,
-    SHARE,
-    TEXT,
-    WHOLE,
-)
+from rcv_py.results.unit import COUNT, CYCLE_RANGE, CYCLES, FLAG, NOTE, NUMBER, PLACE, SHARE, TEXT, WHOLE
 from rcv_py.results.unit import WAVE as NAME_OF_WAVE
 from rcv_py.results.unit import WAVES as WAVE_COUNT
 

@@ -203,8 +203,7 @@ def schemas() -> Iterator[Schema]:
         forms=(
             Form("Waits and what they waited for.", (*waits.FACTS, waits.DOCUMENT.field("waits"))),
             Form(
-                "Memory latency of instructions: --latency.",
-                (*waits.FACTS, waits.LATENCIES.field("latency")),
+                "Memory latency of instructions: --latency.", (*waits.FACTS, waits.LATENCIES.field("latency"))
             ),
         ),
     )
@@ -235,9 +234,7 @@ def schemas() -> Iterator[Schema]:
         (*compare.FACTS, compare.CHANGES["line"].field()),
     )
     yield Schema(
-        "index",
-        "All captures below a folder, ranked.",
-        (*library.FACTS, library.LIBRARY.field("captures")),
+        "index", "All captures below a folder, ranked.", (*library.FACTS, library.LIBRARY.field("captures"))
     )
     yield Schema("report", "Reports that were written.", written.REPORT)
     yield Schema("export", "What was exported.", written.EXPORT)
