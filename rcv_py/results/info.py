@@ -14,7 +14,7 @@ from rcv_py.analysis.overview.summary import pie, problems
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results.check import SEVERITY
-from rcv_py.results.field import At, Field, record, rows
+from rcv_py.results.field import At, Field, only, record, rows, unknown
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
     COUNT,
@@ -36,14 +36,10 @@ from rcv_py.results.unit import (
 
 _PATH = Field("path", TEXT, "Path of the folder")
 _INSTRUCTIONS = (
-    Field("instructions", COUNT, "Instructions", is_unknown=True),
-    Field("executed", COUNT, "Instructions that ran", is_unknown=True),
+    *unknown(Field("instructions", COUNT, "Instructions"), Field("executed", COUNT, "Instructions that ran")),
 )
 _MAPPED = Field("mapped", COUNT, "Instructions with a source place")
-_COSTS = (
-    Field("hits", COUNT, "Executions", is_unknown=True),
-    Field("latency", CYCLES, "Latency of all waves", is_unknown=True),
-)
+_COSTS = (*unknown(Field("hits", COUNT, "Executions"), Field("latency", CYCLES, "Latency of all waves")),)
 _CODE = (
     *_INSTRUCTIONS,
     *_COSTS,
@@ -128,12 +124,9 @@ FACTS = (
             Field("begin", CYCLE, "First moment"),
             Field("end", CYCLE, "Last moment"),
             Field("cycles", CYCLES, "From first to last"),
-            Field("ns", NUMBER, "The same in nanoseconds; null if the rate is not known", is_unknown=True),
-            Field(
-                "shader_mhz",
-                NUMBER,
-                "Rate of the shader clock, in MHz; null if it is not known",
-                is_unknown=True,
+            *unknown(
+                Field("ns", NUMBER, "The same in nanoseconds; null if the rate is not known"),
+                Field("shader_mhz", NUMBER, "Rate of the shader clock, in MHz; null if it is not known"),
             ),
             Field("aligned", FLAG, "Whether the clocks of shader engines could be aligned"),
             Field(
@@ -169,8 +162,7 @@ CAPTURES = Spec(
     "capture",
     (
         Field("place", SOURCE, "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
-        Field("name", TEXT, "Name of the capture", at=At.DATA),
-        Field("path", TEXT, "Path of its folder", at=At.DATA),
+        *only(At.DATA, Field("name", TEXT, "Name of the capture"), Field("path", TEXT, "Path of its folder")),
         Field("kernel", NOTE, "Name of the kernel"),
         Field("waves", WAVES, "Traced"),
         *_INSTRUCTIONS,

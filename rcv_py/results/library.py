@@ -10,7 +10,7 @@ from typing import Any
 from rcv_py.analysis.overview.library import LibraryRow
 from rcv_py.base.text import DASH, count, nanoseconds, percent
 from rcv_py.results.common import CAPTURE, SOURCE_PLACE
-from rcv_py.results.field import At, Field
+from rcv_py.results.field import At, Field, only, unknown
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
     COUNT,
@@ -70,19 +70,16 @@ LIBRARY = Spec(
         Field("place", SOURCE, "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
         Field("path", TEXT, "Path of its folder", at=At.DATA),
         Field("kernel", NOTE, "Name of the kernel"),
-        Field(
-            "duration",
-            CYCLES,
-            "Launch, from the first start of a wave to the last end",
-            at=At.DATA,
-            is_unknown=True,
-        ),
-        Field(
-            "duration_ns",
-            NANOSECONDS,
-            "The same in nanoseconds; without it that of the table of launches",
-            at=At.DATA,
-            is_unknown=True,
+        *only(
+            At.DATA,
+            *unknown(
+                Field("duration", CYCLES, "Launch, from the first start of a wave to the last end"),
+                Field(
+                    "duration_ns",
+                    NANOSECONDS,
+                    "The same in nanoseconds; without it that of the table of launches",
+                ),
+            ),
         ),
         _shown("launch", CYCLES, "The launch in time and cycles", _duration, "duration"),
         Field("bound", TEXT, "Class such as memory-bound; empty without --findings", at=At.DATA),
@@ -109,14 +106,10 @@ LIBRARY = Spec(
             "What limits the waves of a SIMD",
             lambda row: "" if row["waves_per_simd"] is None else row["limiter"] or "none",
         ),
-        Field("waves", WAVES, "Traced", is_unknown=True),
-        Field("instructions", COUNT, "Instructions", at=At.DATA, is_unknown=True),
-        Field(
-            "executed",
-            COUNT,
-            "Instructions that ran; null if the capture does not tell",
-            at=At.DATA,
-            is_unknown=True,
+        *unknown(
+            Field("waves", WAVES, "Traced"),
+            Field("instructions", COUNT, "Instructions", at=At.DATA),
+            Field("executed", COUNT, "Instructions that ran; null if the capture does not tell", at=At.DATA),
         ),
         _shown(
             "executed_of",
@@ -136,13 +129,12 @@ LIBRARY = Spec(
             _part("mapped", "instructions"),
             "mapped",
         ),
-        Field("hits", COUNT, "Executions; null if the capture does not tell", at=At.DATA, is_unknown=True),
-        Field(
-            "latency",
-            CYCLES,
-            "Latency of all waves; null if the capture does not tell",
-            at=At.DATA,
-            is_unknown=True,
+        *only(
+            At.DATA,
+            Field("hits", COUNT, "Executions; null if the capture does not tell", is_unknown=True),
+            Field(
+                "latency", CYCLES, "Latency of all waves; null if the capture does not tell", is_unknown=True
+            ),
         ),
         _shown(
             "latency_of_all",
@@ -151,14 +143,10 @@ LIBRARY = Spec(
             lambda row: "" if row["latency"] is None else count(row["latency"]),
             "latency",
         ),
-        Field(
-            "stall",
-            CYCLES,
-            "Stall of all waves; null if the capture does not tell",
-            at=At.DATA,
-            is_unknown=True,
+        *unknown(
+            Field("stall", CYCLES, "Stall of all waves; null if the capture does not tell", at=At.DATA),
+            Field("stall_share", SHARE, "Part of the latency that is stall", at=At.DATA),
         ),
-        Field("stall_share", SHARE, "Part of the latency that is stall", at=At.DATA, is_unknown=True),
         _shown("stall_part", SHARE, "Part of the latency that is stall", _part("stall", "latency"), "stall"),
         Field(
             "top_line", ROW, "Row of the program with most stall, counted from 0", at=At.DATA, is_unknown=True

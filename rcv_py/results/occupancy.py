@@ -13,7 +13,7 @@ from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, record, rows
+from rcv_py.results.field import At, Field, only, record, rows
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
     COUNT,
@@ -137,13 +137,11 @@ LIMITS = Spec(
         Field("unit", TEXT, "Unit of the resource", at=At.DATA),
         Field("waves", WAVES, "Waves of a SIMD that it has room for", title="waves/SIMD"),
         LIMIT[4],
-        Field(
-            "most",
-            ROW_OR_NONE,
-            "What may be used for the next step, in the unit; -1: nothing helps",
-            at=At.DATA,
+        *only(
+            At.DATA,
+            Field("most", ROW_OR_NONE, "What may be used for the next step, in the unit; -1: nothing helps"),
+            Field("excess", WHOLE, "What is too much for the next step, in the unit"),
         ),
-        Field("excess", WHOLE, "What is too much for the next step, in the unit", at=At.DATA),
         Field(
             "next_step", replace(TEXT, is_number=True), "What the next step takes", at=At.TEXT, of=_next_step
         ),
