@@ -34,7 +34,6 @@ from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.overview.device_summary import DeviceSummary
-from rcv_py.analysis.overview.summary import info
 from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING, Populations, populations
 from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
@@ -74,6 +73,7 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results import loops as loop_results
 from rcv_py.results import waves as wave_results
+from rcv_py.results.info import info
 from rcv_py.results.isa import Listing
 from rcv_py.work.limits import limits_of
 from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
