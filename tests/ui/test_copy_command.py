@@ -626,5 +626,3 @@ def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtB
     assert shown == [True]
     with pytest.raises(UsageError, match="no panel 'nothing'"):
         run(SAMPLE, panel="nothing")
-    for one in made:
-        one.window.deleteLater()
