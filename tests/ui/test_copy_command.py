@@ -38,6 +38,7 @@ LINE = 113  # a wait of the sample that some waves ran often
 
 def settle(app: App, qtbot: QtBot) -> None:
     """Wait also for calls of slow jobs that rest: what is shown is compared with what is printed."""
+    app.window.statusBar().clearMessage()  # its time is no work
     settle_soon(app, qtbot, 10_000)
 
 
