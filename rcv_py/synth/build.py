@@ -36,14 +36,12 @@ class Plan:
     target_cu: int = 1
     cus: tuple[int, ...] = (1,)
     traced_simds: tuple[int, ...] = (0, 1, 2, 3)
-    has_realtime: bool = True
     seed: int = 0
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         """The kernels in the order of the code table."""
-        found = {launch.index: launch.kernel for launch in self.launches}
-        return tuple(found[index] for index in sorted(found))
+        return tuple(launch.kernel for launch in self.launches)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +74,7 @@ def build(plan: Plan) -> Simulated:
                 truths[run.key] = _wave_truth(wave, run, plan.hardware.generation, names)
     lives = np.array(residencies, dtype=np.int64)
     truth = Truth(truths, lines, lives, dict(enumerate(plan.offsets)), _scopes(live))
-    clock = realtime(residencies, truth.offset_of_se) if plan.has_realtime else {}
+    clock = realtime(residencies, truth.offset_of_se)
     capture = Capture(plan.hardware.generation, kernels, tuple(runs), truth, clock)
     return Simulated(capture, live)
 
@@ -108,12 +106,12 @@ def _run(
     skew = up(24 * rng.random())
     waves: list[LiveWave] = []
     free = 0
-    for launch in plan.launches:
+    for index, launch in enumerate(plan.launches):
         unit = ComputeUnit(plan.hardware, rng)
         begin = max(up(launch.begin - offset) + skew, free)
         first = launch.first_group + se
-        here = replace(launch, begin=begin, first_group=first, group_step=len(plan.offsets) * len(plan.cus))
-        waves += unit.run(here)
+        step = len(plan.offsets) * len(plan.cus)
+        waves += unit.run(replace(launch, index=index, begin=begin, first_group=first, group_step=step))
         free = max(wave.end for wave in waves) + up(400 + 300 * rng.random())
         _add_lines(lines, unit, rows, plan.traced_simds)
     return waves

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 
@@ -67,25 +66,3 @@ class Truth:
     scopes: np.ndarray = field(
         default_factory=lambda: np.zeros((0, 8), dtype=np.int64)
     )  # int64 [n, 8]: se, simd, slot, begin, end, depth, marker, 1 for a point; of all SIMDs of the target CU
-
-    def as_json(self) -> dict[str, Any]:
-        """Everything as plain lists and dictionaries, for a truth.json."""
-        return {
-            "causes": [cause.name.lower() for cause in Cause],
-            "lines": self.lines.tolist(),
-            "residencies": self.residencies.tolist(),
-            "scopes": self.scopes.tolist(),
-            "offset_of_se": {str(se): offset for se, offset in self.offset_of_se.items()},
-            "waves": {"/".join(map(str, key)): _wave_json(wave) for key, wave in self.waves.items()},
-        }
-
-
-def _wave_json(wave: WaveTruth) -> dict[str, Any]:
-    columns = ("instruction", "cause", "gap_cause", "producer", "returned", "blamed")
-    return {
-        **{name: getattr(wave, name).tolist() for name in columns},
-        "releases": [[wait, list(producers)] for wait, producers in wave.releases],
-        "rounds": {name: list(rounds) for name, rounds in wave.rounds.items()},
-        "kernel": wave.kernel,
-        "workgroup": wave.workgroup,
-    }

@@ -19,8 +19,7 @@ from rcv_py.cli.opening import batches, captures
 from rcv_py.cli.options.capture_options import InfoOptions
 from rcv_py.cli.report import bold, json_text, plain, print_facts
 from rcv_py.cli.results import print_csv, print_shown
-from rcv_py.formats.open import open_trace
-from rcv_py.formats.summary import capture_entry
+from rcv_py.formats.open import capture_entry, open_trace
 from rcv_py.model.trace import INFERRED, CaptureEntry, Trace
 from rcv_py.results.info import capture_table, info
 from rcv_py.state.wave_store import WaveStore

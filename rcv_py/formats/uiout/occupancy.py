@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rcv_py.base.problems import Affects, Problem
+from rcv_py.base.problems import Affects, Problems
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
@@ -53,12 +52,12 @@ def engines_of(data: object) -> set[int]:
     return {se for se, rows in numbered(data) if rows}
 
 
-def load(folder: Path, listing: Listing, problems: list[Problem]) -> object:
+def load(files: Listing, problems: Problems) -> object:
     """Return the content of the file, None if it is not there or unreadable (then a Problem says so)."""
-    return try_json(folder, FILE, problems, (Affects.OCCUPANCY,)) if FILE in listing else None
+    return try_json(files.path, FILE, problems, (Affects.OCCUPANCY,)) if FILE in files else None
 
 
-def read_occupancy(data: object, offsets: Mapping[int, int], problems: list[Problem]) -> Occupancy:
+def read_occupancy(data: object, offsets: Mapping[int, int], problems: Problems) -> Occupancy:
     """Turn the content of the file into tables; `offsets` aligns each shader engine.  Never raises."""
     tables, skipped = [], 0
     fields = data.get("occupancy_fields") if isinstance(data, dict) else None
@@ -141,7 +140,7 @@ def _names(data: object, used: np.ndarray) -> dict[int, str]:
 
 
 def _records(
-    data: object, offsets: Mapping[int, int], problems: list[Problem]
+    data: object, offsets: Mapping[int, int], problems: Problems
 ) -> tuple[HardwareEvents | None, tuple[Dispatch, ...]]:
     events: list[tuple[int, ...]] = []
     dispatches: list[Dispatch] = []

@@ -3,8 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rcv_py.work.batch_codec import decode, encode
-from rcv_py.work.jobs import prepare
+from rcv_py.work.jobs import prepare, prepared_columns
 from rcv_py.work.pool import dumps, loads
 from tests.support.captures import trace_path
 from tests.support.wave_folder import ADD, END, NOP, reader, wave
@@ -21,9 +20,9 @@ def plain(value):
     return [plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def received(batch):
+def received(columns):
     """The batch as it is on the other side of a process border."""
-    return decode(loads(dumps(encode(batch))))
+    return loads(dumps(columns)).batch()
 
 
 @pytest.mark.parametrize("rows", [[], [0], [0, 1, 2, 3, 4]])
@@ -36,12 +35,12 @@ def test_a_batch_is_the_same_behind_the_border(tmp_path, rows, lod):
         "d.json": None,
         "e.json": wave([[100, 6, -1, 1 << 40, ADD]]),
     }
-    batch = prepare(reader(tmp_path, files), rows, lod)
-    assert plain(received(batch)) == plain(batch)
+    columns = prepared_columns(reader(tmp_path, files), rows, lod)
+    assert plain(received(columns)) == plain(columns.batch())
 
 
 def test_arrays_behind_the_border_are_read_only_views_of_one_block(tmp_path):
-    batch = received(prepare(reader(tmp_path, {"a.json": wave(), "b.json": wave()}), [0, 1]))
+    batch = received(prepared_columns(reader(tmp_path, {"a.json": wave(), "b.json": wave()}), [0, 1]))
     for one in batch.waves:
         for column in (one.tokens.offset, one.tokens.stall, one.states.state, batch.lod[0].kind[0]):
             assert not column.flags.writeable
@@ -68,5 +67,5 @@ def test_a_wave_costs_no_more_than_thirty_bytes_a_token():
 
 
 def test_many_waves_take_little_more_than_their_columns(tmp_path):
-    batch = prepare(reader(tmp_path, {f"{i}.json": wave() for i in range(50)}), list(range(50)))
-    assert len(dumps(encode(batch))) < 3 * batch.nbytes + 20_000
+    columns = prepared_columns(reader(tmp_path, {f"{i}.json": wave() for i in range(50)}), list(range(50)))
+    assert len(dumps(columns)) < 3 * columns.nbytes + 20_000

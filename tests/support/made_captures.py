@@ -1,4 +1,6 @@
-"""Folders of any size, fast: a few waves are simulated, then copied to other engines and later times.
+"""Captures as tests and benchmarks want them: `python -m tests.support.made_captures NAME --out DIR`.
+
+Folders of any size, fast: a few waves are simulated, then copied to other engines and later times.
 
 A block of eight waves (two workgroups on one compute unit) is the pattern.  Copies stand on different
 shader engines or one after the other on the same slots, so nothing overlaps and every invariant holds.
@@ -7,6 +9,8 @@ State curves (`wstates`) are not written: they would be as large as the waves an
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,14 +19,15 @@ from typing import Any
 import numpy as np
 import orjson
 
-from rcv_py.synth.build import build, realtime
-from rcv_py.synth.capture import Capture, WaveRun, code_totals
-from rcv_py.synth.plans import product_plan
-from rcv_py.synth.truth import Truth
+from rcv_py.synth.build import Plan, build, realtime
+from rcv_py.synth.capture import Capture, WaveRun
+from rcv_py.synth.hardware import CDNA
+from rcv_py.synth.program import kernel
+from rcv_py.synth.samples import SAMPLES, SHIPPED
+from rcv_py.synth.truth import Cause, Truth, WaveTruth
+from rcv_py.synth.wave_state import Launch
 from rcv_py.synth.write import (
-    CODE_HEADER,
-    NATIVE,
-    code_rows,
+    code_table,
     dump,
     index_table,
     occupancy_table,
@@ -75,13 +80,19 @@ def write_large(
     What is left out follows from the rest; a wave has 0.2 to 1.25 MB if nothing says otherwise.
     """
     waves, rounds = _measures(megabytes * 1_000_000, waves, seed, tokens_per_wave)
-    pattern = build(product_plan(seed, rounds)).capture
+    pattern = build(_product_plan(seed, rounds)).capture
     patterns = [_pattern(run, pattern) for run in pattern.waves]
     copies = list(_copies(pattern.waves, waves))
     folder.mkdir(parents=True, exist_ok=True)
     for copy in copies:
         _write_wave(folder, patterns[copy.pattern], copy)
     _write_tables(folder, pattern, patterns, copies)
+
+
+def _product_plan(seed: int, rounds: int) -> Plan:
+    """The tiled product alone on one compute unit of one shader engine."""
+    launch = Launch(kernel("matmul_tiled"), 2, {"K": (rounds,)}, resident=2)
+    return Plan(CDNA, (launch,), seed=seed)
 
 
 def _measures(size: float, waves: int | None, seed: int, tokens: int | None) -> tuple[int, int]:
@@ -99,7 +110,7 @@ def _measures(size: float, waves: int | None, seed: int, tokens: int | None) -> 
 
 def _measured(rounds: int, seed: int) -> tuple[int, float]:
     """Tokens and bytes of a wave, times of eight digits assumed."""
-    capture = build(product_plan(seed, rounds)).capture
+    capture = build(_product_plan(seed, rounds)).capture
     sizes = [len(_encoded(_pattern(run, capture), _Copy(0, 0, 0, 10_000_000))) for run in capture.waves]
     return len(capture.waves[0].tokens), sum(sizes) / len(sizes)
 
@@ -157,10 +168,8 @@ def _write_tables(folder: Path, capture: Capture, patterns: list[_Pattern], copi
     offsets = {se: se * _ENGINE_STEP for se in sorted({run.se for run in moved})}
     truth = Truth({}, np.asarray(totals), lives, offsets)
     whole = replace(capture, waves=moved, truth=truth, realtime=realtime(lives.tolist(), offsets))
-    rows = code_rows(whole)
-    code = [[*row, *counts] for row, counts in zip(rows, truth.lines.tolist(), strict=True)]
     dump(folder / "filenames.json", index_table(whole))
-    dump(folder / "code.json", {"code": code, "header": CODE_HEADER, "version": NATIVE.version})
+    dump(folder / "code.json", code_table(whole))
     dump(folder / "occupancy.json", occupancy_table(whole))
     dump(folder / "realtime.json", realtime_table(whole))
     write_sources(whole, folder)
@@ -168,3 +177,89 @@ def _write_tables(folder: Path, capture: Capture, patterns: list[_Pattern], copi
 
 def _life(run: WaveRun, number: int) -> list[int]:
     return [run.se, run.cu, run.simd, run.slot, run.begin, run.end, run.kernel, number // 4]
+
+
+def code_totals(waves: Sequence[WaveRun], rows: int) -> np.ndarray:
+    """Return hits, latency, stall and idle of each code row over all waves, int64 [rows, 4]."""
+    totals = np.zeros((rows, 4), dtype=np.int64)
+    for wave in waves:
+        time, _, stall, duration, row = wave.tokens.T
+        before = np.maximum.accumulate(np.append(wave.begin, (time + duration)[:-1]))
+        values = np.column_stack([np.ones_like(time), duration, stall, np.maximum(time - before, 0)])
+        np.add.at(totals, row, values)
+    return totals
+
+
+def truth_json(truth: Truth) -> dict[str, Any]:
+    """Return the truth as plain lists and dictionaries, for a truth.json."""
+    return {
+        "causes": [cause.name.lower() for cause in Cause],
+        "lines": truth.lines.tolist(),
+        "residencies": truth.residencies.tolist(),
+        "scopes": truth.scopes.tolist(),
+        "offset_of_se": {str(se): offset for se, offset in truth.offset_of_se.items()},
+        "waves": {"/".join(map(str, key)): _wave_json(wave) for key, wave in truth.waves.items()},
+    }
+
+
+def _wave_json(wave: WaveTruth) -> dict[str, Any]:
+    columns = ("instruction", "cause", "gap_cause", "producer", "returned", "blamed")
+    return {
+        **{name: getattr(wave, name).tolist() for name in columns},
+        "releases": [[wait, list(producers)] for wait, producers in wave.releases],
+        "rounds": {name: list(rounds) for name, rounds in wave.rounds.items()},
+        "kernel": wave.kernel,
+        "workgroup": wave.workgroup,
+    }
+
+
+_MORE = {
+    "large": "Any size; see --megabytes, --waves, --tokens.",
+    "shipped": "Those of sample_traces/, a folder each.",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the sample the arguments ask for; return the exit code."""
+    given = _parser().parse_args(arguments)
+    try:
+        _write(given)
+    except OSError as error:
+        sys.stderr.write(f"{given.out} cannot be written: {error.strerror}.  Choose another folder.\n")
+        return 1
+    return 0
+
+
+def _write(given: argparse.Namespace) -> None:
+    if given.name == "large":
+        write_large(given.out, given.megabytes, given.waves, given.seed, given.tokens)
+    elif given.name == "shipped":
+        for name in SHIPPED:
+            SAMPLES[name].write(given.out / name)
+    else:
+        truth = SAMPLES[given.name].write(given.out, given.seed)
+        if given.truth:
+            dump(given.out / "truth.json", truth_json(truth))
+
+
+def _parser() -> argparse.ArgumentParser:
+    texts = {sample.name: sample.text for sample in SAMPLES} | _MORE
+    names = "\n".join(f"  {name:20} {text}" for name, text in texts.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.made_captures",
+        description="Write a synthetic capture.",
+        epilog=f"samples:\n{names}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", choices=list(texts), metavar="NAME")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--truth", action="store_true", help="also write truth.json")
+    parser.add_argument("--megabytes", type=float, default=50, help="size of a large folder")
+    parser.add_argument("--waves", type=int, help="waves of a large folder")
+    parser.add_argument("--tokens", type=int, help="instructions a wave of a large folder")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
