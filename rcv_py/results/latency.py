@@ -14,7 +14,7 @@ from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
 from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, OF, SOURCE_PLACE
-from rcv_py.results.field import Field, record
+from rcv_py.results.field import Field, record, unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import COUNT, CYCLES, MEAN_CYCLES, SHARE, TEXT, choice
@@ -84,12 +84,9 @@ HIDDEN_TOTALS = Field(
     "totals",
     record(
         *(replace(field, is_unknown=True) for field in _CYCLES),
-        Field("matrix_busy", CYCLES, "Matrix instructions by the cycles each takes", is_unknown=True),
-        Field(
-            "simd_resident",
-            CYCLES,
-            "Time in which a SIMD held a traced wave, summed over SIMDs",
-            is_unknown=True,
+        *unknown(
+            Field("matrix_busy", CYCLES, "Matrix instructions by the cycles each takes"),
+            Field("simd_resident", CYCLES, "Time in which a SIMD held a traced wave, summed over SIMDs"),
         ),
     ),
     "Sums over all rows, and how busy matrix units were; null if no wave was read",
