@@ -65,20 +65,6 @@ class Capture:
         """Whether anything ran that code is recorded of."""
         return bool(self.waves) or self.pc_samples is not None
 
-    @property
-    def first_rows(self) -> list[int]:
-        """Code row of each kernel's label; its instructions follow."""
-        rows, row = [], 0
-        for kernel in self.kernels:
-            rows.append(row)
-            row += 1 + len(kernel.instructions)
-        return rows
-
-    @property
-    def row_count(self) -> int:
-        """Rows of the code table, labels included."""
-        return sum(1 + len(kernel.instructions) for kernel in self.kernels)
-
 
 def timeline(tokens: np.ndarray, begin: int, end: int) -> np.ndarray:
     """Return the wave states between begin and end, int64 [m, 2]: state, duration.

@@ -36,7 +36,7 @@ def waves(capture: Capture) -> Iterator[tuple[WaveRun, WaveTruth]]:
 
 
 def test_lines_counted_while_simulating_are_those_of_the_tokens(capture: Capture) -> None:
-    np.testing.assert_array_equal(code_totals(capture.waves, capture.row_count), capture.truth.lines)
+    np.testing.assert_array_equal(code_totals(capture.waves, len(capture.truth.lines)), capture.truth.lines)
 
 
 @pytest.mark.parametrize("name", ["matmul_tiled", "kernels", "gfx12", "events", "packed"])
