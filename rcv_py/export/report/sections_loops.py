@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.iterations.loop_summary import LoopSummary
-from rcv_py.analysis.iterations.phases import PHASES
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
 from rcv_py.analysis.program.blocks import block_costs, blocks
 from rcv_py.analysis.program.loops import loops
 from rcv_py.base.text import plural
