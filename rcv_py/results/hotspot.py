@@ -67,7 +67,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
         ),
         Field(
             "text",
-            INSTRUCTION if is_line else NOTE,
+            INSTRUCTION if by in titles else NOTE,
             "Instruction, source text, or meaning of the kind",
             title=titles.get(by, "meaning"),
         ),
@@ -77,7 +77,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
             COUNT,
             "Instructions in the row",
             title="lines",
-            at=At.DATA if is_line else At.DATA | At.TEXT,
+            at=At.DATA if is_line else At.DATA | At.TEXT | At.REPORT,
         ),
         *COSTS,
         *((_ISSUED,) if is_sampled else ()),

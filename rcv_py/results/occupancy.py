@@ -7,6 +7,9 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from rcv_py.analysis.core.occupancy import Steps
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import count
@@ -14,7 +17,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, only, record, rows
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import Spec, Table, Words
 from rcv_py.results.unit import (
     COUNT,
     CYCLE,
@@ -110,6 +113,32 @@ def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumber
             by: names,
             **{field.name: [getattr(row, field.name) for row in numbers] for field in NUMBERS},
             "share": [row.area / whole if whole else 0.0 for row in numbers],
+        },
+    )
+
+
+STEPS = Spec(
+    "occupancy_curves",
+    "One row a step of a curve of resident waves.",
+    "step",
+    (
+        Field("name", TEXT, "Which waves"),
+        Field("cycle", CYCLE, "When the step is"),
+        Field("waves", WAVES, "Resident waves until the next row"),
+    ),
+)
+
+
+def step_table(names: Sequence[str], curves: Sequence[Steps]) -> Table:
+    """Return one row a step of each curve."""
+    owner = np.repeat(np.arange(len(curves)), [len(curve.time) for curve in curves])
+    none = np.zeros(0, dtype=np.int64)
+    return Table(
+        STEPS,
+        {
+            "name": Words(names, owner),
+            "cycle": np.concatenate([none, *(curve.time for curve in curves)]),
+            "waves": np.concatenate([none, *(curve.waves for curve in curves)]),
         },
     )
 

@@ -17,10 +17,10 @@ import pytest
 import rcv_py
 from rcv_py.cli.main import main
 from rcv_py.cli.schemas.table import schemas
+from rcv_py.export.report.cells import report_table
 from rcv_py.export.report.html import html
 from rcv_py.export.report.markdown import markdown
 from rcv_py.export.report.model import Report, Section
-from rcv_py.export.report.result_tables import report_table
 from rcv_py.formats.open import open_trace
 from rcv_py.results import loops
 from rcv_py.results.field import Field

@@ -31,15 +31,9 @@ ALL, SELECTED, OUTLIERS = range(3)
 SCOPES = ("All waves", "Selected wave", "Outliers")
 
 
-@panel(
-    id="loops",
-    title="Loops",
-    area="bottom",
-    order=27,
-    tip="Iterations of loops: how long each took, and what on.",
-)
+@panel(id="loops", title="Loops", area="bottom", order=27, needs=("code",))
 class LoopsPanel(TablePanel[LoopSummary]):
-    """Loops on the left, iterations on the right; a click on one selects its wave and shows its time."""
+    """Iterations of loops: how long each took, and what on."""
 
     result_name = "loops"
 
