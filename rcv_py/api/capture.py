@@ -41,12 +41,7 @@ from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.program.matrix_passes import matrix_use
 from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
-<<<<<<< HEAD
-from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
-from rcv_py.api import costs, device, judgements, stalls, tables
-=======
 from rcv_py.analysis.waves.populations import WORKING
->>>>>>> house
 from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import (
     LoopTable,

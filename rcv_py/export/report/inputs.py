@@ -17,13 +17,8 @@ from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.health.capture_health import HealthNote, capture_health
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
-<<<<<<< HEAD
-from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
-from rcv_py.export.report.places import short_places
-=======
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.paths import short_paths, short_place
->>>>>>> house
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.resources import RunFacts
