@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.analysis.waves.populations import WORKING, Populations
-from rcv_py.analysis.waves.wave_choice import WaveChoice, chosen_or_working
+from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
 from rcv_py.model.ids import WaveId
