@@ -137,6 +137,12 @@ class Session:
         """The selected wave, None while it is not loaded."""
         return None if self.store is None else self.store.wave_by_id(self.selection.value.wave)
 
+    @property
+    def wave_row(self) -> int | None:
+        """Row of the selected wave in the wave index, None if there is none."""
+        trace, wave = self.trace.value, self.selection.value.wave
+        return None if trace is None or wave is None else trace.waves.row(wave)
+
     def token(self) -> tuple[Wave, int] | None:
         """The selected token as (wave, row), if a line and a hit are selected and the wave is loaded."""
         wave, selection = self.wave(), self.selection.value
