@@ -11,9 +11,8 @@ from typing import Any, Literal, TypeVar
 from rcv_py.analysis.core.line_stats import all_lines
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.health.check import check_waves
-from rcv_py.analysis.overview.summary import info, problems
-from rcv_py.analysis.waves.populations import WORKING, Populations, populations
-from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
+from rcv_py.analysis.overview.summary import problems
+from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import Waves, index_row, index_rows, is_population, one_of
 from rcv_py.api.errors import noted
@@ -30,6 +29,7 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results import waves as wave_results
+from rcv_py.results.info import info
 from rcv_py.results.tables import PROBLEMS, SOURCES
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, record, rows
+from rcv_py.results.field import At, Field, only, record, rows
 from rcv_py.results.table import Spec, Table, Words
 from rcv_py.results.unit import (
     COUNT,
@@ -62,11 +62,7 @@ NUMBERS = (
     ),
     Field("mean", _MEAN, "Mean over time"),
     Field("peak", WAVES, "Most at a time"),
-    Field(
-        "tail",
-        _SHARE,
-        "Part of the time behind the last moment with more than half of the peak",
-    ),
+    Field("tail", _SHARE, "Part of the time behind the last moment with more than half of the peak"),
     Field("ramp", CYCLES, "From the first wave until nine tenths of the peak"),
     Field("drain", CYCLES, "From the last moment with nine tenths of the peak to the end", at=At.DATA),
 )
@@ -93,6 +89,10 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
     )
 
 
+VARIANTS = {  # what a row is → its table and what asks for it
+    by: (curves(by, has_ids=by == "kernel"), f"By {BY[by][1].lower()}: --by {by}.")
+    for by in ("se", "kernel", "state")
+}
 FACTS = (
     CAPTURE,
     Field(
@@ -166,13 +166,11 @@ LIMITS = Spec(
         Field("unit", TEXT, "Unit of the resource", at=At.DATA),
         Field("waves", WAVES, "Waves of a SIMD that it has room for", title="waves/SIMD"),
         LIMIT[4],
-        Field(
-            "most",
-            ROW_OR_NONE,
-            "What may be used for the next step, in the unit; -1: nothing helps",
-            at=At.DATA,
+        *only(
+            At.DATA,
+            Field("most", ROW_OR_NONE, "What may be used for the next step, in the unit; -1: nothing helps"),
+            Field("excess", WHOLE, "What is too much for the next step, in the unit"),
         ),
-        Field("excess", WHOLE, "What is too much for the next step, in the unit", at=At.DATA),
         Field(
             "next_step", replace(TEXT, is_number=True), "What the next step takes", at=At.TEXT, of=_next_step
         ),

@@ -11,9 +11,7 @@ import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.markdown import md_table, md_text
-from rcv_py.results import json_types
-from rcv_py.results.field import At, Field, optional, shapes
-from rcv_py.results.json_types import Shape
+from rcv_py.results.field import At, Field, rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +84,9 @@ class Spec:
             ),
         )
 
-    @property
-    def shape(self) -> Shape:
-        """The JSON type of its rows."""
-        fields = self.at(At.DATA)
-        return json_types.rows(self.row, shapes(fields), optional(fields))
+    def field(self, name: str = "rows") -> Field:
+        """Return the field of a document that holds its rows."""
+        return Field(name, rows(*self.at(At.DATA)), self.row.removesuffix("."))
 
     def meaning(self, column: str) -> Meaning:
         """Return what a column is, or one of the numbers by name that are columns `field_key`."""

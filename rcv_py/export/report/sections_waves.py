@@ -15,8 +15,9 @@ from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Bins, Cell, Curve, Note, Part, Section, Share, Stacked, Table
 from rcv_py.model.waves import Wave
+from rcv_py.results.common import WAVE_NAME
 from rcv_py.results.occupancy import limit_table
-from rcv_py.results.waves import LIVED, WAVE_NAME
+from rcv_py.results.waves import LIVED
 
 MAX_WAVES = 300
 BINS = 40

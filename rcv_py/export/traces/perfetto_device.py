@@ -10,8 +10,7 @@ import numpy as np
 from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.counters.counter_curve import StepValues, raw_curve
 from rcv_py.analysis.counters.counters import counters
-from rcv_py.analysis.device.dispatch_curves import dispatch_curves
-from rcv_py.analysis.device.occupancy_curves import occupancy_curves
+from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_curves
 from rcv_py.analysis.events.event_table import EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.text import short_kernel

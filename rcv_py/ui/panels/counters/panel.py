@@ -28,7 +28,6 @@ from rcv_py.ui.panels.counters.tree import CounterTree, number_text
 from rcv_py.ui.plot.curve_panel import CurvePanel
 from rcv_py.ui.plot.curve_plot import Curve
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import reason
 
 EVERY = "all"
 _TREE_PX = 270
@@ -53,11 +52,9 @@ class _Answer:
     read: dict[str, Definitions]
 
 
-@panel(
-    id="counters", title="Counters", area="top", order=70, tip="Hardware counters over time, and formulas."
-)
+@panel(id="counters", title="Counters", area="top", order=70, needs=("counters",))
 class CountersPanel(CurvePanel):
-    """Curves of hardware counters and of formulas over them; the tree on the left says which."""
+    """Hardware counters over time, and formulas."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, "Counters over time")
@@ -111,7 +108,7 @@ class CountersPanel(CurvePanel):
         self.say("")
         has_any = trace is not None and bool(trace.counters or trace.spm)
         otherwise = "" if trace is None else how_to_record(trace.gfxip)
-        sentence = "" if has_any else reason(trace, "counters", otherwise)
+        sentence = "" if has_any else self.reason(otherwise)
         if trace is not None and not has_any and otherwise not in sentence:
             sentence += f"\n\n{otherwise}"
         self.page.say(sentence)
