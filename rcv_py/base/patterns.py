@@ -86,7 +86,8 @@ def _compiled(expression: str, is_case_sensitive: bool) -> Any:
 
 def _check(expression: str, flags: int) -> None:
     """Raise UsageError if it is too long, repeats too much, or is none."""
-    if len(expression) > MOST_LETTERS or prod(_least_repeats(expression)) > MOST_REPEATS:
+    repeats = prod(max(1, int(count)) for count in _REPEATS.findall(expression))
+    if len(expression) > MOST_LETTERS or repeats > MOST_REPEATS:
         raise _complicated()
     try:
         re.compile(expression, flags)
@@ -98,10 +99,6 @@ def _check(expression: str, flags: int) -> None:
         ) from error
     except (OverflowError, RecursionError) as error:
         raise _complicated() from error
-
-
-def _least_repeats(expression: str) -> list[int]:
-    return [max(1, int(least)) for least in _REPEATS.findall(expression)]
 
 
 def _complicated() -> UsageError:

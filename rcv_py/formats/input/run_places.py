@@ -73,8 +73,8 @@ def _inside(place: Path, known: Path) -> Iterator[Path]:
     names = sorted(_folders(place), key=lambda name: (name not in _FIRST, name))
     if not names or (names[0] not in _FIRST and known.name != _CAPTURES):
         return
-    for inner in (place / name for name in names):
-        if inner != known and not any(_is_capture(one) for one in names_in(inner)):
+    for inner in (place / name for name in names if place / name != known):
+        if not any(name == _INDEX or name.startswith(_CAPTURE) for name in names_in(inner)):
             yield inner
 
 
@@ -93,7 +93,3 @@ def _is_one(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir(follow_symlinks=False)
     except OSError:
         return False
-
-
-def _is_capture(name: str) -> bool:
-    return name == _INDEX or name.startswith(_CAPTURE)

@@ -13,7 +13,7 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.numbers import MOST_DIGITS
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, Commands
-from rcv_py.state.place import Place
+from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.core.place_go import go_to_place
 from rcv_py.ui.shell.menus import shown_keys
