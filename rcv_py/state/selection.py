@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rcv_py.base.numbers import MOST_DIGITS
-from rcv_py.model.ids import MOST_SHOWN, WaveId
+from rcv_py.base.numbers import MAX_DIGITS
+from rcv_py.model.ids import MAX_SHOWN, WaveId
 from rcv_py.model.trace import Trace
 
-_N = rf"\d{{1,{MOST_DIGITS}}}"
+_N = rf"\d{{1,{MAX_DIGITS}}}"
 _CYCLE = rf"(?:@(?P<cycle>-?{_N}))?"
 _FORMS = tuple(
     re.compile(pattern + _CYCLE)
@@ -92,7 +92,7 @@ class Place:
         text = (anchor["anchor"] if anchor else text).removeprefix("#")
         match = next((found for form in _FORMS if (found := form.fullmatch(text))), None) if text else None
         if match is None:
-            raise ValueError(f"{text[:MOST_SHOWN]!r} is not a place in a trace")
+            raise ValueError(f"{text[:MAX_SHOWN]!r} is not a place in a trace")
         parts = match.groupdict()
         return cls(_selection(parts), int(parts["cycle"]) if parts["cycle"] else None)
 

@@ -125,7 +125,7 @@ def _kernel(text: str, source: str, entry: Entry | None, *, version: str, first:
 
 def _symbol(text: str, version: str) -> str:
     name = text.lstrip("; ").rstrip().rstrip(":")
-    # This writer puts an underscore in front of every name.
+    # This writer puts an underscore before every name.
     if version.startswith("3.1") and name.startswith("_") and not name.startswith("_Z"):
         name = name[1:]
     return name or "unnamed"
