@@ -62,7 +62,7 @@ from rcv_py.export.report.files import write_report
 from rcv_py.export.report.inputs import report_inputs
 from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
-from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
+from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
@@ -454,8 +454,8 @@ class Capture(CaptureTables):
             return target
         with whole_file(target) as stream:
             if to == "perfetto":
-                choices, read = TraceChoices(cycles=cycles), self.batches(waves)
-                write_perfetto(self.trace, read, stream, rows=rows, spans=self._spans, choices=choices)
+                read = self.batches(waves)
+                write_perfetto(self.trace, read, stream, rows=rows, spans=self._spans, cycles=cycles)
             else:
                 chosen = self._all(waves if waves is not None or not len(self.waves) else [0])
                 write_speedscope(self.trace, [wave for batch in chosen for wave in batch.waves], stream)

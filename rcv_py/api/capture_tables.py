@@ -12,8 +12,7 @@ from rcv_py.analysis.core.line_stats import all_lines
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.health.check import check_waves
 from rcv_py.analysis.overview.summary import problems
-from rcv_py.analysis.waves.populations import WORKING, Populations, populations
-from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
+from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import Waves, index_row, index_rows, is_population, one_of
 from rcv_py.api.errors import noted

@@ -19,7 +19,7 @@ from rcv_py.base.text import encodable
 from rcv_py.base.whole_files import whole_file, whole_path
 from rcv_py.export.tables import TABLES, Column, Columns
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.model.waves import WaveBatch
 from rcv_py.results.table import Meaning, Words
 
 FORMATS = ("csv", "parquet")
@@ -94,11 +94,6 @@ def _at(column: Column, rows: Sequence[int]) -> Column:
     return (
         [column[row] for row in rows] if isinstance(column, list) else column[np.array(rows, dtype=np.int64)]
     )
-
-
-def wave_rows(index: WaveIndex, chosen: Sequence[int] | None) -> list[int]:
-    """The rows of the wave index that are meant."""
-    return list(range(len(index))) if chosen is None else sorted(set(chosen))
 
 
 def _writer(stack: ExitStack, path: Path, form: str, name: str, capture: str) -> _Writer:

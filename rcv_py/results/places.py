@@ -24,6 +24,16 @@ def sources(trace: Trace, lines: np.ndarray) -> Words:
     return _words(lines, lambda line: source_of(trace, line))
 
 
+def placed(trace: Trace, lines: np.ndarray, prefix: str = "") -> dict[str, Column]:
+    """Return the columns of code rows: their numbers, texts and innermost source places."""
+    columns: dict[str, Column] = {
+        "line": lines,
+        "text": instructions(trace, lines),
+        "source": sources(trace, lines),
+    }
+    return {f"{prefix}{name}": column for name, column in columns.items()}
+
+
 def waves(trace: Trace, rows: np.ndarray) -> Words:
     """Return the name of the wave at each row of the wave index."""
     return _words(rows, lambda row: str(trace.waves.id(row)))

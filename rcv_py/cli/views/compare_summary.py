@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from rcv_py.analysis.compare.changes import Change
+from rcv_py.analysis.compare.changes import Change, numbers, sides
 from rcv_py.analysis.compare.compare import Comparison
-from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.markdown import md_code, md_table, md_text
 from rcv_py.base.text import count

@@ -12,8 +12,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.distribution import line_hits, slowest, spread
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.ranking import Ranked, ranking
-from rcv_py.analysis.iterations.loop_summary import LoopSummary
-from rcv_py.analysis.iterations.phases import PHASES
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
 from rcv_py.base.text import count, plural
 from rcv_py.export.report.cells import (

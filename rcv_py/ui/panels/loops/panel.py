@@ -8,8 +8,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QSplitter
 
-from rcv_py.analysis.iterations.loop_summary import LoopSummary
-from rcv_py.analysis.iterations.phases import PHASES
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
