@@ -143,7 +143,7 @@ def test_the_tip_says_rows_and_cycles(hotspot: HotspotPanel, open_in: Callable, 
     open_in(trace(), [two_waves()])
     settled()
     assert hotspot.plot.tip(1).startswith("rows 2 to 3\n30 cycles")
-    assert "local data share: 12" in hotspot.plot.tip(1)
+    assert "LDS: 12" in hotspot.plot.tip(1)
     title = hotspot.plot.getPlotItem().getAxis("left").labelText
     assert "cycles" in title
 
@@ -170,4 +170,4 @@ def test_the_sheet_has_a_column_a_kind(hotspot: HotspotPanel, open_in: Callable,
     rows = list(sheet.rows)
     assert rows[1][:3] == (2, 3, 30)
     assert sum(rows[1][3:]) == 30
-    assert "local data share" in sheet.headers
+    assert "LDS" in sheet.headers
