@@ -17,7 +17,7 @@ from rcv_py.analysis.compare.changes import BY as COMPARED
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
-from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.cost.distribution import LineHits
 from rcv_py.analysis.cost.ranking import Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons

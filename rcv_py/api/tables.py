@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.cost.places import leaf_texts
+from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.overview.summary import problems
 from rcv_py.api.answer import by_row
 from rcv_py.api.errors import TooLarge, noted

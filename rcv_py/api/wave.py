@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from rcv_py.analysis.core.chosen import batch_of
+from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.api import tables
 from rcv_py.api.table import Table
 from rcv_py.model import waves

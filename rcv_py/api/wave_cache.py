@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 
-from rcv_py.analysis.core.chosen import batch_of
+from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.base.settings import BY_NAME
 from rcv_py.model.trace import Trace

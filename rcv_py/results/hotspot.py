@@ -9,8 +9,8 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
 from rcv_py.analysis.cost.hotspot import Bins
+from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.place_trees import Place, label_tree, source_tree
-from rcv_py.analysis.cost.places import source_of
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits

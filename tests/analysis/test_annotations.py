@@ -19,7 +19,7 @@ from rcv_py.analysis.cost.annotations import (
     split,
     why_not,
 )
-from rcv_py.analysis.cost.kind_latency import KindLatency, kind_latency
+from rcv_py.analysis.cost.hotspot import KindLatency, kind_latency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from tests.analysis import build

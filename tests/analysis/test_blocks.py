@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.cost.kind_latency import kind_latency
+from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, by_label
 from rcv_py.analysis.program.branches import branch_table, branches
 from rcv_py.analysis.program.flow import flow

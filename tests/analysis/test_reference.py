@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.cost_columns import cost_columns, mean
-from rcv_py.analysis.core.line_stats import all_lines, wave_lines
+from rcv_py.analysis.core.cost_columns import all_lines, cost_columns, mean, wave_lines
 from rcv_py.analysis.core.occupancy import Steps, residencies, steps
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot
 from rcv_py.analysis.cost.source_costs import source_costs

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits import blocking as blocked
 from rcv_py.analysis.waits import wait_latency as latency
 from rcv_py.analysis.waits.blocking import Blocking, blocking, blocking_sums

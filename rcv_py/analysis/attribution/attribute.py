@@ -18,8 +18,8 @@ from rcv_py.analysis.attribution.ledger import Claims, Ledger
 from rcv_py.analysis.attribution.lines import lines
 from rcv_py.analysis.attribution.stream import Stream, stream
 from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
-from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.core.saturated import later, sums, total
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.program.matrix_passes import matrix_passes
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.columns import of_rows

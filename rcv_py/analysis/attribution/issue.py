@@ -23,7 +23,7 @@ from rcv_py.analysis.attribution.lines import (
     VMEM,
 )
 from rcv_py.analysis.attribution.stream import Stream
-from rcv_py.analysis.core.busy_intervals import crowded, inside, merged, owned
+from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
 
 READING = 16  # turns after its issue in which a memory instruction may still read registers
 
@@ -72,12 +72,12 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
             continue
         token = ledger.token[rows]
         begin = stream.at_simd(stream.issue[work] + lines.lead[line[work]], work)
-        busy = merged(begin, begin + lines.passes[line[work]] + tail)
+        busy = IntervalSet.of(begin, begin + lines.passes[line[work]] + tail)
         until = stream.issue[work] + lines.lead[line[work]] + lines.passes[line[work]] + tail
         first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
         blamed = _held_longest(stream, stream.simd, (work, until), ledger, rows)
         where = Within(busy, first - ledger.at[rows])
-        ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed, where)
+        ledger.take(rows, busy.covered(first, last), Cause.MATRIX_BUSY, blamed, where)
 
 
 def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
@@ -127,11 +127,11 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
             continue
         token = ledger.token[rows]
         begin = stream.at_cu(stream.issue[work], work)
-        flight = crowded(begin, stream.at_cu(stream.released[work], work), CROWD[one])
+        flight = at_least(begin, stream.at_cu(stream.released[work], work), CROWD[one])
         first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
         blamed = _held_longest(stream, stream.cu, (work, _next_taken(stream, work)), ledger, rows)
         where = Within(flight, first - ledger.at[rows])
-        ledger.take(rows, inside(flight, first, last), cause, blamed, where)
+        ledger.take(rows, flight.covered(first, last), cause, blamed, where)
 
 
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:

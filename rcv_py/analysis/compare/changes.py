@@ -10,7 +10,7 @@ from rcv_py.analysis.compare.align import FATE_TEXT, Fate
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.deltas import Deltas
-from rcv_py.analysis.cost.places import leaf_texts
+from rcv_py.analysis.cost.place_text import leaf_texts
 
 MANY_TIMES = 4
 BY = ("line", "source", "block", "class")

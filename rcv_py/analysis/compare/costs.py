@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rcv_py.analysis.compare.launch import Launch, launch_of
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.analysis.waves.populations import WORKING, populations
 from rcv_py.analysis.waves.wave_choice import wave_choice
 from rcv_py.analysis.waves.workgroups import workgroups

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import WaveBatch
 

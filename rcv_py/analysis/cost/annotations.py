@@ -25,7 +25,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.core.cost_columns import CostColumns
-from rcv_py.analysis.cost.kind_latency import KindLatency
+from rcv_py.analysis.cost.hotspot import KindLatency
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
 from rcv_py.model.modes import ReferenceRule

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.line_stats import total
+from rcv_py.analysis.core.cost_columns import total
 from rcv_py.analysis.cost.source_costs import places, source_costs
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, TokenKind

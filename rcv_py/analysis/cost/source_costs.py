@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.line_stats import total
+from rcv_py.analysis.core.cost_columns import total
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import ReferenceRule, SourceCost

@@ -12,8 +12,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.core.cost_columns import CostColumns
-from rcv_py.analysis.core.line_stats import total
+from rcv_py.analysis.core.cost_columns import CostColumns, total
 from rcv_py.analysis.cost.source_costs import places
 from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.model.code import CodeTable

@@ -32,7 +32,7 @@ from rcv_py.analysis.attribution.attribute import (
     summed,
     timed,
 )
-from rcv_py.analysis.core.busy_intervals import merged, until
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.simd_work import SimdWork
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -48,7 +48,7 @@ class Bound(NamedTuple):
 
 def bound(first: np.ndarray, last: np.ndarray, work: SimdWork) -> Bound:
     """Return the bound of waits, given the cycles before begin and end of each in which nothing happened."""
-    cycles, resident = int(merged(first, last).before[-1]), work.resident_cycles
+    cycles, resident = IntervalSet.of(first, last).total, work.resident_cycles
     return Bound(cycles, cycles / resident if resident else 0.0, int((last - first).sum()))
 
 
@@ -90,7 +90,7 @@ class Bounds:
         time, rank = np.unique(np.append(self.first[some], self.last[some]), return_inverse=True)
         rank = rank.reshape(-1)
         shift = of_row[self.row[some]] * len(time)
-        joined = merged(rank[: len(some)] + shift, rank[len(some) :] + shift)
+        joined = IntervalSet.of(rank[: len(some)] + shift, rank[len(some) :] + shift)
         owner = joined.begin // len(time)
         cycles = time[joined.end - owner * len(time)] - time[joined.begin - owner * len(time)]
         np.add.at(found, owner, cycles)
@@ -147,7 +147,9 @@ def _exposed(each: EngineClaims, work: SimdWork, code_rows: int) -> _Exposed:
     """The claims of an engine of which some cycles are exposed."""
     spans = timed(each, code_rows)
     shift = work.axis.shift_of(spans.se, spans.simd)
-    first, last = (until(work.nothing, work.axis.held(time) + shift) for time in (spans.begin, spans.end))
+    first, last = (
+        work.nothing.covered_before(work.axis.held(time) + shift) for time in (spans.begin, spans.end)
+    )
     some = np.flatnonzero(last > first)
     return spans.key[some], first[some], last[some]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.core.chosen import pieces
+from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.analysis.findings.bound_class import ISSUING, MEMORY
 from rcv_py.analysis.findings.evidence import line_of
 from rcv_py.analysis.findings.finding import WORK_CYCLES, Finding

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.busy_intervals import merged, until
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work, without_rows
 from rcv_py.analysis.findings.bounds import Bound, bound
 from rcv_py.analysis.program.program_ends import ends_of, under_end
@@ -70,7 +70,7 @@ def exposure(
         work.waves,
         sum(part[0] for part in parts),
         int((last - first).sum()),
-        int(merged(first, last).before[-1]),
+        IntervalSet.of(first, last).total,
     )
 
 
@@ -79,7 +79,7 @@ def _ending(piece: Piece, rest: np.ndarray, work: SimdWork) -> tuple[int, np.nda
     at = np.flatnonzero(rest)
     shift = np.repeat(work.axis.shift(piece.waves), np.diff(piece.first))
     end = (piece.start + shift + piece.duration)[at]
-    return int(rest.sum()), until(work.nothing, end - rest[at]), until(work.nothing, end)
+    return int(rest.sum()), work.nothing.covered_before(end - rest[at]), work.nothing.covered_before(end)
 
 
 def waiting_inside(
@@ -110,6 +110,6 @@ def _inside(
     low, high = (np.repeat(column, counts) for column in ranges.T)
     shift, start = np.repeat(work.axis.shift(piece.waves), counts), piece.start
     spans = [np.clip(time, low, np.maximum(low, high)) for time in (start - piece.idle, start + piece.stall)]
-    first, last = (until(work.nothing, time + shift) for time in spans)
+    first, last = (work.nothing.covered_before(time + shift) for time in spans)
     some = np.flatnonzero(last > first)
     return first[some], last[some]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.flame.flame import METRICS, FlameTree, Metric, fold
 from rcv_py.analysis.flame.flame_paths import Stacks, What, joined, kernel_stacks, key, source_stacks

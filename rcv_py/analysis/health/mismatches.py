@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import pieces
+from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.analysis.health.note import HealthNote, Measured
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, code_match
 from rcv_py.base.problems import Severity

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.analysis.waits.waitcnt.links import WaitLinks
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.columns import of_rows

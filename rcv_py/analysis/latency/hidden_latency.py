@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.busy_intervals import owned
-from rcv_py.analysis.core.line_stats import total
+from rcv_py.analysis.core.cost_columns import total
+from rcv_py.analysis.core.intervals import owned
 from rcv_py.analysis.core.simd_tokens import MATRIX, OTHER, SCALAR, VALU, VMEM, SimdTokens, tokens_by_engine
 from rcv_py.analysis.latency.hidden_reference import ASSUMPTION, reference_parts
 from rcv_py.analysis.program.matrix_passes import matrix_passes

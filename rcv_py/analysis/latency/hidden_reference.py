@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.core.busy_intervals import both, inside, queued
+from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
 from rcv_py.analysis.core.simd_tokens import MATRIX, OTHER, SCALAR, VALU, VMEM, SimdTokens
-from rcv_py.analysis.core.union import Union
 
 ASSUMPTION = (
     "The reference viewer's rule: overlapping work of a unit is queued, a wave may hide its own latency, and "
@@ -46,9 +45,9 @@ def reference_parts(tokens: SimdTokens) -> np.ndarray:
     return parts
 
 
-def _lists(tokens: SimdTokens, issue: np.ndarray, length: np.ndarray) -> dict[int | str, Union]:
+def _lists(tokens: SimdTokens, issue: np.ndarray, length: np.ndarray) -> dict[int | str, IntervalSet]:
     """The busy stretches of each unit and of their unions, on the axis of SIMDs."""
-    lists: dict[int | str, Union] = {}
+    lists: dict[int | str, IntervalSet] = {}
     is_matrix = tokens.unit == MATRIX
     for unit in (MATRIX, VALU, VMEM, SCALAR):
         rows = np.flatnonzero(tokens.unit == unit)
@@ -56,21 +55,21 @@ def _lists(tokens: SimdTokens, issue: np.ndarray, length: np.ndarray) -> dict[in
         if unit == VALU:
             begin = np.concatenate([begin, issue[is_matrix]])
             work = np.concatenate([work, length[is_matrix] * 3 // 4])
-        lists[unit] = queued(begin, work)
-    lists[_MATH] = both(lists[VALU], lists[MATRIX])
-    lists[_VECTOR] = both(lists[_MATH], lists[VMEM])
-    lists[_ALL] = both(lists[_VECTOR], lists[SCALAR])
+        lists[unit] = serial_busy(begin, work)
+    lists[_MATH] = lists[VALU] | lists[MATRIX]
+    lists[_VECTOR] = lists[_MATH] | lists[VMEM]
+    lists[_ALL] = lists[_VECTOR] | lists[SCALAR]
     return lists
 
 
-def _covered(busy: Union, edges: tuple[np.ndarray, ...], is_own: bool) -> np.ndarray:
+def _covered(busy: IntervalSet, edges: tuple[np.ndarray, ...], is_own: bool) -> np.ndarray:
     """Cycles of idle, stall and issue inside a list, int64 [3, n]; `is_own`: issue does not count."""
     before, start, issue, end = edges
     none = np.zeros(len(start), dtype=np.int64)
     return np.stack(
         [
-            inside(busy, before, start),
-            inside(busy, start, issue),
-            none if is_own else inside(busy, issue, end),
+            busy.covered(before, start),
+            busy.covered(start, issue),
+            none if is_own else busy.covered(issue, end),
         ]
     )

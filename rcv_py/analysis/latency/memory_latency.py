@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.line_stats import total
+from rcv_py.analysis.core.cost_columns import total
 from rcv_py.analysis.latency import memory_reference
 from rcv_py.analysis.latency.level_split import QueueSamples, returns, split_levels
 from rcv_py.analysis.latency.memory_ops import (

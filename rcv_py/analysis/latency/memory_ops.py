@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import pieces
+from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows
 from rcv_py.model.device import CounterSamples

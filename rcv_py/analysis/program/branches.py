@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, of_waves, pieces
+from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import Wave, WaveBatch

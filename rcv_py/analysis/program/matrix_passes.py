@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import pieces
-from rcv_py.analysis.core.union import union
+from rcv_py.analysis.core.intervals import occupied_cycles
+from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.base.numbers import LARGEST, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
@@ -121,17 +121,7 @@ def matrix_use(trace: Trace, batches: Iterable[WaveBatch]) -> MatrixUse:
         busy += int(passes.cycles[known].sum()) + UNKNOWN_CYCLES * (len(lines) - len(known))
         executions += len(lines)
         lives += [(wave.id.se * 256 + wave.id.simd, wave.begin, wave.end) for wave in piece.waves]
-    return MatrixUse(busy, _resident(lives), executions, passes.assumption)
-
-
-def _resident(lives: list[tuple[int, int, int]]) -> int:
-    """Sum over SIMDs of the cycles in which at least one of their waves lived."""
-    if not lives:
-        return 0
-    place, begin, end = np.array(sorted(lives), dtype=np.int64).T
-    reach = int(end.max() - begin.min()) + 1
-    shift = np.unique(place, return_inverse=True)[1] * reach - begin.min()
-    return int(union(begin + shift, np.maximum(begin, end) + shift).before[-1])
+    return MatrixUse(busy, occupied_cycles(lives), executions, passes.assumption)
 
 
 def _cdna_target(target: str, text: str, types: str, shape: tuple[int, int]) -> str:

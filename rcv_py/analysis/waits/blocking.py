@@ -13,10 +13,9 @@ from functools import reduce
 import numpy as np
 
 from rcv_py.analysis.core import saturated
-from rcv_py.analysis.core.chosen import Piece
+from rcv_py.analysis.core.token_columns import Piece
 from rcv_py.analysis.waits.wait_latency import counted, told
 from rcv_py.analysis.waits.waitcnt.links import WaitLinks
-from rcv_py.model.waves import WaveBatch
 
 _SHIFT = 32  # bits of a producer beside its wait in a key
 
@@ -61,7 +60,7 @@ class Blocking:
         return slice(int(self.first[row]), int(self.first[row + 1]))
 
 
-def blocking_sums(batch: WaveBatch | Piece, links: WaitLinks, rows: int, is_wait: np.ndarray) -> BlockingSums:
+def blocking_sums(batch: Piece, links: WaitLinks, rows: int, is_wait: np.ndarray) -> BlockingSums:
     """Return the sums of one batch; `is_wait` says which of the code rows ask a counter for anything."""
     line = batch.line
     inside = np.flatnonzero((line >= 0) & (line < rows))
@@ -126,7 +125,7 @@ def _distinct(links: WaitLinks, line: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return token[is_new], producer[is_new]
 
 
-def _charged_pairs(batch: WaveBatch | Piece, links: WaitLinks) -> tuple[np.ndarray, np.ndarray]:
+def _charged_pairs(batch: Piece, links: WaitLinks) -> tuple[np.ndarray, np.ndarray]:
     """Return the pair and the stall of each execution: of several counters the newest producer of all."""
     if not len(links):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.waitcnt.gfx1250 import is_spoken
 from rcv_py.analysis.waits.waitcnt.replay import replay, waits
 from rcv_py.base.problems import Problem, Severity

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
 from rcv_py.analysis.core.saturated import later, sums
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.analysis.waits.wait_latency import WaitLatency, joined, latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.links import WaitLinks
 from rcv_py.analysis.waits.waitcnt.replay import replay

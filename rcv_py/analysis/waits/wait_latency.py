@@ -14,13 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.batch_times import batch_starts
-from rcv_py.analysis.core.chosen import Piece
 from rcv_py.analysis.core.saturated import later
+from rcv_py.analysis.core.token_columns import Piece
 from rcv_py.analysis.waits.waitcnt.effects import NUMBER_OF
 from rcv_py.analysis.waits.waitcnt.links import WaitLinks
 from rcv_py.model.columns import of_rows
-from rcv_py.model.waves import WaveBatch
 
 ISSUE = 4  # cycles a wait takes without waiting
 _SHIFT = 40  # bits of a latency beside its line in a key
@@ -73,7 +71,7 @@ class Told:
     is_bound: np.ndarray  # it was at most the time between issue and end of the wait
 
 
-def told(batch: WaveBatch | Piece, links: WaitLinks) -> Told:
+def told(batch: Piece, links: WaitLinks) -> Told:
     """Return which links tell something; waits for address translation do not."""
     tells = links.is_ordered & (links.counter != NUMBER_OF["x"]) & (links.newest >= 0)
     alone = np.ones(len(links), dtype=bool)
@@ -84,15 +82,14 @@ def told(batch: WaveBatch | Piece, links: WaitLinks) -> Told:
     return Told(is_exact, tells & ~is_exact)
 
 
-def ages(batch: WaveBatch | Piece, links: WaitLinks, gfxip: int) -> np.ndarray:
+def ages(batch: Piece, links: WaitLinks, gfxip: int) -> np.ndarray:
     """Return the cycles from the issue of each row's newest producer to the end of the wait, int64."""
-    start = batch.start if isinstance(batch, Piece) else batch_starts(batch)
-    moment = later(start, batch.stall)
+    moment = later(batch.start, batch.stall)
     age = moment[links.token] - moment[links.newest]
     return age - batch.busy[links.newest] if gfxip <= 9 else age
 
 
-def latency_samples(batch: WaveBatch | Piece, links: WaitLinks, rows: int, gfxip: int) -> LatencySamples:
+def latency_samples(batch: Piece, links: WaitLinks, rows: int, gfxip: int) -> LatencySamples:
     """Return the samples of the waves of one batch."""
     found = told(batch, links)
     line = batch.line[links.newest].astype(np.int64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import pieces
+from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.analysis.waits import blocking as blocked
 from rcv_py.analysis.waits import wait_latency as latency
 from rcv_py.analysis.waits.blocking import Blocking, blocking, blocking_sums

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece
+from rcv_py.analysis.core.token_columns import Piece
 from rcv_py.analysis.waves.workgroups import RELEASE, Crossings
 
 # Cycles from the last arrival to the first release: 4 or 8 on gfx9, without exception in real captures.  Of

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import of_waves
-from rcv_py.analysis.core.line_stats import wave_lines
+from rcv_py.analysis.core.cost_columns import wave_lines
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.cost.hotspot import counted_rows
-from rcv_py.analysis.cost.place_text import NO_PLACE
-from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.place_text import NO_PLACE, source_of
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, nanoseconds, percent, plural

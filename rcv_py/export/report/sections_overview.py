@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.core.state_shares import SHOWN
+from rcv_py.analysis.cost.activity import SHOWN
 from rcv_py.base.text import plural
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import (

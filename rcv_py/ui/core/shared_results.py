@@ -11,8 +11,8 @@ from weakref import WeakSet
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.attribution.attribute import attribution
-from rcv_py.analysis.core.line_stats import all_lines
-from rcv_py.analysis.cost.kind_latency import kind_latency
+from rcv_py.analysis.core.cost_columns import all_lines
+from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.iterations.loop_summary import loop_summary

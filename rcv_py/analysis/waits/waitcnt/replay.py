@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, of_waves
+from rcv_py.analysis.core.token_columns import Piece, of_waves
 from rcv_py.analysis.waits.waitcnt import gfx9, gfx10, gfx11, gfx12, gfx1250, reference
 from rcv_py.analysis.waits.waitcnt.effects import (
     KIND_OF,
