@@ -31,7 +31,7 @@ from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.program.loops import loops
 from rcv_py.analysis.waits.load_to_use import load_to_use
-from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace

@@ -35,7 +35,7 @@ from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.overview.device_summary import DeviceSummary
 from rcv_py.analysis.overview.summary import info
-from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING, Populations, populations
 from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
 from rcv_py.api import costs, device, judgements, stalls, tables

@@ -11,7 +11,7 @@ from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counter_summary import CounterRow, derived_rows, raw_rows
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.counters.derived_counters import derived_counters
-from rcv_py.analysis.counters.formula.definitions import read_definitions
+from rcv_py.analysis.counters.formula.evaluate import read_definitions
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.api.answer import Answer
 from rcv_py.api.errors import noted

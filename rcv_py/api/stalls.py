@@ -13,7 +13,7 @@ from rcv_py.analysis.latency.latency_tables import hidden_table
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.latency.memory_latency import memory_latency as counted_latency
 from rcv_py.analysis.program.matrix_passes import matrix_use
-from rcv_py.analysis.waits.wait_summary import WaitSummary
+from rcv_py.analysis.waits.wait_latency import WaitSummary
 from rcv_py.api.answer import Answer
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule

@@ -17,7 +17,7 @@ from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, NO_DURATION, EntryKind, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.program.blocks import blocks
-from rcv_py.analysis.waits.waitcnt.effects import COUNTERS
+from rcv_py.analysis.waits.waitcnt.generations import COUNTERS
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.trace import Trace

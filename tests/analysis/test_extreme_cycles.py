@@ -14,7 +14,7 @@ from rcv_py.analysis.device.simd_work import simd_work
 from rcv_py.analysis.findings.exposure import exposure
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.waits.load_to_use import load_to_use
-from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind as K
 from rcv_py.model.tokens import Tokens

@@ -223,7 +223,9 @@ def test_source_totals(case: Case) -> None:
 
 
 def test_labels(case: Case) -> None:
-    assert list(labels(case.trace.code, rule=ReferenceRule.REFERENCE)) == case.golden["labels_minimap"]
+    texts = [case.trace.code.text[label.row] for label in labels(case.trace.code)]
+    mangled = [text for text in texts if text.startswith(("label", "; _"))]  # what the reference calls one
+    assert mangled == case.golden["labels_minimap"]
     assert len(labels(case.trace.code)) == int(case.trace.code.is_label.sum())
 
 

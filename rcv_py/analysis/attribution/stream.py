@@ -10,7 +10,7 @@ import numpy as np
 from rcv_py.analysis.attribution.lines import Lines
 from rcv_py.analysis.core.saturated import later, since
 from rcv_py.analysis.core.token_columns import Piece
-from rcv_py.analysis.waits.waitcnt.links import WaitLinks
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks
 from rcv_py.analysis.waves.barrier_meetings import GFX9_DELAY, SLOWEST, Meetings, last_ends, meetings
 from rcv_py.analysis.waves.workgroups import Crossings, crossings, grouped
 from rcv_py.model.code import CodeTable

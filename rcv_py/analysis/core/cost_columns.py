@@ -22,6 +22,7 @@ import numpy as np
 
 from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
 from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -87,6 +88,15 @@ def _of_piece(piece: Piece, n: int) -> LineStats:
 def total(group: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
     """Return the sum of `value` by `group` (0 to n - 1), int64, exact below 2^53."""
     return np.bincount(group, weights=value, minlength=n).astype(np.int64)
+
+
+def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
+    """Return the sum of `value` by `group` (0 to n - 1) and TokenKind, int64 [n, KIND_COUNT].
+
+    Kinds without a name count as NONE.
+    """
+    known = np.where(kind < KIND_COUNT, kind, TokenKind.NONE).astype(np.int64)
+    return total(group * KIND_COUNT + known, value, n * KIND_COUNT).reshape(n, KIND_COUNT)
 
 
 SAMPLES = "PC samples"  # the label where a trace has samples and no cycles

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.counters.counter_curve import StepValues, raw_curve, silences
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.counters.counter_tensor import simd_names
-from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, Family
+from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, Family, raw_curve, silences
 from rcv_py.analysis.counters.derived_counters import DerivedSet, curves
 from rcv_py.analysis.counters.formula.evaluate import shape_text
 from rcv_py.base.text import plural
@@ -21,7 +21,7 @@ class CounterRow:
 
     name: str
     group: str  # "thread trace", "performance monitors", or the file of the formula
-    curve: StepValues
+    curve: StepCurve
     unit: str
     tip: str
     least: float
@@ -87,11 +87,11 @@ def derived_rows(derived: DerivedSet) -> tuple[CounterRow, ...]:
     return tuple(rows)
 
 
-def _area(curve: StepValues) -> float:
+def _area(curve: StepCurve) -> float:
     return float((curve.value[:-1] * np.diff(curve.time)).sum())
 
 
-def _extent(curve: StepValues) -> tuple[float, float, float]:
+def _extent(curve: StepCurve) -> tuple[float, float, float]:
     """Smallest, mean by time, and largest value; nan if nothing is finite."""
     value, length = curve.value[:-1], np.diff(curve.time)
     finite = np.isfinite(value)

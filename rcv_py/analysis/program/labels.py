@@ -7,9 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.model.code import CodeTable
-from rcv_py.model.modes import ReferenceRule
-
-_REFERENCE_PREFIXES = ("label", "; _")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +21,9 @@ class Label:
     address: int
 
 
-def labels(
-    code: CodeTable, cost: np.ndarray | None = None, rule: ReferenceRule = ReferenceRule.OURS
-) -> tuple[Label, ...]:
-    """Return the labels in program order; `cost` (int64, one a code row) is by default the latency.
-
-    The reference viewer takes only rows that begin with `label` or `; _` for labels.
-    """
+def labels(code: CodeTable, cost: np.ndarray | None = None) -> tuple[Label, ...]:
+    """Return the labels in program order; `cost` (int64, one a code row) is by default the latency."""
     rows = np.flatnonzero(code.is_label)
-    if rule is ReferenceRule.REFERENCE:
-        rows = np.array(
-            [row for row, text in enumerate(code.text) if text.startswith(_REFERENCE_PREFIXES)],
-            dtype=np.int64,
-        )
     running = np.concatenate([[0], np.cumsum(code.latency if cost is None else cost)])
     costs = np.diff(running[np.append(rows, len(code))])
     whole = max(int(costs.sum()), 1)

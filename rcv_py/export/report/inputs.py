@@ -17,7 +17,7 @@ from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.health.capture_health import HealthNote, capture_health
 from rcv_py.analysis.iterations.loop_summary import LoopSummary
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
-from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING, Populations, populations
 from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
 from rcv_py.export.report.places import short_places

@@ -21,7 +21,7 @@ from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.program.code_match import code_match
-from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.analysis.waves.populations import WORKING, populations
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
