@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.cost.activity import SHOWN, activity, state_shares
 from rcv_py.analysis.device.pipe_use import PIPES, covered, pipe_use
-from rcv_py.analysis.device.unit_occupancy import unit_occupancy
-from rcv_py.analysis.device.unit_table import unit_table
+from rcv_py.analysis.device.unit_table import unit_occupancy, unit_table
 from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.waves import Wave

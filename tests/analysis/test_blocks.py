@@ -9,8 +9,7 @@ import pytest
 
 from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, by_label
-from rcv_py.analysis.program.branches import branch_table, branches
-from rcv_py.analysis.program.flow import flow
+from rcv_py.analysis.program.branches import branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind

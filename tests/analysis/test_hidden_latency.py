@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
-from rcv_py.analysis.program.matrix_passes import matrix_passes
+from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.device import OtherSimd
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind

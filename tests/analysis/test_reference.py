@@ -13,9 +13,9 @@ from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hots
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.overview.summary import pie
+from rcv_py.analysis.program.blocks import labels
 from rcv_py.analysis.program.branches import branches
-from rcv_py.analysis.program.labels import labels
-from rcv_py.analysis.timeline.global_rows import global_rows
+from rcv_py.analysis.timeline.wave_places import global_rows
 from rcv_py.analysis.waits.waits import Arrows, arrows, wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work
-from rcv_py.analysis.program.matrix_passes import UNKNOWN_CYCLES
+from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import Wave
 from tests.analysis import build

@@ -13,7 +13,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
 from rcv_py.analysis.cost.explorer import NO_SOURCE, CostNode, explorer, top_lines
 from rcv_py.analysis.cost.ranking import BY, ranking
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
-from rcv_py.analysis.program.labels import labels
+from rcv_py.analysis.program.blocks import labels
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
 from tests.analysis import build

@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import sums_by_kind
 from rcv_py.analysis.cost.source_costs import SourceCosts, places, source_costs
-from rcv_py.analysis.program.labels import labels
+from rcv_py.analysis.program.blocks import labels
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT

@@ -1,4 +1,4 @@
-"""What each source line costs: the cost of code lines, charged to the places they came from.
+"""What source lines and files cost: the cost of code lines, charged to the places they came from.
 
 ```
 code line   chain, innermost first     SELF charges    INCLUSIVE charges
@@ -6,6 +6,7 @@ v_add       b:4 -> b:8 -> a:5          b:4             b:4, b:8, a:5; files b an
 v_mul       b:4 -> b:4                 b:4             b:4 once
 s_nop       (none)                     nowhere: `unmapped`
 ```
+With INCLUSIVE lines of callers hold what was inlined into them, and sums exceed the total.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ import numpy as np
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
 from rcv_py.analysis.core.saturated import MOST, later
 from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
-from rcv_py.analysis.program.matrix_passes import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
+from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import TokenKind

@@ -10,7 +10,7 @@ from rcv_py.analysis.core.cost_columns import LineStats, all_lines
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
 from rcv_py.analysis.health.buffer import Cut, cut
-from rcv_py.analysis.health.mismatches import unmatched_executions
+from rcv_py.analysis.health.missing import unmatched_executions
 from rcv_py.analysis.health.traced_units import Lives, traced_lives
 from rcv_py.analysis.waits.check_waits import wait_lists
 from rcv_py.base.problems import Problem, Severity

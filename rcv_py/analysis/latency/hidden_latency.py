@@ -13,7 +13,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import total
 from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
 from rcv_py.analysis.core.token_columns import Piece, pieces
-from rcv_py.analysis.program.matrix_passes import matrix_passes
+from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule

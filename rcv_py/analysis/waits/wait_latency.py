@@ -1,10 +1,13 @@
-"""Memory latency of each code line, told from waits: no counters are needed.
+"""Waits of all waves together: who made them wait and for how long, and what that tells about memory.
 
 Where results of a counter come back in order, a wait that stalls ends when the newest operation it required
 was done: latency is that moment (start + stall of the wait) less the moment the operation was issued (start
 + stall of the operation; on gfx9, where a token's busy time is the time it took to issue, its end).  If the
 wait hardly stalls, the operation was done before, and the same number is an upper bound.  A wait that
 required something of two counters tells only upper bounds, since either may have been the last.
+
+The stall of a wait is charged to the newest of what it required; where operations may come back in another
+order, the newest is still the likeliest.
 """
 
 from __future__ import annotations

@@ -34,15 +34,9 @@ BAR_TIP = "Bubbles by their kind."
 SORTED = sort_names(BUBBLES) | {"bar": "cycles"}
 
 
-@panel(
-    id="bubbles",
-    title="Bubbles",
-    area="bottom",
-    order=28,
-    tip="Which instructions waves waited in while nothing happened on their SIMD.",
-)
+@panel(id="bubbles", title="Bubbles", area="bottom", order=28, needs=("code",))
 class BubblesPanel(TablePanel[Bubbles]):
-    """Lines ranked by uncovered cycles, split into stall, idle and drain; a click selects the line."""
+    """Which instructions waves waited in while nothing happened on their SIMD."""
 
     result_name = "bubbles"
 

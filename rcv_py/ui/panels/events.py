@@ -26,7 +26,7 @@ from rcv_py.ui.table.result_columns import sort_names
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.timeline.unit_markers import go_to_wave
-from rcv_py.ui.widgets.empty_state import WithEmptyState, page, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState, page
 
 NOTHING = (
     "The capture holds no dispatches, hardware events or shader data. Dispatches and events are written with "
@@ -44,15 +44,9 @@ TITLES = {
 }
 
 
-@panel(
-    id="events",
-    title="Events",
-    area="bottom",
-    order=60,
-    tip="Dispatches, hardware events and markers, by time.",
-)
+@panel(id="events", title="Events", area="bottom", order=60, needs=("markers",))
 class EventsPanel(Panel):
-    """Everything with a time of its own, sorted by it; a click goes there."""
+    """Dispatches, hardware events and markers, by time."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -90,7 +84,7 @@ class EventsPanel(Panel):
         trace = self.session.trace.value
         self.table = None
         is_empty = trace is None or not has_entries(trace)
-        self.empty.say(reason(trace, "events", NOTHING) if is_empty else "")
+        self.empty.say(self.reason(NOTHING) if is_empty else "")
         if trace is None or is_empty:
             self.view.show_columns(())
             return

@@ -17,7 +17,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 MOST = 24  # places in a command
 NOWHERE = "Places you visit are listed here. B keeps the present one as a bookmark."
@@ -31,9 +31,9 @@ class Place:
     visit: int = -1
 
 
-@panel(id="history", title="History", area="right_bottom", order=32, tip="Bookmarks and visited places.")
+@panel(id="history", title="History", area="right_bottom", order=32)
 class HistoryPanel(TablePanel[tuple[Place, ...]]):
-    """A click brings back wave, line, hit and window of a visit."""
+    """Bookmarks and visited places."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -57,7 +57,7 @@ class HistoryPanel(TablePanel[tuple[Place, ...]]):
         trace, history = self.session.trace.value, self.session.history
         if trace is None:
             self.result = None
-            self.empty.say(reason(None, "history", NOWHERE))
+            self.empty.say(self.reason(NOWHERE))
             return
         marks = [Place(mark) for mark in self.session.bookmarks.value]
         visits = [Place(visit.selection, at) for at, visit in enumerate(history.visits)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.program.labels import Label, labels
+from rcv_py.analysis.program.blocks import Label, labels
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
@@ -13,14 +13,14 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_LABELS = "The code has no labels: the trace was written without symbols."
 
 
-@panel(id="labels", title="Labels", area="right_bottom", order=31, tip="Named places of the code.")
+@panel(id="labels", title="Labels", area="right_bottom", order=31, needs=("code",))
 class LabelsPanel(TablePanel[tuple[Label, ...]]):
-    """Name, share and address of every label; a click goes there."""
+    """Named places of the code."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -62,7 +62,7 @@ class LabelsPanel(TablePanel[tuple[Label, ...]]):
                 ),
             )
         )
-        self.empty.say("" if found else reason(self.session.trace.value, "labels", NO_LABELS))
+        self.empty.say("" if found else self.reason(NO_LABELS))
         self._follow()
 
     def place_of(self, row: int) -> Hover | None:

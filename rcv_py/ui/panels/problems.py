@@ -14,7 +14,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 FINE = "Every file of the capture could be read. Whether its numbers can be trusted is what Health says."
 ICONS = {
@@ -25,9 +25,9 @@ ICONS = {
 ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-@panel(id="problems", title="Problems", area="bottom", order=90, tip="What is wrong with the capture.")
+@panel(id="problems", title="Problems", area="bottom", order=90)
 class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
-    """Severity, place, sentence and remedy; a double-click copies a row."""
+    """What is wrong with the capture."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -72,7 +72,7 @@ class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
                 ),
             )
         )
-        self.empty.say("" if found else reason(self.session.trace.value, "problems", FINE))
+        self.empty.say("" if found else self.reason(FINE))
 
     def _paint_icon(self, painter: QPainter, cell: QRect, row: int) -> None:
         if 0 <= row < len(self.problems):

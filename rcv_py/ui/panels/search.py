@@ -17,21 +17,15 @@ from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.timeline.unit_markers import go_to_wave
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
 TYPE = "Type what to look for."
 EVERY_MS = 120
 
 
-@panel(
-    id="search",
-    title="Search",
-    area="right_bottom",
-    order=30,
-    tip="Search instructions, labels and sources.",
-)
+@panel(id="search", title="Search", area="right_bottom", order=30, needs=("code",))
 class SearchPanel(Panel):
-    """A field, a count, and the list of hits; the hits are marked in the code as well."""
+    """Search instructions, labels and sources."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -112,7 +106,7 @@ class SearchPanel(Panel):
             )
         )
         if trace is None or not query.text:
-            self.empty.say(reason(trace, "search", TYPE))
+            self.empty.say(self.reason(TYPE))
         else:
             self.empty.say(hits.problem or ("" if hits.lines else f"Nothing matches “{query.text}”."))
         self._follow()

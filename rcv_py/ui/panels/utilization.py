@@ -27,7 +27,7 @@ from rcv_py.ui.timeline.timeline_plot import Timeline
 from rcv_py.ui.timeline.token_rows import RowName, TokenRows
 from rcv_py.ui.timeline.token_tip import token_at, token_tip
 from rcv_py.ui.timeline.wave_rows import span_segment
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_WAVES = "No instruction detail: no wave ran on the traced compute unit, so nothing kept its units busy."
 READING = "The waves of this compute unit are still being read."
@@ -69,7 +69,7 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
     return Units(tuple(made), place, len(waves), len(chosen))
 
 
-@panel(id="utilization", title="Utilization", area="top", order=30)
+@panel(id="utilization", title="Utilization", area="top", order=30, needs=("waves",))
 class UtilizationPanel(Panel):
     """When each unit of the compute unit was busy, and for what share of the view."""
 
@@ -117,7 +117,7 @@ class UtilizationPanel(Panel):
         self._hovered = None
         self._show(Units((), "", 0, 0))
         empty = trace is None or not len(trace.waves)
-        self._page.say(reason(trace, "utilization", NO_WAVES) if empty else READING)
+        self._page.say(self.reason(NO_WAVES) if empty else READING)
         if trace is not None:
             self._note.setText(NOTES[trace.gfxip <= 9])
         if not empty:

@@ -15,7 +15,7 @@ from rcv_py.ui.core.panel import PANELS, Panel, Sheet
 from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.cost_bars import draw_bar
 from rcv_py.ui.table.rows_view import RowsView
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
 NO_WAVES = (
     "This capture has no traced waves, so nothing is known about {topic}. "
@@ -91,7 +91,7 @@ class TablePanel(Panel, Generic[Found]):
         topic = self.topic or title.lower()
         if trace is None or not len(trace.waves) or not len(trace.code):
             them = title.lower() if self.topic else "them"
-            return reason(trace, self.panel_id, NO_WAVES.format(topic=topic, them=them))
+            return self.reason(NO_WAVES.format(topic=topic, them=them))
         if found is None or not found.waves:
             return UNREAD.format(topic=topic) if self.is_over else READING.format(title=title)
         return ""

@@ -30,15 +30,9 @@ NOT_SELECTED = "No line is selected. Click an instruction, or show all lines."
 SORTED = command_text.same(STALL.name, IDLE.name, TIMES.name, bar="cycles", share=STALL.name)
 
 
-@panel(
-    id="causes",
-    title="Causes",
-    area="bottom",
-    order=25,
-    tip="Why waves stalled and idled, and which instruction is to blame.",
-)
+@panel(id="causes", title="Causes", area="bottom", order=25, needs=("code",))
 class CausesPanel(TablePanel[Attribution]):
-    """A tree of causes, late instructions and instructions to blame; a click selects the line everywhere."""
+    """Why waves stalled and idled, and which instruction is to blame."""
 
     result_name = "attribution"
     topic = "stalls"

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QStackedWidget,
 )
 
+from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
-from rcv_py.analysis.compare.facts import numbers
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.text import plural
 from rcv_py.state.baseline import Baseline
@@ -24,7 +24,7 @@ from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import BAR_ABOVE, bar
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import NO_TRACE, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
 from rcv_py.ui.flame.flame_choose import choose, selected_frames
 from rcv_py.ui.flame.flame_scene import FlameScene
@@ -33,7 +33,7 @@ from rcv_py.ui.panels.compare.flame import compare_scene
 from rcv_py.ui.panels.compare.rows import SIDE_BY_SIDE, CompareRows, CompareView, compare_rows
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.elided_label import ElidedLabel
-from rcv_py.ui.widgets.empty_state import NO_TRACE, WithEmptyState, page
+from rcv_py.ui.widgets.empty_state import WithEmptyState, page
 
 NO_BASELINE = (
     "There is no baseline. Choose the capture from before the change with File › Compare with … (Ctrl+Alt+D)."
@@ -68,15 +68,9 @@ def _costs(capture: Baseline | None) -> CaptureCosts | None:
     return None if capture is None else capture.costs
 
 
-@panel(
-    id="compare",
-    title="Compare",
-    area="bottom",
-    order=80,
-    tip="The open capture against a baseline, beyond noise.",
-)
+@panel(id="compare", title="Compare", area="bottom", order=80)
 class ComparePanel(Panel):
-    """Verdict, notes, and the differences in one of six ways; B is the open capture, A the baseline."""
+    """The open capture against a baseline, beyond noise."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
-from rcv_py.analysis.events.events import NOT_ON_UNITS
+from rcv_py.analysis.events.event_table import NOT_ON_UNITS
 from rcv_py.analysis.timeline.raster import Segment
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.text import plural
@@ -30,7 +30,7 @@ from rcv_py.ui.timeline.token_rows import TokenRows
 from rcv_py.ui.timeline.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
 from rcv_py.ui.timeline.wave_rows import WaveRows, kernel_choices, wave_rows
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit. "
@@ -53,7 +53,7 @@ LEGEND = (
 )
 
 
-@panel(id="compute_unit", title="Compute Unit", area="top", order=20)
+@panel(id="compute_unit", title="Compute Unit", area="top", order=20, needs=("waves",))
 class ComputeUnitPanel(Panel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
 
@@ -110,7 +110,7 @@ class ComputeUnitPanel(Panel):
         self._offer_choices()
         self._show(WaveRows((), (), (), {}))
         empty = trace is None or not len(trace.waves)
-        self._page.say(reason(trace, "compute_unit", NO_WAVES) if empty else "")
+        self._page.say(self.reason(NO_WAVES) if empty else "")
         if trace is not None and not empty:
             self._rebuild.ask()
             if trace.shader_data:

@@ -38,7 +38,7 @@ from rcv_py.ui.panels.distribution.spread_plot import SpreadPlot
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.elided_label import ElidedLabel
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
 NO_HIT = "No wave that has been read ran this instruction."
@@ -54,15 +54,9 @@ MEASURE_NAMES = {
 GROUP_NAMES = {"none": "All hits", "engine": "By shader engine", "wave": "Selected wave"}
 
 
-@panel(
-    id="distribution",
-    title="Distribution",
-    area="bottom",
-    order=50,
-    tip="The times of all hits of the selected instruction.",
-)
+@panel(id="distribution", title="Distribution", area="bottom", order=50, needs=("waves", "code"))
 class DistributionPanel(Panel):
-    """A histogram, and a table of the slowest hits or of those of a bar; a row goes to its token."""
+    """The times of all hits of the selected instruction."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -230,9 +224,9 @@ class DistributionPanel(Panel):
     def _why_empty(self, view: DistributionView | None) -> str:
         trace = self.session.trace.value
         if trace is None:
-            return reason(None, "distribution", NO_LINE)
+            return self.reason(NO_LINE)
         if not len(trace.waves):
-            return reason(trace, "distribution", NO_WAVES)
+            return self.reason(NO_WAVES)
         if self._line() is None:
             return NO_LINE
         if view is not None and len(view.hits):

@@ -18,7 +18,7 @@ from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.panels.explorer.tree import PlaceRows
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.tree_table import TreeTable
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_CODE = "This capture has no instructions, so there is nothing to rank."
 NO_SOURCES = (
@@ -28,9 +28,9 @@ NO_SOURCES = (
 STREAM_MS = 500
 
 
-@panel(id="explorer", title="Explorer", area="left", order=10, tip="Files and lines by cost.")
+@panel(id="explorer", title="Explorer", area="left", order=10, needs=("code", "source lines"))
 class ExplorerPanel(Panel):
-    """A tree of places with bars by kind of instruction; a click goes there."""
+    """Files and lines by cost."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -77,7 +77,7 @@ class ExplorerPanel(Panel):
     def _open(self) -> None:
         trace = self.session.trace.value
         missing = trace is None or not len(trace.code)
-        self.empty.say(reason(trace, "explorer", NO_CODE) if missing else "")
+        self.empty.say(self.reason(NO_CODE) if missing else "")
         self._stream.reset()
         self.note.setVisible(not missing and not self._has_sources)
         if not missing:

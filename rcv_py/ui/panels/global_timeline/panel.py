@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from rcv_py.analysis.events.events import dispatch_of
+from rcv_py.analysis.events.event_table import dispatch_of
 from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -38,7 +38,7 @@ from rcv_py.ui.timeline.rows_item import RowShape
 from rcv_py.ui.timeline.timeline_plot import Timeline
 from rcv_py.ui.timeline.token_tip import duration
 from rcv_py.ui.timeline.unit_markers import go_to_wave, span_actions
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
 NO_OCCUPANCY = (
     "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
@@ -50,7 +50,7 @@ REBUILD_MS = 150
 CORNER = QRect(2, 0, 106, 20)  # beside the ruler, above the names of the rows
 
 
-@panel(id="global_timeline", title="Global", area="top", order=10)
+@panel(id="global_timeline", title="Global", area="top", order=10, needs=("occupancy",))
 class GlobalTimelinePanel(Panel):
     """When and where every wave of the traced shader engines lived, in the colour of its kernel."""
 
@@ -92,7 +92,7 @@ class GlobalTimelinePanel(Panel):
         self.source.set_boxes(no_boxes(), ())
         self.timeline.plot.rows_changed()
         empty = trace is None or not len(trace.occupancy)
-        self._page.say(reason(trace, "global_timeline", NO_OCCUPANCY) if empty else "")
+        self._page.say(self.reason(NO_OCCUPANCY) if empty else "")
         offer_device(self.filter, trace)
         if trace is not None and not empty:
             if trace.shader_data:

@@ -18,7 +18,7 @@ from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 from rcv_py.ui.panels.hotspot.bins_plot import BinsPlot
 from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_CODE = "This capture has no instructions, so there is no histogram."
 NO_COST = "No instruction was executed while the trace was recorded, so there is no histogram."
@@ -26,9 +26,9 @@ STREAM_MS = 500
 SHORT = {kind: kind.name for kind in TokenKind} | {TokenKind.NONE: "other", TokenKind.IMMED: "WAIT"}
 
 
-@panel(id="hotspot", title="Hotspot", area="bottom", order=10, tip="Cycles by place in the program.")
+@panel(id="hotspot", title="Hotspot", area="bottom", order=10, needs=("waves", "code"))
 class HotspotPanel(Panel):
-    """A histogram of cycles by range of code rows, stacked by kind of instruction."""
+    """Cycles by place in the program."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -68,7 +68,7 @@ class HotspotPanel(Panel):
         self._stream.reset()
         self.plot.select(None)
         missing = trace is None or not len(trace.code)
-        self.empty.say(reason(trace, "hotspot", NO_CODE) if missing else "")
+        self.empty.say(self.reason(NO_CODE) if missing else "")
         if trace is not None and not missing:
             self.scope.setVisible(len(np.unique(trace.waves.se)) > 1)
             self._compute()
@@ -111,7 +111,7 @@ class HotspotPanel(Panel):
             return
         self._stream.finished()
         if not bins.cycles.any():
-            self.empty.say(reason(trace, "hotspot", NO_COST))
+            self.empty.say(self.reason(NO_COST))
             return
         self.empty.say("")
         self.plot.show_bins(bins, len(trace.code), unit_of(trace))

@@ -26,7 +26,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.result_columns import sort_names
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
 KINDS = ("hidden", "memory")
 KIND_TEXT = ("Hidden latency", "Memory latency")
@@ -46,15 +46,9 @@ BY_WAITS = (
 )
 
 
-@panel(
-    id="latency",
-    title="Latency",
-    area="bottom",
-    order=40,
-    tip="What other waves hide of the latency, and how long memory takes.",
-)
+@panel(id="latency", title="Latency", area="bottom", order=40, needs=("waves", "code"))
 class LatencyPanel(TablePanel[LatencyRows]):
-    """A table a code line, of hidden latency or of memory latency, by our rule or the reference viewer's."""
+    """What other waves hide of the latency, and how long memory takes."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -128,7 +122,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
         self.note.clear()
         self.assumption.clear()
         if trace is None or self._why_not():
-            self._say(reason(trace, "latency", self._why_not()))
+            self._say(self.reason(self._why_not()))
             return
         found = self.ui.results.cell(self._name()).value
         if found is None or not getattr(found, "waves", 1):
@@ -153,7 +147,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
 
     def _show(self, rows: LatencyRows, assumption: str, otherwise: str) -> None:
         if not len(rows):
-            self._say(reason(self.session.trace.value, "latency", otherwise))
+            self._say(self.reason(otherwise))
             return
         self._say("")
         self.result = rows

@@ -8,8 +8,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QSplitter
 
-from rcv_py.analysis.iterations.loop_summary import LoopSummary
-from rcv_py.analysis.iterations.phases import PHASES
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
@@ -32,15 +31,9 @@ ALL, SELECTED, OUTLIERS = range(3)
 SCOPES = ("All waves", "Selected wave", "Outliers")
 
 
-@panel(
-    id="loops",
-    title="Loops",
-    area="bottom",
-    order=27,
-    tip="Iterations of loops: how long each took, and what on.",
-)
+@panel(id="loops", title="Loops", area="bottom", order=27, needs=("code",))
 class LoopsPanel(TablePanel[LoopSummary]):
-    """Loops on the left, iterations on the right; a click on one selects its wave and shows its time."""
+    """Iterations of loops: how long each took, and what on."""
 
     result_name = "loops"
 

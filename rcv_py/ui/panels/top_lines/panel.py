@@ -19,16 +19,16 @@ from rcv_py.ui.panels.top_lines.ranking import LIMIT, Ranking, code_ranking, ran
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_COST = "No line has a cost: no instruction was executed while the trace was recorded."
 STREAM_MS = 500
 SORTED = command_text.same("place", "share", "cost", "text", bar="cost")
 
 
-@panel(id="top_lines", title="Top lines", area="left_bottom", order=10, tip="Lines ranked by cost.")
+@panel(id="top_lines", title="Top lines", area="left_bottom", order=10, needs=("code", "source lines"))
 class TopLinesPanel(TablePanel[Ranking]):
-    """Ranked source lines of all files or of the selected one; instructions if no source is known."""
+    """Lines ranked by cost."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -58,7 +58,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         self.result = None
         self._stream.reset()
         missing = trace is None or not len(trace.code)
-        self.empty.say(reason(trace, "top_lines", NO_COST) if missing else "")
+        self.empty.say(self.reason(NO_COST) if missing else "")
         if not missing:
             self.scope.setVisible(self._has_sources)
             self._compute()
@@ -96,7 +96,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         self.result = ranking
         self.view.show_columns(ranking_columns(ranking))
         none = not len(ranking.line)
-        self.empty.say(reason(self.session.trace.value, "top_lines", NO_COST) if none else "")
+        self.empty.say(self.reason(NO_COST) if none else "")
         self._follow()
 
     # -- selecting ----------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import sort_names
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.table.tree_table import TreeTable
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
 NO_WAITS = "No wave ran a wait for memory, LDS or messages."
 NOT_SELECTED = "No line is selected. Click an instruction, or show all waits."
@@ -37,15 +37,9 @@ SORTED = sort_names(WAITS) | {"bar": STALL.name}
 Answer = tuple[WaitSummary, WaitNode]
 
 
-@panel(
-    id="waits",
-    title="Waits",
-    area="bottom",
-    order=30,
-    tip="What waits waited for, with the stall charged to it.",
-)
+@panel(id="waits", title="Waits", area="bottom", order=30, needs=("waves", "code"))
 class WaitsPanel(TablePanel[WaitSummary]):
-    """A tree of waits and producers; a click selects the line everywhere."""
+    """What waits waited for, with the stall charged to it."""
 
     result_name = "waits"
 
@@ -152,7 +146,7 @@ class WaitsPanel(TablePanel[WaitSummary]):
         if sentence or trace is None or summary is None:
             return sentence
         if not len(summary.blocking):
-            return reason(trace, "waits", NO_WAITS)
+            return self.reason(NO_WAITS)
         if not self.only.isChecked():
             return ""
         if line is None:
