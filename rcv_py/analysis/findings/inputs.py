@@ -35,7 +35,7 @@ from rcv_py.analysis.latency.cross_lane import CrossLaneChains, cross_lane
 from rcv_py.analysis.program.code_match import CodeMatch, code_match
 from rcv_py.analysis.program.instruction_classes import instruction_classes
 from rcv_py.analysis.program.language import Language, language
-from rcv_py.analysis.program.matrix_passes import MatrixUse, matrix_use
+from rcv_py.analysis.program.matrix_forms import MatrixUse, matrix_use
 from rcv_py.analysis.waits.load_to_use import LoadToUse, load_to_use
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.analysis.waves.workgroups import workgroups

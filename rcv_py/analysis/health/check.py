@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, of_waves, pieces
-from rcv_py.analysis.core.line_stats import LineStats, all_lines
+from rcv_py.analysis.core.cost_columns import LineStats, all_lines
 from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
 from rcv_py.analysis.health.buffer import Cut, cut
 from rcv_py.analysis.health.missing import unmatched_executions
 from rcv_py.analysis.health.traced_units import Lives, traced_lives
@@ -107,7 +107,7 @@ def _without_end(signs: Cut) -> Problem | None:
 
 
 def _outside(piece: Piece) -> Problem | None:
-    owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
+    owner = piece.owner
     begin = np.array([wave.begin for wave in piece.waves], dtype=np.int64)[owner]
     end = np.array([wave.end for wave in piece.waves], dtype=np.int64)[owner]
     start = piece.start

@@ -9,8 +9,17 @@ import numpy as np
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QComboBox, QSplitter, QToolButton, QVBoxLayout, QWidget
 
-from rcv_py.analysis.cost.distribution import MEASURE_TEXT, MEASURES, LineHits, line_hits
-from rcv_py.analysis.cost.distribution_view import GROUPS, LISTED, DistributionView, Wanted, distribution_view
+from rcv_py.analysis.cost.distribution import (
+    GROUPS,
+    LISTED,
+    MEASURE_TEXT,
+    MEASURES,
+    DistributionView,
+    LineHits,
+    Wanted,
+    distribution_view,
+    line_hits,
+)
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.base.text import count, plural

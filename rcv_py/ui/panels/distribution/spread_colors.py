@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtGui import QColor
 
-from rcv_py.analysis.cost.distribution_view import DistributionView
+from rcv_py.analysis.cost.distribution import DistributionView
 from rcv_py.ui.core.theme import Theme
 
 BarColor = Callable[[Theme], QColor]

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rcv_py.analysis.cost.distribution_view import DistributionView
+from rcv_py.analysis.cost.distribution import DistributionView
 from rcv_py.base.text import count, percent, plural, short_count
 from rcv_py.ui.core.plain_text import draw_text, show_tip
 from rcv_py.ui.core.theme import Theme

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
-from rcv_py.analysis.cost.place_trees import Place, label_tree, source_tree
+from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.model.modes import LatencyMode
 from rcv_py.ui.core.context import UiContext
@@ -100,13 +100,13 @@ class ExplorerPanel(Panel):
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
         has_sources = self._has_sources
 
-        def tree() -> Place:
+        def tree() -> CostNode:
             cost = charged(job(), idle)
             return source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
 
         self.run_job(tree, only_for(self.session, self._take))
 
-    def _take(self, root: Place) -> None:
+    def _take(self, root: CostNode) -> None:
         self._stream.finished()
         unit = unit_of(self.session.trace.value)
         rows = PlaceRows(self.ui.theme, root.cost, unit, self._has_sources)
@@ -115,7 +115,7 @@ class ExplorerPanel(Panel):
 
     # -- selecting ----------------------------------------------------------------------------------
 
-    def _go(self, place: Place) -> None:
+    def _go(self, place: CostNode) -> None:
         if place.file >= 0:
             line = place.line if place.line >= 0 else self._hottest_line(place)
             self.session.select_source(place.file, line)
@@ -126,7 +126,7 @@ class ExplorerPanel(Panel):
         if index.isValid() and _is_folder(self.tree.rows.node(index)):
             self.tree.toggle(index)
 
-    def _hottest_line(self, place: Place) -> int:
+    def _hottest_line(self, place: CostNode) -> int:
         if place.children:
             return place.children[0].line
         trace = self.session.trace.value
@@ -140,7 +140,7 @@ class ExplorerPanel(Panel):
     def _follow(self) -> None:
         self.tree.mark(self._selected_place())
 
-    def _selected_place(self) -> Place | None:
+    def _selected_place(self) -> CostNode | None:
         selection = self.session.selection.value
         if self._has_sources and selection.source is not None:
             file, line = selection.source
@@ -199,5 +199,5 @@ class ExplorerPanel(Panel):
         self.tree.viewport().update()
 
 
-def _is_folder(place: Place) -> bool:
+def _is_folder(place: CostNode) -> bool:
     return place.file < 0 and place.line < 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.cost.place_trees import Place
+from rcv_py.analysis.cost.explorer import CostNode
 from rcv_py.base.text import percent, short_count
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.ui.core.theme import Theme
@@ -23,10 +23,10 @@ class PlaceRows:
     unit: str = "cycles"
     has_sources: bool = False
 
-    def tree(self, root: Place | None = None) -> Tree[Place]:
+    def tree(self, root: CostNode | None = None) -> Tree[CostNode]:
         """Return the tree below a root."""
         return Tree(
-            root or Place(),
+            root or CostNode(),
             (
                 TreeColumn("name", "place", lambda place: place.name),
                 TreeColumn("bar", "cost", parts=self.parts, width=60),
@@ -51,11 +51,11 @@ class PlaceRows:
             lambda place: place.file < 0 and (self.has_sources or place.row == 0),
         )
 
-    def parts(self, place: Place) -> Parts:
+    def parts(self, place: CostNode) -> Parts:
         """The cost by kind of instruction."""
         return [(int(place.by_kind[kind]), self.theme.kind(kind)) for kind in range(KIND_COUNT)]
 
-    def tip(self, place: Place) -> str:
+    def tip(self, place: CostNode) -> str:
         """Path, exact cost, and the cost by kind."""
         lines = [place.tip or place.name]
         lines.append(f"{grouped(place.cost)} {self.unit}, {percent(place.cost, self.total)} of all")

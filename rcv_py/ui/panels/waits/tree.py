@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isnan, nan
 
 from rcv_py.analysis.cost.place_text import beside, known_place
-from rcv_py.analysis.waits.wait_summary import WaitSummary
+from rcv_py.analysis.waits.wait_latency import WaitSummary
 from rcv_py.base.text import percent
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
