@@ -16,7 +16,7 @@ from rcv_py.analysis.cost.distribution import line_hits, spread
 from rcv_py.analysis.cost.hotspot import counted_rows, hotspot
 from rcv_py.analysis.cost.kind_latency import kind_latency
 from rcv_py.analysis.counters.counters import counters
-from rcv_py.analysis.device.dispatch_curves import dispatch_curves
+from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.device.wave_states import wave_states
 from rcv_py.analysis.events.marker_spans import marker_spans

@@ -29,9 +29,6 @@ SMALL_MAY_BE = {  # found, not imported, or started
 }
 SMALL_YET = {  # to be merged with the one that imports them
     "cli.results",  # more results will be printed by it
-    "cli.schemas.loop_schemas",
-    "export.report.result_tables",
-    "analysis.findings.gain",
     "analysis.timeline.global_rows",
     "ui.panels.compare.flame",
     "ui.panels.distribution.hit_table",

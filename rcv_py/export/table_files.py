@@ -17,11 +17,10 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import encodable
 from rcv_py.base.whole_files import whole_file, whole_path
-from rcv_py.export.meanings import Meaning, meaning
 from rcv_py.export.tables import TABLES, Column, Columns
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch, WaveIndex
-from rcv_py.results.table import Words
+from rcv_py.model.waves import WaveBatch
+from rcv_py.results.table import Meaning, Words
 
 FORMATS = ("csv", "parquet")
 STAGE = "Writing tables"
@@ -97,11 +96,6 @@ def _at(column: Column, rows: Sequence[int]) -> Column:
     )
 
 
-def wave_rows(index: WaveIndex, chosen: Sequence[int] | None) -> list[int]:
-    """The rows of the wave index that are meant."""
-    return list(range(len(index))) if chosen is None else sorted(set(chosen))
-
-
 def _writer(stack: ExitStack, path: Path, form: str, name: str, capture: str) -> _Writer:
     return _Csv(stack, path) if form == "csv" else _Parquet(stack, path, name, capture)
 
@@ -153,7 +147,7 @@ class _Parquet:
         self.rows = 0
 
     def write(self, columns: Columns) -> None:
-        meanings = {name: meaning(self._name, name, TABLES[self._name].spec) for name in columns}
+        meanings = {name: TABLES[self._name].spec.meaning(name) for name in columns}
         table = arrow_table(self._arrow, columns, meanings, self._name, self._capture)
         if self._writer is None:
             self._writer = self._arrow.parquet.ParquetWriter(self._path, table.schema)
@@ -185,11 +179,11 @@ def arrow_table(
 
 def _arrow_column(arrow: Any, column: Column) -> Any:
     if isinstance(column, Words):
-        texts = arrow.array([valid_text(text) for text in column.texts] or [""], arrow.string())
+        texts = arrow.array([encodable(text) for text in column.texts] or [""], arrow.string())
         return arrow.DictionaryArray.from_arrays(arrow.array(column.code.astype(np.int32)), texts)
     if isinstance(column, np.ndarray) and column.dtype != object:
         return arrow.array(wide(column))
-    return arrow.array([valid_text(text) for text in column], arrow.string())
+    return arrow.array([encodable(text) for text in column], arrow.string())
 
 
 def wide(numbers: np.ndarray) -> np.ndarray:
@@ -208,8 +202,3 @@ def _cells(column: Column, rows: slice) -> list[Any]:
         part = column[rows]
         return (part.astype(np.int8) if part.dtype.kind == "b" else part).tolist()
     return [csv_cell(text) for text in column[rows]]
-
-
-def valid_text(text: str) -> str:
-    """Return the text with escapes for what is no valid text and UTF-8 cannot hold."""
-    return encodable(text)

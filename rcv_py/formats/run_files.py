@@ -7,8 +7,6 @@ chooses among those.  The nearest table that knows the kernel counts.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections import Counter
@@ -19,7 +17,7 @@ from pathlib import Path
 
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import plural
-from rcv_py.formats.input.files import parse_json, read_bytes, read_start
+from rcv_py.formats.input.files import csv_rows, parse_json, read_start
 from rcv_py.formats.input.run_places import names_in, nearby
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
 
@@ -178,19 +176,14 @@ class _Row:
 
 
 def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
-    """Yield the rows of a table; a damaged end is told and left out."""
+    """Yield the rows of a table; what cannot be read is noted and left out."""
+    lines = csv_rows(place, name, notes, LIMIT)
     try:
-        text = read_bytes(place, name, LIMIT).decode("utf-8", "replace").replace("\0", "")
+        column = {cell.strip().lower(): i for i, cell in enumerate(next(lines, []))}
+        for cells in lines:
+            yield _Row(cells, column, name)
     except TraceError as error:
         notes.append(str(error))
-        return
-    reader = csv.reader(io.StringIO(text, newline=""))
-    try:
-        column = {cell.strip().lower(): i for i, cell in enumerate(next(reader, []))}
-        for cells in reader:
-            yield _Row(cells, column, name)
-    except csv.Error as error:
-        notes.append(f"{name} is damaged behind line {reader.line_num:,}: {error}.")
 
 
 def _launch(row: _Row) -> KernelResources:

@@ -53,16 +53,10 @@ _SUMS = (
     Field("no_issue", CYCLES, "Time with a wave and none that issued"),
     Field("matrix", CYCLES, "Time with a wave in which the matrix unit worked; 0 with the reference's rule"),
     Field(
-        "bubble",
-        CYCLES,
-        "Time with a wave in which nothing happened; with the reference's rule: none issued",
+        "bubble", CYCLES, "Time with a wave in which nothing happened; with the reference's rule: none issued"
     ),
 )
-_TOTALS = (
-    *_SUMS,
-    Field("busy_share", SHARE, "Part of the time with a wave in which one issued"),
-    *_WAYS,
-)
+_TOTALS = (*_SUMS, Field("busy_share", SHARE, "Part of the time with a wave in which one issued"), *_WAYS)
 _FROM_0 = replace(NUMBER, json=partial(json_types.number, least=0), ending=", from 0.", digits=6)
 FACTS = (
     CAPTURE,

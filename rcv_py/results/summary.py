@@ -55,12 +55,7 @@ SIMD = (
     Field("working", CYCLES, "The same without waits, branches, barriers and messages"),
     Field("matrix_busy", CYCLES, "Time in which the matrix unit worked, by its passes", "matrix unit busy"),
     Field("no_issue", CYCLES, "Time in which no traced wave issued", "no-issue"),
-    Field(
-        "nothing",
-        CYCLES,
-        "Part of that in which the matrix unit did not work either",
-        "nothing happens",
-    ),
+    Field("nothing", CYCLES, "Part of that in which the matrix unit did not work either", "nothing happens"),
 )
 _NUMBER = replace(NUMBER, json=json_types.number)
 

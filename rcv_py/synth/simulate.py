@@ -42,8 +42,8 @@ class ComputeUnit:
         self._slots: set[tuple[int, int]] = set()
         self._waiting_groups: list[Group] = []
         self._done: list[LiveWave] = []
-        # (simd, kernel, instruction): hits, latency, stall, idle
-        self.lines: dict[tuple[int, int, int], list[int]] = {}
+        # (simd, instruction): hits, latency, stall, idle
+        self.lines: dict[tuple[int, int], list[int]] = {}
         self._units = {
             "wait": self._wait,
             "none": self._sleep,
@@ -402,7 +402,7 @@ class ComputeUnit:
         wave.last_end = max(wave.last_end, wave.attempt + stall + busy)
 
     def _count(self, wave: LiveWave, duration: int, stall: int, gap: int) -> None:
-        totals = self.lines.setdefault((wave.simd, wave.launch.index, wave.pc), [0, 0, 0, 0])
+        totals = self.lines.setdefault((wave.simd, wave.pc), [0, 0, 0, 0])
         totals[0] += 1
         totals[1] += duration
         totals[2] += stall

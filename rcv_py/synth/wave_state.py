@@ -22,9 +22,9 @@ class Launch:
 
     kernel: Kernel
     groups: int  # workgroups the unit runs, one after the other as slots get free
-    begin: int  # raw cycle of the first wave
-    rounds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # per name, by workgroup
+    iterations: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of loops by name, by workgroup
     waves_per_group: int = 4
+    begin: int = 70_000  # raw cycle of the first wave
     index: int = 0  # number of the kernel in the capture
     first_group: int = 0
     group_step: int = 1
@@ -151,7 +151,7 @@ class LiveWave:
     def _rounds_of(self, name: str) -> int:
         if name.isdigit():
             return int(name)
-        choices = self.launch.rounds[name]
+        choices = self.launch.iterations[name]
         return choices[self.group.number % len(choices)]
 
     def _label(self, target: int) -> str:

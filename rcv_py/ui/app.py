@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QEvent, QSettings
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
 
@@ -40,10 +40,12 @@ class App:
     window: MainWindow
 
     def close(self) -> None:
-        """Close the window and end all work."""
+        """Close the window, end all work, and give the widgets back."""
         self.window.close()
         self.ui.results.close()
         self.ui.tasks.close()
+        self.window.deleteLater()
+        self.qt.sendPostedEvents(self.window, QEvent.Type.DeferredDelete)
 
 
 def run(

@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from rcv_py.analysis.core.occupancy import Steps
-from rcv_py.analysis.device.dispatch_curves import dispatch_curves
-from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
+from rcv_py.analysis.device.occupancy_curves import (
+    OccupancyNumbers,
+    dispatch_curves,
+    occupancy_curves,
+    occupancy_numbers,
+)
 from rcv_py.analysis.device.wave_states import LIVING, wave_states
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.columns import of_rows

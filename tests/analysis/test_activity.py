@@ -11,8 +11,7 @@ from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.core.state_shares import SHOWN, state_shares
 from rcv_py.analysis.cost.activity import activity
 from rcv_py.analysis.device.pipe_use import PIPES, covered, pipe_use
-from rcv_py.analysis.device.unit_occupancy import unit_occupancy
-from rcv_py.analysis.device.unit_table import unit_table
+from rcv_py.analysis.device.unit_table import unit_occupancy, unit_table
 from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.waves import Wave

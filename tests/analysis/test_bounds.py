@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.attribution.attribute import claims_of
+from rcv_py.analysis.findings.bounds import waiting_inside
 from rcv_py.analysis.findings.detect import of_inputs
-from rcv_py.analysis.findings.exposure import waiting_inside
 from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.patterns import Pattern

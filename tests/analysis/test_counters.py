@@ -23,7 +23,7 @@ from rcv_py.model.device import CounterSamples, SpmSeries
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.synth.monitors import INTERVAL
+from rcv_py.synth.samplers import MONITOR_INTERVAL as INTERVAL
 from rcv_py.synth.samplers import SAMPLE_INTERVAL
 from tests.support import captures
 from tests.support.code_samples import trace as small_trace

@@ -11,7 +11,7 @@ from rcv_py.analysis.attribution.token import token_causes
 from rcv_py.analysis.core.saturated import MOST
 from rcv_py.analysis.device.pipe_use import PIPES, pipe_use
 from rcv_py.analysis.device.simd_work import simd_work
-from rcv_py.analysis.findings.exposure import exposure
+from rcv_py.analysis.findings.bounds import exposure
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.waits.load_to_use import load_to_use
 from rcv_py.analysis.waits.wait_summary import wait_summary

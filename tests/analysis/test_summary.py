@@ -9,9 +9,10 @@ import pytest
 
 from rcv_py.analysis.health.capture_health import table_problems
 from rcv_py.analysis.health.mapping import mapping
-from rcv_py.analysis.overview.summary import info, pie, problems
+from rcv_py.analysis.overview.summary import pie, problems
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
+from rcv_py.results.info import info
 from tests.analysis import build, plain
 from tests.support import captures
 

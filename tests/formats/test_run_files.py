@@ -195,7 +195,7 @@ def test_an_endless_cell_is_told(tmp_path: Path) -> None:
     folder = capture(tmp_path, row("mine"), '"' + "x" * 200_000 + '"\n')
     found = run_facts(folder, "mine")
     assert found.kernel is not None
-    assert "is damaged behind line" in found.notes[0]
+    assert "is damaged after line" in found.notes[0]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -19,7 +19,7 @@ import numpy as np
 import orjson
 
 from rcv_py.analysis.attribution.registers import registers
-from rcv_py.analysis.compare.shapes import shape
+from rcv_py.analysis.compare.align import shape
 from rcv_py.analysis.compat.legacy_analyzer import class_of
 from rcv_py.analysis.counters.formula.definitions import Evaluator, read_definitions
 from rcv_py.analysis.counters.formula.evaluate import evaluate

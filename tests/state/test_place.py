@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.export.report.places import cycle_anchor, line_anchor, place_text, wave_anchor
+from rcv_py.export.report.cells import cycle_anchor, line_anchor, place_text, wave_anchor
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.state.place import Place

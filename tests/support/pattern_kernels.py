@@ -86,7 +86,7 @@ def captured(
 ) -> tuple[Trace, WaveBatch]:
     """Simulate a kernel with so many waves a SIMD, write it, and read it back."""
     kernel = assemble(text, "_Z4testv", 9, {}, demangled="test()")
-    launch = Launch(kernel, groups, 70_000, {"n": rounds}, resident=waves)
+    launch = Launch(kernel, groups, {"n": rounds}, resident=waves)
     simulated = build(Plan(replace(CDNA, slots=max(2, waves)), (launch,)))
     write_folder(simulated.capture, folder)
     trace = open_trace(folder)

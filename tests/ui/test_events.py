@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.events.event_table import EntryKind, actions, actions_of, event_table
-from rcv_py.analysis.events.events import (
+from rcv_py.analysis.events.event_table import (
     EVENT_TEXT,
     GROUP_OF,
     GROUPS,
+    EntryKind,
+    actions,
+    actions_of,
     dispatch_of,
+    event_table,
     event_text,
     group_of,
     lasting,

@@ -11,8 +11,16 @@ from rcv_py.analysis.attribution.lines import Lines
 from rcv_py.analysis.core.chosen import Piece
 from rcv_py.analysis.core.saturated import later, since
 from rcv_py.analysis.waits.waitcnt.links import WaitLinks
-from rcv_py.analysis.waves.barrier_meetings import GFX9_DELAY, SLOWEST, Meetings, last_ends, meetings
-from rcv_py.analysis.waves.workgroups import Crossings, crossings, grouped
+from rcv_py.analysis.waves.workgroups import (
+    GFX9_DELAY,
+    SLOWEST,
+    Crossings,
+    Meetings,
+    crossings,
+    grouped,
+    last_ends,
+    meetings,
+)
 from rcv_py.model.code import CodeTable
 
 _FARTHEST = 1 << 62  # cycles: no time that is shifted by `stride` is as late

@@ -10,6 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.findings.inputs import FindingInputs
+
 LAUNCH, MEMORY, COMPUTE, ISSUE, LATENCY = (
     "launch-bound",
     "memory-bound",
@@ -232,3 +237,35 @@ def _near(numbers: LoadNumbers, name: str) -> str:
     if share < NEAR:
         return ""
     return f": within {max(1, round(100 * (1 - share)))} % of its ceiling"
+
+
+VECTOR_MEMORY = (
+    Cause.WAIT_LOAD,
+    Cause.WAIT_STORE,
+    Cause.WAIT_DMA,
+    Cause.WAIT_ATOMIC,
+    Cause.MEMORY_QUEUE,
+    Cause.OPERAND_READ,
+)
+
+
+def class_of(inputs: FindingInputs) -> BoundClass:
+    """Return what limits the kernel."""
+    return bound_class(load_numbers(inputs))
+
+
+def load_numbers(inputs: FindingInputs) -> LoadNumbers:
+    """Return the numbers of the waves that were read, and of the launch."""
+    whole, table, shape = inputs.exposure, inputs.attribution, inputs.shape
+    resident = max(1, whole.resident)
+    memory = int(table.stall[np.isin(table.cause, VECTOR_MEMORY)].sum())
+    return LoadNumbers(
+        issue=whole.issuing / resident,
+        matrix=whole.matrix / resident,
+        nothing=whole.nothing / resident,
+        empty=shape.empty_share,
+        unused=shape.unused_share,
+        waits=memory / table.total_stall if table.total_stall else 0.0,
+        rate=inputs.widths.vector_rate,
+        roof=MEMORY_ROOF.get(inputs.trace.target),
+    )

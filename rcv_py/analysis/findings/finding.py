@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.analysis.findings.bound_class import BoundClass
-from rcv_py.analysis.waves.wave_choice import WaveChoice
+from rcv_py.analysis.waves.populations import WaveChoice
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
 

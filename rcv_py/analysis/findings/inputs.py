@@ -1,14 +1,20 @@
-"""Inputs of the detectors: a capture, its waves, and their analyses, each computed once, on first use."""
+"""Inputs of the detectors: a capture, its waves, and their analyses, each computed once, on first use.
+
+The worst execution of an instruction is kept for each cause: it may wait for a load once and for a full queue
+another time, and the longest stall of all is no evidence for the load.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution
+from rcv_py.analysis.attribution.attribute import Attribution, EngineClaims
+from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.occupancy import Steps, steps
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import (
@@ -18,12 +24,10 @@ from rcv_py.analysis.device.occupancy_limits import (
     waves_on_simd,
 )
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work
-from rcv_py.analysis.findings.bounds import Bound, Bounds, attributed, bounds
+from rcv_py.analysis.findings.bounds import Bound, Bounds, Exposure, attributed, bounds, exposure
 from rcv_py.analysis.findings.engine_choice import only
-from rcv_py.analysis.findings.exposure import Exposure, exposure
 from rcv_py.analysis.findings.launch_shape import LaunchShape, launch_shape
 from rcv_py.analysis.findings.patterns import Pattern, patterns
-from rcv_py.analysis.findings.worst import WorstExecutions
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.latency.access_widths import AccessWidths, access_widths
 from rcv_py.analysis.latency.barrier_skew import BarrierSkew, barrier_skew
@@ -33,12 +37,57 @@ from rcv_py.analysis.program.instruction_classes import instruction_classes
 from rcv_py.analysis.program.language import Language, language
 from rcv_py.analysis.program.matrix_passes import MatrixUse, matrix_use
 from rcv_py.analysis.waits.load_to_use import LoadToUse, load_to_use
-from rcv_py.analysis.waves.populations import WORKING, Populations, populations
-from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
+from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import Wave, WaveBatch
+
+_CAUSES = len(Cause)
+
+
+class WorstExecution(NamedTuple):
+    """An execution and the cycles that one cause has of it."""
+
+    cycles: int
+    wave: Wave
+    token: int  # row of the wave's tokens
+    is_idle: bool  # the cycles lie before the instruction, not in its stall
+
+
+class WorstExecutions:
+    """Collects them while claims pass by; cycles of equal length keep the first."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, WorstExecution] = {}
+
+    def add(self, each: EngineClaims) -> None:
+        """Look at the claims of a shader engine."""
+        one, claims = each.stream, each.claims
+        rows = each.counts
+        if not len(rows):
+            return
+        key = one.line[claims.token[rows]].astype(np.int64) * _CAUSES + claims.cause[rows]
+        order = np.lexsort((claims.token[rows], -claims.cycles[rows], key))
+        first = np.unique(key[order], return_index=True)[1]
+        for at in order[first].tolist():
+            self._take(int(key[at]), each, int(rows[at]))
+
+    def _take(self, key: int, each: EngineClaims, row: int) -> None:
+        cycles, token = int(each.claims.cycles[row]), int(each.claims.token[row])
+        best = self._found.get(key)
+        if best is None or cycles > best.cycles:
+            piece = each.stream.piece
+            owner = int(each.stream.owner[token])
+            self._found[key] = WorstExecution(
+                cycles, piece.waves[owner], token - int(piece.first[owner]), each.is_idle
+            )
+
+    def of(self, line: int, causes: np.ndarray) -> WorstExecution | None:
+        """Return the worst execution of an instruction for some causes; None if there is none."""
+        found = [self._found.get(line * _CAUSES + int(cause)) for cause in np.unique(causes).tolist()]
+        return max((one for one in found if one is not None), key=lambda one: one.cycles, default=None)
+
 
 SAMPLED_WAVES = 32  # that distances from loads to their waits are taken from
 

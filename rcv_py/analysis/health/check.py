@@ -10,7 +10,7 @@ from rcv_py.analysis.core.chosen import Piece, of_waves, pieces
 from rcv_py.analysis.core.line_stats import LineStats, all_lines
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.health.buffer import Cut, cut
-from rcv_py.analysis.health.mismatches import unmatched_executions
+from rcv_py.analysis.health.missing import unmatched_executions
 from rcv_py.analysis.health.traced_units import Lives, traced_lives
 from rcv_py.analysis.waits.check_waits import wait_lists
 from rcv_py.base.problems import Problem, Severity

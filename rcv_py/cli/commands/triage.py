@@ -19,9 +19,8 @@ from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import bold, json_text, print_facts, print_wrapped, width_of
 from rcv_py.cli.results import print_csv, print_shown
 from rcv_py.cli.wave_choice import wave_facts
-from rcv_py.formats.open import open_trace
+from rcv_py.formats.open import capture_entry, open_trace
 from rcv_py.formats.run_files import run_facts
-from rcv_py.formats.summary import capture_entry
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table

@@ -7,26 +7,34 @@ import numpy as np
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, SAMPLES, Evidence, Finding
 from rcv_py.analysis.health.capture_health import HEALTHY, headline, verdict
 from rcv_py.base.text import count
+from rcv_py.export.report.cells import (
+    NOTHING,
+    code,
+    column,
+    cycle_anchor,
+    line_anchor,
+    numbers,
+    place_text,
+    shares,
+    table,
+    texts,
+    wave_anchor,
+)
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import (
-    Bar,
     Bars,
     Cell,
     Heading,
-    Heads,
     Note,
     Part,
     Prose,
     Section,
-    Share,
+    Series,
+    Subheading,
     Table,
-    code,
-    number,
-    share,
 )
-from rcv_py.export.report.places import cycle_anchor, line_anchor, place_text, wave_anchor
 
-MOST_BARS = 10
+MAX_BARS = 10
 _RANKS = {CONTEXT: "beside the ranking", CAUTION: "caution"}
 
 
@@ -37,8 +45,13 @@ def the_verdict(inputs: ReportInputs) -> Section:
     if found.sentence != found.headline:
         parts.append(Prose(found.headline, "First finding"))
     if found.numbers:
-        rows = tuple((Cell(one.name), Cell(one.text), Cell(one.of)) for one in found.numbers)
-        parts.append(Table((Heading("what"), Heading("value"), Heading("of")), rows))
+        parts.append(
+            table(
+                texts("what", (fact.name for fact in found.numbers)),
+                texts("value", (fact.text for fact in found.numbers)),
+                texts("of", (fact.of for fact in found.numbers)),
+            )
+        )
     trust = verdict(notes)
     if trust != HEALTHY and headline(notes) != HEALTHY:
         trust = f"{trust}. {headline(notes)}."
@@ -48,7 +61,7 @@ def the_verdict(inputs: ReportInputs) -> Section:
         parts.append(Note(found.why))
     if found.selection:
         parts.append(Note(f"Explained: {found.selection}. Totals of instructions are those of all waves."))
-    return Section("verdict", "Verdict", tuple(parts))
+    return Section("verdict", "Verdict", parts)
 
 
 def ranked(inputs: ReportInputs) -> Section | None:
@@ -57,76 +70,74 @@ def ranked(inputs: ReportInputs) -> Section | None:
     if not found.findings:
         return None
     parts: list[Part] = [*_bars(found.in_full), _overview(found.in_full)]
-    for at, one in enumerate(found.in_full, 1):
-        parts += _finding(inputs, at, one)
+    for ordinal, finding in enumerate(found.in_full, 1):
+        parts += _finding(inputs, ordinal, finding)
     if found.small:
         parts.append(Prose(found.small_text, is_quiet=True))
-    return Section("findings", "What to look at first", tuple(parts), found.assumption)
+    return Section("findings", "What to look at first", parts, found.assumption)
 
 
-def finding_anchor(at: int) -> str:
+def finding_anchor(ordinal: int) -> str:
     """The name of the n-th finding inside a report, counted from 1."""
-    return f"finding-{at}"
+    return f"finding-{ordinal}"
 
 
-def _bars(found: tuple[Finding, ...]) -> list[Part]:
+def _bars(findings: tuple[Finding, ...]) -> list[Part]:
     """What the kernel's duration can gain by each of the ranked findings, or samples."""
-    shown = [(at, one) for at, one in enumerate(found, 1) if one.rank == RANKED and one.cycles][:MOST_BARS]
+    shown = {n: one for n, one in enumerate(findings, 1) if one.rank == RANKED and one.cycles}
+    shown = dict(list(shown.items())[:MAX_BARS])
     if not shown:
         return []
-    if shown[0][1].unit == SAMPLES:
-        return [_bars_of([(at, one.title, one.cycles) for at, one in shown], "At most", "samples")]
-    gains = [(at, one.title, round(1000 * one.gain)) for at, one in shown]
-    return [_bars_of(gains, "Gain, at most", "thousandths of the kernel's duration")]
+    what, unit = "Gain, at most", "thousandths of the kernel's duration"
+    values = [round(1000 * finding.gain) for finding in shown.values()]
+    if next(iter(shown.values())).unit == SAMPLES:
+        what, unit, values = "At most", "samples", [finding.cycles for finding in shown.values()]
+    names = [f"{n} {finding.title}" for n, finding in shown.items()]
+    title = f"{what}, in {unit}; parts of different findings may overlap"
+    return [
+        Bars(title, names, (Series(what.lower(), values, "accent"),), unit, [*map(finding_anchor, shown)])
+    ]
 
 
-def _bars_of(rows: list[tuple[int, str, int]], what: str, unit: str) -> Bars:
-    bars = tuple(
-        Bar(f"{at} {title}", (Share(what.lower(), value, "accent"),), finding_anchor(at))
-        for at, title, value in rows
+def _overview(findings: tuple[Finding, ...]) -> Table:
+    bounds = {True: "at most", False: "about"}
+    return table(
+        numbers("rank", range(1, len(findings) + 1)),
+        column("finding", (Cell(one.title, link=finding_anchor(n)) for n, one in enumerate(findings, 1))),
+        texts(
+            "",
+            (_RANKS.get(one.rank, "") for one in findings),
+            "Findings that frame the others, or warn, stand after those that are ranked.",
+        ),
+        texts(
+            "bound",
+            (bounds[one.is_upper_bound] if one.cycles else "" for one in findings),
+            "At most: no change of this alone can win more.",
+        ),
+        numbers("at stake", (one.cycles or None for one in findings)),
+        shares("share", (one.share if one.cycles else None for one in findings), 1),
+        texts("of", (one.unit if one.cycles else "" for one in findings)),
+        shares(
+            "gain",
+            (one.gain if one.gain_text else None for one in findings),
+            1,
+            "At most this part of the kernel's duration.",
+        ),
     )
-    return Bars(f"{what}, in {unit}; parts of different findings may overlap", bars, unit)
 
 
-def _overview(found: tuple[Finding, ...]) -> Table:
-    rows = tuple(
-        (
-            number(at),
-            Cell(one.title, link=finding_anchor(at)),
-            Cell(_RANKS.get(one.rank, "")),
-            Cell(("at most" if one.is_upper_bound else "about") if one.cycles else ""),
-            number(one.cycles) if one.cycles else Cell(""),
-            share(one.share, 1) if one.cycles else Cell(""),
-            Cell(one.unit if one.cycles else ""),
-            share(one.gain, 1) if one.gain_text else Cell(""),
-        )
-        for at, one in enumerate(found, 1)
-    )
-    heads = (
-        Heading("rank", True),
-        Heading("finding"),
-        Heading("", tip="Findings that frame the others, or warn, stand behind those that are ranked."),
-        Heading("bound", tip="At most: no change of this alone can win more."),
-        Heading("at stake", True),
-        Heading("share", True),
-        Heading("of"),
-        Heading("gain", True, tip="At most this part of the kernel's duration."),
-    )
-    return Table(heads, rows)
-
-
-def _finding(inputs: ReportInputs, at: int, one: Finding) -> list[Part]:
-    parts: list[Part] = [Heads(f"{at}. {one.title}", finding_anchor(at))]
-    if one.gain_text:
-        parts.append(Prose(f"{one.gain_text}; {one.stake} of {one.unit}.", "Gain"))
-    elif one.stake:
-        parts.append(Prose(f"{one.stake} of {one.unit}.", "At stake"))
-    parts += [Prose(one.sentence), Prose(one.remedy, "What to do")]
-    if one.evidence:
-        rows = tuple(_evidence(inputs, place) for place in one.evidence)
+def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[Part]:
+    parts: list[Part] = [Subheading(f"{ordinal}. {finding.title}", finding_anchor(ordinal))]
+    if finding.gain_text:
+        parts.append(Prose(f"{finding.gain_text}; {finding.stake} of {finding.unit}.", "Gain"))
+    elif finding.stake:
+        parts.append(Prose(f"{finding.stake} of {finding.unit}.", "At stake"))
+    parts += [Prose(finding.sentence), Prose(finding.remedy, "What to do")]
+    if finding.evidence:
+        rows = tuple(_evidence(inputs, evidence) for evidence in finding.evidence)
         parts.append(Table((Heading("place"), Heading("what is seen")), rows))
-    if one.assumption:
-        parts.append(Prose(one.assumption, is_quiet=True))
+    if finding.assumption:
+        parts.append(Prose(finding.assumption, is_quiet=True))
     return parts
 
 
@@ -144,12 +155,12 @@ def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[Cell, ...]:
     if one.kind == "window":
         where = code(place_text(cycle=one.begin), anchor=cycle_anchor(one.begin))
         return where, Cell(f"{one.text}, to cycle {count(one.end)}")
-    return code(one.text), Cell("")
+    return code(one.text), NOTHING
 
 
 def _hit(inputs: ReportInputs, one: Evidence) -> int | None:
-    """The how-manieth execution of its line in its wave it is, from 0; None if the wave was not read."""
-    wave = next((wave for wave in inputs.waves if wave.id == one.wave), None)
+    """The ordinal of the execution of its line in its wave, from 0; None if the wave was not read."""
+    wave = next((wave for wave in inputs.all_waves if wave.id == one.wave), None)
     if wave is None or one.token < 0 or one.line < 0:
         return None
     return int(np.count_nonzero(wave.tokens.line[: one.token] == one.line))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 
 from rcv_py.base.colors import ROLES, TOKEN_KINDS, WAVE_STATES, Pair
-from rcv_py.base.text import percent, short_count
+from rcv_py.base.text import elide_right, percent, short_count
 from rcv_py.export.report.model import Bars, Bins, Curve, Plot, Share, Stacked
 
 WIDTH = 860
 BAR_PX, ROW_PX, NAME_PX, VALUE_PX = 22, 22, 290, 80
 CURVE_PX = 150
 _LEFT, _BOTTOM, _TOP = 48, 22, 8
-MOST_POINTS = 1200  # of a curve: more than there are pixels tell nothing
-MOST_LETTERS = 39  # of the name of a bar
+MAX_POINTS = 1200  # of a curve: more than there are pixels tell nothing
+MAX_NAME = 39  # characters of the name of a bar
 
 COLORS: dict[str, Pair] = {
     **{
@@ -31,8 +31,8 @@ def color(role: str) -> str:
     return f"var(--{role})" if role in COLORS else "var(--accent)"
 
 
-def svg(plot: Plot) -> str:
-    """Return a plot as an element of a page."""
+def svg(plot: Plot, anchors: Collection[str] = ()) -> str:
+    """Return a plot as an element of a page that has these anchors."""
     match plot:
         case Stacked():
             return _stacked(plot)
@@ -41,7 +41,7 @@ def svg(plot: Plot) -> str:
         case Bins():
             return _bins(plot)
         case Bars():
-            return _bars(plot)
+            return _bars(plot, anchors)
 
 
 def _frame(title: str, height: float, body: Sequence[str]) -> str:
@@ -101,20 +101,19 @@ def _parts(parts: Sequence[Share], scale: float, place: tuple[float, float], uni
     return body
 
 
-def _bars(plot: Bars) -> str:
-    longest = max((sum(part.value for part in bar.parts) for bar in plot.bars), default=0) or 1
-    room = WIDTH - NAME_PX - VALUE_PX
+def _bars(plot: Bars, anchors: Collection[str]) -> str:
+    totals = [sum(values) for values in zip(*(series.values for series in plot.series), strict=True)]
+    width, longest = WIDTH - NAME_PX - VALUE_PX, max(totals, default=0) or 1
     body = []
-    for row, bar in enumerate(plot.bars):
-        y, whole = row * ROW_PX, sum(part.value for part in bar.parts)
-        short = bar.name if len(bar.name) <= MOST_LETTERS else bar.name[: MOST_LETTERS - 1] + "…"
-        name = _text(0, y + 14, short, "mono")
-        body.append(f'<a href="#{escape(bar.link)}">{name}</a>' if bar.link else name)
-        body += _parts(bar.parts, room / longest, (NAME_PX, y), plot.unit)
-        body.append(_text(NAME_PX + room * whole / longest + 6, y + 14, short_count(whole), "muted"))
-    height = max(1, len(plot.bars)) * ROW_PX
-    names = dict.fromkeys((part.name, part.role) for bar in plot.bars for part in bar.parts)
-    return _frame(plot.title, _legend(body, list(names), height + 16.0) + 8 if names else height, body)
+    for row, (name, total) in enumerate(zip(plot.names, totals, strict=True)):
+        y, link = row * ROW_PX, plot.links[row] if plot.links else ""
+        text = _text(0, y + 14, elide_right(name, MAX_NAME), "mono")
+        body.append(f'<a href="#{escape(link)}">{text}</a>' if link in anchors else text)
+        body += _parts(plot.parts(row), width / longest, (NAME_PX, y), plot.unit)
+        body.append(_text(NAME_PX + width * total / longest + 6, y + 14, short_count(total), "muted"))
+    height = max(1, len(totals)) * ROW_PX
+    names = [(series.name, series.role or series.name) for series in plot.series if totals]
+    return _frame(plot.title, _legend(body, names, height + 16.0) + 8 if names else height, body)
 
 
 def _curve(plot: Curve) -> str:
@@ -151,12 +150,12 @@ def _axes(unit: str, top: float, first: float, last: float) -> list[str]:
 
 def _thinned(times: list[int], values: list[float]) -> tuple[list[int], list[float]]:
     """Keep of each pixel's steps the highest and the last."""
-    if len(times) <= MOST_POINTS:
+    if len(times) <= MAX_POINTS:
         return times, values
     span = max(1, times[-1] - times[0])
     kept: dict[int, tuple[int, int]] = {}
     for at, (time, value) in enumerate(zip(times, values, strict=True)):
-        pixel = (time - times[0]) * (MOST_POINTS // 2) // span
+        pixel = (time - times[0]) * (MAX_POINTS // 2) // span
         high, _ = kept.get(pixel, (at, at))
         kept[pixel] = (at if value > values[high] else high, at)
     rows = sorted({row for pair in kept.values() for row in pair})

@@ -78,6 +78,23 @@ class Slices:
     leaves: Arrows | None = None  # that begin at a slice
     arrives: Arrows | None = None  # that end at one
 
+    @classmethod
+    def on(
+        cls,
+        track: int | np.ndarray,
+        name: int | np.ndarray,
+        begin: np.ndarray,
+        end: np.ndarray,
+        *,
+        category: str,
+        arguments: Mapping[Argument, np.ndarray] | None = None,
+    ) -> Slices:
+        """Return slices of one category, with their cycle and, unless there are other arguments, cycles."""
+        group = np.full(len(begin), names.CATEGORIES.index(category) + 1)
+        arguments = {Argument.CYCLE: begin, **(arguments or {Argument.CYCLES: end - begin})}
+        shape = begin.shape
+        return cls(np.broadcast_to(track, shape), np.broadcast_to(name, shape), group, begin, end, arguments)
+
     def __len__(self) -> int:
         return len(self.begin)
 

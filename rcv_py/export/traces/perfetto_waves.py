@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rcv_py.analysis.core.batch_times import batch_owners, batch_starts
@@ -17,16 +19,14 @@ from rcv_py.model.waves import WaveBatch
 FIRST_WAVE = 1 << 20  # uuid of the first wave's thread; below are places, markers and curves
 STRIDE = 16  # uuids of a wave: its thread, 7 more lanes, its states
 STATES = 8
-_MOST_LANES = 8
-_STATE_CATEGORY = KIND_COUNT + 1
+_MAX_LANES = 8
 
 
 class Waves:
     """Turns batches into slices; numbers the arrows over all of them."""
 
-    def __init__(self, trace: Trace, texts: Names, has_arrows: bool, has_states: bool) -> None:
-        self.has_states = has_states
-        self._trace, self._has_arrows = trace, has_arrows
+    def __init__(self, trace: Trace, texts: Names) -> None:
+        self._trace = trace
         code = trace.code
         nameless = texts.number("instruction without a code line")
         self._name = np.array([*texts.numbers(code.text), nameless], dtype=np.int64)
@@ -44,8 +44,8 @@ class Waves:
                 found.append(track(uuid + one, uuid, f"lane {one + 1}"))
         return b"".join(found)
 
-    def tokens(self, batch: WaveBatch) -> tuple[Slices, int]:
-        """Return the instructions of a batch, ordered by wave, lane and time, and how many arrows they have.
+    def tokens(self, batch: WaveBatch) -> Slices:
+        """Return the instructions of a batch, ordered by wave, lane and time.
 
         On a lane a slice ends where the next one begins: tokens may overlap by a step of the clock.
         """
@@ -54,7 +54,7 @@ class Waves:
         track_ = FIRST_WAVE + row[owner] * STRIDE + self._lane_column(batch)
         duration = batch.stall.astype(np.int64) + batch.busy
         line = np.where((batch.line >= 0) & (batch.line < len(self._trace.code)), batch.line, -1)
-        leaves, arrives, arrows = self._links(batch)
+        leaves, arrives = self._links(batch)
         slices = Slices(
             track_,
             self._name[line],
@@ -72,7 +72,7 @@ class Waves:
             arrives,
         )
         order = np.argsort(track_, kind="stable")
-        return _trimmed(slices.at(order) if (track_[1:] < track_[:-1]).any() else slices), arrows
+        return _trimmed(slices.at(order) if (track_[1:] < track_[:-1]).any() else slices)
 
     def states(self, batch: WaveBatch) -> Slices:
         """Return the states of the waves of a batch; EMPTY and what has no length is left out."""
@@ -81,28 +81,21 @@ class Waves:
         state = _joined([wave.states.state for wave in batch.waves]).astype(np.int64)
         begin = _joined([wave.states.start for wave in batch.waves])
         end = begin + _joined([wave.states.duration for wave in batch.waves])
-        owner = np.repeat(np.array(uuid, dtype=np.int64), counts)
+        track_ = np.repeat(np.array(uuid, dtype=np.int64), counts)
         keep = np.flatnonzero((end > begin) & (state > WaveState.EMPTY) & (state < len(self._state)))
-        n = len(keep)
-        slices = Slices(
-            owner[keep],
-            self._state[state[keep]],
-            np.full(n, _STATE_CATEGORY),
-            begin[keep],
-            end[keep],
-            {Argument.CYCLE: begin[keep], Argument.CYCLES: (end - begin)[keep]},
-        )
-        return _trimmed(slices)
+        names, begin, end = self._state[state[keep]], begin[keep], end[keep]
+        return _trimmed(Slices.on(track_[keep], names, begin, end, category="state"))
 
-    def _links(self, batch: WaveBatch) -> tuple[Arrows | None, Arrows | None, int]:
+    def _links(self, batch: WaveBatch) -> tuple[Arrows, Arrows]:
         """Number an arrow for each instruction that each wait waited for; counters may name one twice."""
-        if not self._has_arrows or not batch.waves:
-            return None, None, 0
+        if not batch.waves:
+            none = np.zeros(0, dtype=np.int64)
+            return Arrows(none, none), Arrows(none, none)
         links = replay(batch, self._trace.code, self._trace.gfxip, self._trace.target)
         edges = np.unique(np.stack([links.token[links.row_of], links.producers], axis=1), axis=0)
         numbers = self._arrows + 1 + np.arange(len(edges), dtype=np.int64)
         self._arrows += len(edges)
-        return Arrows.on(edges[:, 1], numbers), Arrows.on(edges[:, 0], numbers), len(edges)
+        return Arrows.on(edges[:, 1], numbers), Arrows.on(edges[:, 0], numbers)
 
     def _lanes(self, batch: WaveBatch) -> list[np.ndarray | None]:
         slack = self._trace.base_clock if self._trace.base_clock > 1 else 0
@@ -116,7 +109,7 @@ class Waves:
             np.zeros(len(wave.tokens), dtype=np.int64) if lane is None else lane.astype(np.int64)
             for wave, lane in zip(batch.waves, self._lanes(batch), strict=True)
         ]
-        return np.minimum(_joined(parts), _MOST_LANES - 1)
+        return np.minimum(_joined(parts), _MAX_LANES - 1)
 
 
 def _trimmed(slices: Slices) -> Slices:
@@ -124,16 +117,7 @@ def _trimmed(slices: Slices) -> Slices:
     end = slices.end.copy()
     same = slices.track[1:] == slices.track[:-1]
     end[:-1][same] = np.minimum(end[:-1], slices.begin[1:])[same]
-    return Slices(
-        slices.track,
-        slices.name,
-        slices.category,
-        slices.begin,
-        np.maximum(end, slices.begin),
-        slices.arguments,
-        slices.leaves,
-        slices.arrives,
-    )
+    return replace(slices, end=np.maximum(end, slices.begin))
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:

@@ -23,47 +23,44 @@ _COMMA = b","
 class Paths:
     """The frames around each code line, outermost first, the line itself last; the last row is for others."""
 
-    frames: np.ndarray  # int64 [rows + 1, longest], -1 behind the last
+    frames: np.ndarray  # int64 [rows + 1, longest], -1 after the last
     depth: np.ndarray  # int64 [rows + 1], how many
 
 
-@dataclass(frozen=True, eq=False)
-class Events:
-    """One row an event, in order."""
-
-    is_open: np.ndarray  # bool
-    frame: np.ndarray  # int64
-    time: np.ndarray  # int64, cycles since the profile's begin; never decreases
-
-    def __len__(self) -> int:
-        return len(self.frame)
-
-
 def event_parts(tokens: Tokens, paths: Paths, begin: int) -> Iterator[bytes]:
-    """Yield the events of a wave as JSON objects with commas between them."""
-    found = events(tokens, paths, begin)
-    for first in range(0, len(found), AT_ONCE):
-        rows = slice(first, first + AT_ONCE)
-        part = _json(found.is_open[rows], found.frame[rows], found.time[rows])
+    """Yield the events of a wave as JSON objects with commas between them.
+
+    Times are cycles since `begin` and never decrease; instructions that overlap end when the next one begins.
+    """
+    columns = _events(tokens, paths, begin) if len(tokens) else ()
+    for first in range(0, len(columns[0]) if columns else 0, AT_ONCE):
+        part = _json(*(column[first : first + AT_ONCE] for column in columns))
         yield part if first == 0 else _COMMA + part
 
 
-def events(tokens: Tokens, paths: Paths, begin: int) -> Events:
-    """Return the events of a wave; instructions that overlap end when the next one begins."""
-    n = len(tokens)
-    if not n:
-        none = np.zeros(0, dtype=np.int64)
-        return Events(none.astype(bool), none, none)
+def _events(tokens: Tokens, paths: Paths, begin: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Whether each event opens a frame (bool), the frame, and the time (int64).
+
+    For each token: frames it opens, its own end, frames that are left after it.
+    """
     last = len(paths.depth) - 1
     line = np.where((tokens.line >= 0) & (tokens.line < last), tokens.line, last).astype(np.int64)
     start = np.maximum.accumulate(tokens.start - begin)
     end = np.minimum(tokens.end - begin, np.append(start[1:], np.iinfo(np.int64).max))
     end = np.maximum(end, start)
-    outer, shared = paths.depth[line] - 1, _shared(paths, line)
-    left = np.append(outer[:-1] - shared[1:], outer[-1])  # frames to close behind each token
     until = np.append(start[1:], end[-1:])
+    outer, shared = paths.depth[line] - 1, _shared(paths, line)
     opened = outer + 1 - shared
-    return _merged(paths, line, (shared, opened, start), (outer, left, until), end)
+    left = np.append(outer[:-1] - shared[1:], outer[-1])
+    size = opened + 1 + left
+    first = np.cumsum(size) - size
+    token = np.repeat(np.arange(len(line)), size)
+    nth = np.arange(int(size.sum())) - first[token]
+    is_open = nth < opened[token]
+    after = nth - opened[token]  # 0: the instruction ends; then the frames around it, the innermost first
+    level = np.where(is_open, shared[token] + nth, outer[token] - after)
+    time = np.where(is_open, start[token], np.where(after == 0, end[token], until[token]))
+    return is_open, paths.frames[line[token], level], time
 
 
 def _shared(paths: Paths, line: np.ndarray) -> np.ndarray:
@@ -76,27 +73,6 @@ def _shared(paths: Paths, line: np.ndarray) -> np.ndarray:
     shared = np.cumprod(same, axis=1).sum(axis=1)
     shared[0] = 0
     return shared
-
-
-def _merged(
-    paths: Paths,
-    line: np.ndarray,
-    opening: tuple[np.ndarray, np.ndarray, np.ndarray],
-    closing: tuple[np.ndarray, np.ndarray, np.ndarray],
-    end: np.ndarray,
-) -> Events:
-    """Lay out for each token: frames it opens, its own end, frames that are left behind it."""
-    shared, opened, start = opening
-    outer, left, until = closing
-    size = opened + 1 + left
-    first = np.cumsum(size) - size
-    token = np.repeat(np.arange(len(line)), size)
-    nth = np.arange(int(size.sum())) - first[token]
-    is_open = nth < opened[token]
-    behind = nth - opened[token]  # 0: the instruction ends; then the frames around it, the innermost first
-    level = np.where(is_open, shared[token] + nth, outer[token] - behind)
-    time = np.where(is_open, start[token], np.where(behind == 0, end[token], until[token]))
-    return Events(is_open, paths.frames[line[token], level], time)
 
 
 def _json(is_open: np.ndarray, frame: np.ndarray, time: np.ndarray) -> bytes:

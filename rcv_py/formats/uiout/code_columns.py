@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rcv_py.formats.input.columns import LIMIT, whole_number
-from rcv_py.formats.uiout.code_header import read_header
+
+_FIXED = ("isa", "_", "linenumber", "source", "codeobj", "vaddr", "hit", "latency", "stall", "idle")
+
+# Names that writers gave to the same column, in lower case without underscores.
+_ALIASES = {
+    "instruction": "isa",
+    "line": "linenumber",
+    "index": "linenumber",
+    "codeobject": "codeobj",
+    "address": "vaddr",
+    "hitcount": "hit",
+    "hits": "hit",
+    "pcissued": "issued",
+    "pcstalled": "stalled",
+    "notissuedreasons": "reasons",
+    "stallreasons": "reasons",
+}
 
 _REASONS = 10  # stall reasons that are known; more are kept
 _MOST_REASONS = 32
@@ -27,7 +44,7 @@ class CodeColumns(NamedTuple):
 
 def code_columns(rows: list[Any], header: object) -> CodeColumns:
     """Return the rows whose instruction is a text, as columns; short rows are padded, long ones cut."""
-    place = read_header(header)
+    place = _read_header(header)
     text_at = place["isa"]
     usable = [
         row for row in rows if isinstance(row, list) and len(row) > text_at and isinstance(row[text_at], str)
@@ -86,3 +103,41 @@ def _reasons(values: Sequence[object]) -> np.ndarray:
         [max(0, whole_number(count, 0)) for count in row[:width]] + [0] * (width - len(row)) for row in lists
     ]
     return np.array(rows, dtype=np.int64).reshape(len(rows), width)
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """Position of each column by its name; -1 for those a row does not have."""
+
+    position: dict[str, int]
+
+    def __getitem__(self, name: str) -> int:
+        return self.position.get(name, -1)
+
+    @property
+    def has_samples(self) -> bool:
+        """Whether rows carry PC samples."""
+        return self["issued"] >= 0 or self["stalled"] >= 0
+
+
+def _read_header(header: object) -> _Header:
+    """Return the columns a header names (a string with commas, or a list); the ten fixed ones otherwise."""
+    names = header.split(",") if isinstance(header, str) else header if isinstance(header, list) else []
+    clean = [_clean(name) for name in names]
+    position = {name: place for place, name in reversed(list(enumerate(clean))) if name}
+    if not {"isa", "linenumber"} <= set(position):
+        position = {}
+    fixed = {name: place for place, name in enumerate(_FIXED)}
+    return _Header({**fixed, **position} if not position else {**_free(fixed, position), **position})
+
+
+def _clean(name: object) -> str:
+    text = str(name).strip().lower()
+    plain = text.replace("_", "").replace(" ", "") or text
+    return _ALIASES.get(plain, plain)
+
+
+def _free(fixed: dict[str, int], named: dict[str, int]) -> dict[str, int]:
+    """The fixed columns whose place the header gives to nobody else."""
+    taken = set(named.values())
+    return {name: place for name, place in fixed.items() if place not in taken}

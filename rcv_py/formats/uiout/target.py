@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from collections.abc import Iterable, Set
 from pathlib import Path
 
 from rcv_py.base.errors import TraceError
-from rcv_py.formats.input.files import read_bytes
+from rcv_py.formats.input.files import csv_rows
 from rcv_py.formats.input.run_places import may_look, names_in, nearby
 from rcv_py.formats.uiout.mnemonics import guessed_target
 from rcv_py.model.trace import INFERRED
@@ -64,13 +63,11 @@ def _told_by(places: Iterable[Path], gfxip: int) -> str:
 
 def _gpus(folder: Path, name: str) -> set[str]:
     """The GPUs that an agent table lists."""
+    lines = csv_rows(folder, name, [], _CSV_LIMIT)
     try:
-        text = read_bytes(folder, name, _CSV_LIMIT).decode("utf-8", "replace")
-        rows = list(csv.DictReader(text.splitlines()))
-    except (TraceError, csv.Error):
+        head = next(lines, [])
+        rows = [dict(zip(head, cells, strict=False)) for cells in lines]
+    except TraceError:
         return set()
-    return {
-        str(row.get("Name"))
-        for row in rows
-        if row.get("Agent_Type") == "GPU" and _GFX.fullmatch(str(row.get("Name")))
-    }
+    names = {row.get("Name", "") for row in rows if row.get("Agent_Type") == "GPU"}
+    return {name for name in names if _GFX.fullmatch(name)}

@@ -6,8 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from rcv_py.analysis.device.dispatch_curves import KernelCurve, dispatch_curves
-from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
+from rcv_py.analysis.device.occupancy_curves import KernelCurve, dispatch_curves, occupancy_numbers
 from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.trace import Trace

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QStackedWidget,
 )
 
+from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
-from rcv_py.analysis.compare.facts import numbers
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.text import plural
 from rcv_py.state.baseline import Baseline

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from rcv_py.analysis.events.events import dispatch_of
+from rcv_py.analysis.events.event_table import dispatch_of
 from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow

@@ -18,7 +18,7 @@ from rcv_py.ui.panels.isa.program import FOLD_BY
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.widgets.legend import Legend
 
-Action = tuple[str, str, Callable[[], None]]  # title, keys, what it does
+Action = tuple[str, str, Callable[[], object]]  # title, keys, what it does
 
 
 class IsaBar(QWidget):
