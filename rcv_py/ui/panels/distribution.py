@@ -171,7 +171,8 @@ class _Known:
 def hit_columns(trace: Trace, hits: LineHits, rows: np.ndarray, measure: str) -> tuple[Column, ...]:
     """Return the columns of these hits; the measure that they are sorted by comes first."""
     table = hit_table(trace, hits, rows)
-    spec = replace(table.spec, window=(measure, "wave", "hit", "start", *MEASURE_NAMES))
+    order = dict.fromkeys((measure, "wave", "hit", "start", *MEASURE_NAMES))
+    spec = replace(table.spec, window=tuple(order))
     return result_columns(Table(spec, table.columns), trace)
 
 
