@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.flame.flame import FlameTree, Stacks, What, fold, key
-from rcv_py.base.colors import REFERENCE_FLAMES, REFERENCE_KINDS
+from rcv_py.base.colors import REFERENCE_KINDS
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import WaveBatch

@@ -1,37 +1,42 @@
-"""The open capture against a baseline: what may be said of the whole, and where it changed."""
+"""The open capture against a baseline: what may be said of the whole launch, and where it changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QHBoxLayout,
-    QPushButton,
-    QStackedWidget,
-)
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QCheckBox, QPushButton, QStackedWidget
 
-from rcv_py.analysis.compare.changes import numbers
+from rcv_py.analysis.compare.changes import changes, numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
+from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.flame.flame import Metric
 from rcv_py.base.text import plural
+from rcv_py.model.trace import Trace
+from rcv_py.results.compare import change_table, listing_table
 from rcv_py.state.baseline import Baseline
-from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
-from rcv_py.ui.core.layout import BAR_ABOVE, bar
-from rcv_py.ui.core.panel import NO_TRACE, Panel, Sheet, panel
+from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
+from rcv_py.ui.core.panel import NO_TRACE, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_choose import choose, selected_frames
-from rcv_py.ui.flame.flame_scene import FlameScene
+from rcv_py.ui.flame.flame_scene import Change, FlameScene
 from rcv_py.ui.flame.flame_view import FlameView
-from rcv_py.ui.panels.compare.flame import compare_scene
-from rcv_py.ui.panels.compare.rows import SIDE_BY_SIDE, CompareRows, CompareView, compare_rows
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.result_columns import result_columns
+from rcv_py.ui.table.rows_view import Look, RowsView
+from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
+from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import WithEmptyState, page
 
@@ -41,12 +46,12 @@ NO_BASELINE = (
 READING = "Reading the waves of the open capture …"
 NO_FLAME = "No instruction that both captures executed costs anything."
 ALL_WITHIN = "No row is beyond noise. Clear “Only beyond noise” to see all."
+NOISE_TIP = (
+    "A difference up to this may be by chance: it is what groups of waves or engines differ by. "
+    "Unknown: there are too few groups to tell."
+)
 STREAM_MS = 800
-_BOTH = ("line_a", "line_b", "status", "delta", "ratio")
-LISTED = command_text.same(*_BOTH, "text_a", "text_b", "cost_a", "cost_b")
-_RANKED = ("name", "text", "hits_a", "hits_b", "share_a", "share_b", "noise")
-SORTED = command_text.same(*_BOTH, *_RANKED, cost_a="cycles_a", cost_b="cycles_b")
-FLAME = "flame"
+SIDE_BY_SIDE, FLAME = "listing", "flame"
 MODES = {
     "line": "Instructions",
     "source": "Source lines",
@@ -61,7 +66,95 @@ _ROLES = {
     Verdict.SAME: "text",
     Verdict.NOT_COMPARABLE: "warning",
 }
+CHANGES = ("delta", "ratio")  # columns in the colour of the verdict
+TEXT_PX = 420
+BAND_SOFT = 0.8  # share of the canvas in the band of a row that only one build has, or that moved
+BANDS = {"inserted": "good", "removed": "stall", "moved": "measure"}  # colours of rows by what became of them
+
+
+@dataclass(frozen=True, eq=False)
+class CompareRows:
+    """The columns of a table, and what clicks and colours need of each row."""
+
+    columns: tuple[Column, ...]
+    line: np.ndarray  # int64, row of the open capture's code, -1 if it has none
+    is_real: np.ndarray  # bool, beyond noise
+    delta: np.ndarray  # float64, cycles a wave
+    fate: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+
 Shown = CompareRows | FlameScene | None
+
+
+def compare_rows(trace: Trace, found: Comparison, by: str) -> CompareRows:
+    """Return the table of a mode: line, source, block, class, or both programs side by side."""
+    table = listing_table(found) if by == SIDE_BY_SIDE else change_table(found, changes(found, by), by)
+    columns = result_columns(table, trace)
+    if by != SIDE_BY_SIDE:
+        is_known, noise = (np.asarray(table.columns[name]) for name in ("is_noise_known", "noise"))
+        columns = tuple(_shown(column, np.where(is_known, noise, np.inf)) for column in columns)
+    line, is_real, delta = (np.asarray(table.columns[name]) for name in ("line_b", "beyond_noise", "delta"))
+    return CompareRows(columns, line, is_real, delta, tuple(table.plain("status")))
+
+
+def _shown(column: Column, noise: np.ndarray) -> Column:
+    """The column, sorted by noise, of which what is unknown is the largest; no change is left empty."""
+
+    def noise_text(value: float) -> str:
+        return f"{value:,.1f}" if np.isfinite(value) else "unknown"
+
+    if column.id == "noise":
+        return replace(column, title="noise ±", values=noise, text=noise_text, tip=NOISE_TIP)
+    if column.id in CHANGES:
+        return replace(column, text=lambda value: column.text(value) if value else "")
+    return replace(column, width=TEXT_PX) if column.id == "text" else column
+
+
+def compare_scene(trace: Trace, found: Comparison) -> FlameScene | None:
+    """Return the frames of B by what each costs more or less than in A, None if nothing could be compared.
+
+    Instructions that only A has are not in it.
+    """
+    made = compare_flame(trace, found)
+    if made is None:
+        return None
+    tree, boxes, texts, before, shade = made
+    return FlameScene(trace, tree, boxes, texts, Metric.TOTAL, -1, Change(before, shade))
+
+
+class CompareView(RowsView):
+    """Rows within noise are grey, inserted, removed and moved ones have a band."""
+
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__(theme, settings)
+        self.rows: CompareRows | None = None
+        self.cell_painters |= {name: partial(self._paint_change, name) for name in CHANGES}
+
+    def show_rows(self, rows: CompareRows, only_real: bool) -> None:
+        """Show a table, all of it or what is beyond noise."""
+        self.rows = rows
+        self.show_columns(rows.columns)
+        self.table.set_filter(np.flatnonzero(rows.is_real) if only_real else None)
+
+    def look(self, row: int) -> Look:
+        """How a row is drawn."""
+        rows = self.rows
+        if rows is None or row >= len(rows):
+            return Look(self.theme.role("text"))
+        band = BANDS.get(rows.fate[row])
+        ink = self.theme.role("text" if rows.is_real[row] or band else "muted")
+        return Look(ink, self.theme.soft(self.theme.role(band), BAND_SOFT) if band else None)
+
+    def _paint_change(self, name: str, painter: QPainter, cell: QRect, row: int) -> None:
+        rows, at = self.rows, self.table.column_of(name)
+        if rows is not None and at >= 0 and row < len(rows):
+            if rows.is_real[row]:
+                painter.setPen(self.theme.role("stall" if rows.delta[row] > 0 else "accent"))
+            self.draw_text(painter, cell, self.table.text(row, at), self.table.columns[at])
+            painter.setPen(self.look(row).ink)
 
 
 def _costs(capture: Baseline | None) -> CaptureCosts | None:
@@ -69,58 +162,46 @@ def _costs(capture: Baseline | None) -> CaptureCosts | None:
 
 
 @panel(id="compare", title="Compare", area="bottom", order=80)
-class ComparePanel(Panel):
+class ComparePanel(TablePanel[Comparison]):
     """The open capture against a baseline, beyond noise."""
+
+    view: CompareView
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.found: Comparison | None = None
         self._shown_by = ""
         self.verdict = PlainLabel(wordWrap=True)
         self.verdict.setAccessibleName("Verdict")
-        self.notes = ElidedLabel()
-        self.mode = with_tip(QComboBox(), "What a row is, or how the difference is drawn.")
-        self.mode.setAccessibleName("What is compared")
-        for name, title in MODES.items():
-            self.mode.addItem(title, name)
+        self.notes, self.told = ElidedLabel(role="muted"), ElidedLabel(role="muted")
+        self.mode = Choice("What is compared", MODES, tip="What a row is, or how the difference is drawn.")
         self.twin = with_tip(QPushButton("Twin …"), "Noise from another capture of the baseline's build.")
-        self.twin.clicked.connect(lambda: self.ui.commands.run("file.twin"))
         self.only = with_tip(QCheckBox("Only beyond noise"), "Hide what may be by chance.")
         self.view = CompareView(ui.theme, ui.settings)
         self.view.setAccessibleName("Differences")
         self.flame = FlameView(ui.theme)
         self.flame.setAccessibleName("Differential flamegraph")
-        self.told = ElidedLabel()
+        self.remembered = {"by": self.mode, "only": self.only, "table": self.view}
         self._stream = self.coalesced(self._compute, STREAM_MS)
-        self._lay_out()
-        self._connect()
-        self._open()
-
-    def _lay_out(self) -> None:
-        choices = bar((self.verdict, 1), self.twin, self.only, self.mode, margins=BAR_ABOVE)
-        self._below = below = QHBoxLayout()
-        below.setContentsMargins(8, 2, 8, 4)
-        for line in (self.notes, self.told):
-            line.setProperty("role", "muted")
-        below.addWidget(self.notes, 3)
-        below.addWidget(self.told)
         self.ways = QStackedWidget()
-        self.ways.addWidget(self.view)
-        self.ways.addWidget(self.flame)
+        for way in (self.view, self.flame):
+            self.ways.addWidget(way)
         self.inner = WithEmptyState(self.ways)
-        self.empty = page(self, choices, below, (self.inner, 1))
+        choices = bar((self.verdict, 1), self.twin, self.only, self.mode, margins=BAR_ABOVE)
+        self._below = row((self.notes, 3), self.told, margins=BAR_BELOW, spacing=6)
+        self.empty = page(self, choices, self._below, (self.inner, 1))
+        self._connect()
+        self._start()
 
     def _connect(self) -> None:
         session, view, flame = self.session, self.view, self.flame
-        session.trace.watch(self._open)
+        self.twin.clicked.connect(lambda: self.ui.commands.run("file.twin"))
         session.baseline.watch(self._open)
         session.loaded.watch(self._more_waves)
-        session.selection.watch(self._follow)
         self.ui.theme.changed.connect(self._show_verdict)
-        self.mode.activated.connect(self._show_mode)
+        self.mode.currentIndexChanged.connect(self._show_mode)
         self.only.toggled.connect(self._filter)
         view.chosen.connect(self._go)
-        view.hovered.connect(self._tell_hover)
+        view.hovered.connect(self._point)
         flame.chosen.connect(self._choose_frame)
         flame.pointed.connect(lambda _: self.told.setText(flame.told()))
 
@@ -128,7 +209,7 @@ class ComparePanel(Panel):
 
     def _open(self) -> None:
         self._stream.reset()
-        self.found = None
+        self.result = None
         self.flame.show_scene(None)
         self.view.rows = None
         trace, baseline = self.session.trace.value, self.session.baseline.value
@@ -167,19 +248,20 @@ class ComparePanel(Panel):
     def _job(self, by: str) -> Callable[[Comparison], Shown]:
         """Return what makes the rows or the scene of a mode."""
         trace = self.session.trace.value
-        if by == FLAME and trace is not None:
+        assert trace is not None
+        if by == FLAME:
             return lambda found: compare_scene(trace, found)
         return lambda found: (
-            compare_rows(found, by) if found.kernel is not None or by == SIDE_BY_SIDE else None
+            compare_rows(trace, found, by) if found.kernel is not None or by == SIDE_BY_SIDE else None
         )
 
     @property
     def by(self) -> str:
         """The mode: a key of MODES."""
-        return str(self.mode.currentData())
+        return self.mode.value
 
     def _show_mode(self) -> None:
-        found, by = self.found, self.by
+        found, by = self.result, self.by
         if found is None:
             return
         show = self._job(by)
@@ -194,7 +276,7 @@ class ComparePanel(Panel):
         baseline = self.session.baseline.value
         if baseline is None or found.a is not baseline.costs or found.noise_of is not _costs(baseline.twin):
             return
-        self.found = found
+        self.result = found
         if by != self.by:
             self._show_mode()
             return
@@ -219,15 +301,15 @@ class ComparePanel(Panel):
     def _say_inner(self, shown: Shown) -> None:
         """Say why there are no rows."""
         if shown is None:
-            assert self.found is not None
-            self.inner.say(self.found.judgement.sentence if self.found.kernel is None else NO_FLAME)
+            assert self.result is not None
+            self.inner.say(self.result.judgement.sentence if self.result.kernel is None else NO_FLAME)
         elif isinstance(shown, CompareRows) and len(shown) and not self.view.table.rowCount():
             self.inner.say(ALL_WITHIN)
         else:
             self.inner.say("")
 
     def _show_verdict(self) -> None:
-        found, baseline = self.found, self.session.baseline.value
+        found, baseline = self.result, self.session.baseline.value
         if found is None or baseline is None:
             return
         self.verdict.setText(f"{found.judgement.sentence}")
@@ -259,12 +341,10 @@ class ComparePanel(Panel):
 
     # -- selecting ----------------------------------------------------------------------------------
 
-    def _go(self, row: int) -> None:
-        rows = self.view.rows
-        if rows is not None and 0 <= row < len(rows) and rows.line[row] >= 0:
-            line = int(rows.line[row])
-            if self.session.selection.value.line != line:
-                self.session.select_line(line)
+    @property
+    def lines(self) -> np.ndarray:
+        """The instruction of each row, where rows are instructions that B has."""
+        return NO_LINES if self.view.rows is None else self.view.rows.line
 
     def _choose_frame(self, frame: int) -> None:
         if self.flame.scene is not None:
@@ -275,22 +355,14 @@ class ComparePanel(Panel):
         selection, rows = self.session.selection.value, self.view.rows
         if self.flame.scene is not None:
             self.flame.set_selected(selected_frames(self.flame.scene, selection))
-        if rows is None or self.by not in ("line", SIDE_BY_SIDE) or selection.line is None:
-            return
-        at = np.flatnonzero(rows.line == selection.line)
-        row = int(at[0]) if len(at) else -1
-        self.view.set_current(row, reveal=row != self.view.current)
-
-    def _tell_hover(self, row: int) -> None:
-        rows = self.view.rows
-        inside = rows is not None and 0 <= row < len(rows) and rows.line[row] >= 0
-        self.session.hover.set(Hover(line=int(rows.line[row])) if inside and rows is not None else None)
+        if rows is not None and self.by in ("line", SIDE_BY_SIDE) and selection.line is not None:
+            super()._follow()
 
     # -- what the shell asks ------------------------------------------------------------------------
 
     def caption(self) -> str:
         """The verdict."""
-        return "" if self.found is None else self.found.judgement.sentence
+        return "" if self.result is None else self.result.judgement.sentence
 
     def command_line(self) -> command_text.Words | None:
         """The rows that are shown; A is the baseline."""
@@ -299,25 +371,11 @@ class ComparePanel(Panel):
             return None
         sides = (command_text.path_word(baseline.trace), command_text.path_word(trace))
         real = ("--beyond-noise",) if self.only.isChecked() and self.by != FLAME else ()
-        keys = LISTED if self.by == SIDE_BY_SIDE else SORTED
-        order = command_text.sorting(self.view.table, keys) if self.by != FLAME else ()
+        order = command_text.sorting(self.view.table) if self.by != FLAME else ()
         return ("rcv", "compare", *sides, f"--by={self.by}", *real, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
         """The rows that are shown."""
-        if self.found is None or self.view.rows is None or self.by == FLAME:
+        if self.result is None or self.view.rows is None or self.by == FLAME:
             return None
         return Sheet(f"Compare: {MODES[self.by]}", self.view.table.headers, self.view.table.table())
-
-    def save_state(self) -> dict[str, Any]:
-        """Mode, filter and columns."""
-        return {"by": self.by, "only": self.only.isChecked(), "table": self.view.save_state()}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        at = self.mode.findData(state.get("by"))
-        if at >= 0:
-            self.mode.setCurrentIndex(at)
-        self.only.setChecked(state.get("only") is True)
-        self.view.load_state(state.get("table") or {})
-        self._show_mode()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QComboBox, QSplitter, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from rcv_py.analysis.cost.distribution import (
-    GROUPS,
     LISTED,
     MEASURE_TEXT,
-    MEASURES,
     DistributionView,
     LineHits,
     Wanted,
@@ -22,21 +21,26 @@ from rcv_py.analysis.cost.distribution import (
 )
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.findings.engine_choice import only
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import count, percent, plural
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.line import hit_table
+from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.layout import bar, boxed, column, split
 from rcv_py.ui.core.panel import Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import tooltip, with_tip
-from rcv_py.ui.panels.distribution.hit_table import hit_columns
-from rcv_py.ui.panels.distribution.spread_colors import bar_colors
-from rcv_py.ui.panels.distribution.spread_plot import SpreadPlot
+from rcv_py.ui.core.plain_text import draw_text, tooltip
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.plot.bar_chart import LABEL_GAP, LEFT, RIGHT, BarChart
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 
@@ -52,6 +56,131 @@ MEASURE_NAMES = {
     "since": "Since the hit before",
 }
 GROUP_NAMES = {"none": "All hits", "engine": "By shader engine", "wave": "Selected wave"}
+BAR_PX = 9  # width that a bar should have
+MIN_BARS, MAX_BARS = 8, 160
+
+
+class DistributionChart(BarChart):
+    """A histogram of times with marks for minimum, median, p95 and maximum, and for the selected hit."""
+
+    bars_changed = Signal(int)  # how many bars there is room for
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Histogram of the hits of the selected instruction", top=34)
+        self.view: DistributionView | None = None
+        self.token: int | None = None  # value of the selected hit
+        self._room = 0
+
+    def show_view(self, view: DistributionView | None) -> None:
+        """Show other bars: engines have the colours of kernels, what is not of the wave that of idle."""
+        self.view = view
+        if view is None or view.spread is None:
+            self.show_parts(np.zeros((0, 0), dtype=np.int64), ())
+            return
+        if view.wanted.group == "engine":
+            colors = [partial(Theme.kernel, number=number) for number in range(len(view.groups))]
+        else:
+            colors = [partial(Theme.role, name=name) for name in ("accent", "idle")[: len(view.groups)]]
+        self.show_parts(view.histogram.counts, colors)
+        found = view.spread
+        self.setAccessibleDescription(
+            f"{plural(found.count, 'hit')}: minimum {found.least}, median {found.median}, "
+            f"p95 {found.p95}, maximum {found.most} cycles"
+        )
+
+    def mark_token(self, value: int | None) -> None:
+        """Point at the value of the selected hit."""
+        if value != self.token:
+            self.token = value
+            self.update()
+
+    @property
+    def bars_wanted(self) -> int:
+        """How many bars there is room for."""
+        return max(MIN_BARS, min(MAX_BARS, (self.width() - LEFT - RIGHT) // BAR_PX))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Ask for as many bars as fit."""
+        super().resizeEvent(event)
+        if self.bars_wanted != self._room:
+            self._room = self.bars_wanted
+            self.bars_changed.emit(self._room)
+
+    def tip(self, bar: int) -> str:
+        """Range and number of hits of a bar, by group if there are several."""
+        if self.view is None or not 0 <= bar < len(self):
+            return ""
+        hits, total = int(self.totals[bar]), int(self.totals.sum())
+        lines = [self.range_text(bar), f"{plural(hits, 'hit')}, {percent(hits, total)} of {count(total)}"]
+        if len(self.view.groups) > 1:
+            groups = zip(self.view.groups, self.parts[bar].tolist(), strict=True)
+            lines += [f"{name}: {count(hits)}" for name, hits in groups if hits]
+        return "\n".join(lines)
+
+    def range_text(self, bar: int) -> str:
+        """The cycles of a bar in words."""
+        assert self.view is not None
+        low, high = (int(self.view.histogram.edges[at]) for at in (bar, bar + 1))
+        return f"{count(low)} cycles" if high == low + 1 else f"{count(low)} to {count(high - 1)} cycles"
+
+    def x_of_value(self, value: float) -> float:
+        """Where a number of cycles is."""
+        assert self.view is not None
+        return self.x_of(self.view.histogram.place(value))
+
+    def paint_over(self, painter: QPainter) -> None:
+        """Draw the axis, the marks of the distribution, and that of the selected hit."""
+        assert self.view is not None
+        assert self.view.spread is not None
+        is_log = self.view.wanted.is_log
+        ticks = ((self.x_of_value(value), value) for value in self._ticks())
+        self.paint_axis(painter, ticks, "cycles, logarithmic" if is_log else "cycles")
+        area, found, metrics, free = self.area, self.view.spread, self.fontMetrics(), [-1.0, -1.0]
+        painter.setPen(self._theme.role("text"))
+        marks = (("min", found.least), ("median", found.median), ("p95", found.p95), ("max", found.most))
+        for name, value in marks:
+            x = self.x_of_value(value)
+            painter.drawLine(QPointF(x, area.top() - 2), QPointF(x, area.bottom()))
+            text = f"{name} {count(value)}"
+            width = metrics.horizontalAdvance(text)
+            left = min(max(x - width / 2, 2.0), self.width() - width - 2.0)
+            line = next((at for at, end in enumerate(free) if left > end), None)
+            if line is not None:
+                draw_text(painter, QPointF(left, area.top() - 20 - 14 * line + metrics.ascent()), text)
+                free[line] = left + width + LABEL_GAP
+        if self.token is not None:
+            x, y = self.x_of_value(self.token), area.bottom() + 1
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.role("accent"))
+            painter.drawPolygon(QPolygonF([QPointF(x, y - 7), QPointF(x - 5, y + 2), QPointF(x + 5, y + 2)]))
+
+    def _ticks(self) -> list[int]:
+        """Round numbers of cycles inside the bars."""
+        assert self.view is not None
+        low, high = (int(edge) for edge in self.view.histogram.edges[[0, -1]])
+        if not self.view.wanted.is_log:
+            return list(self.round_numbers(low, high))
+        powers = 10 ** np.arange(0, 19, dtype=np.int64)
+        found = np.sort(np.concatenate([[0], *(factor * powers for factor in (1, 2, 5))]))
+        return found[(found >= low) & (found <= high)].tolist()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """Hits that were looked up already: of which line, in which batches."""
+
+    line: int
+    batches: tuple[WaveBatch, ...]
+    hits: LineHits
+    waves: str  # of which waves, by name
+
+
+def hit_columns(trace: Trace, hits: LineHits, rows: np.ndarray, measure: str) -> tuple[Column, ...]:
+    """Return the columns of these hits; the measure that they are sorted by comes first."""
+    table = hit_table(trace, hits, rows)
+    order = dict.fromkeys((measure, "wave", "hit", "start", *MEASURE_NAMES))
+    spec = replace(table.spec, window=tuple(order))
+    return result_columns(Table(spec, table.columns), trace)
 
 
 @panel(id="distribution", title="Distribution", area="bottom", order=50, needs=("waves", "code"))
@@ -64,59 +193,44 @@ class DistributionPanel(Panel):
         self._hits: _Known | None = None
         self._bin = -1  # whose hits are listed, -1: the slowest
         self.shown = np.zeros(0, dtype=np.int64)  # rows of the hits in the table
-        self.plot = SpreadPlot(ui.theme)
+        self.plot = DistributionChart(ui.theme)
         self.table = RowsView(ui.theme, ui.settings)
         self.table.setAccessibleName("Hits of the selected instruction, the slowest first")
-        self.title, self.note, self.listed = ElidedLabel(), ElidedLabel(), ElidedLabel()
-        self.measure = _choice("What is measured of every hit", MEASURE_NAMES)
-        self.scale = _choice("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
-        self.group = _choice("What splits the bars", GROUP_NAMES)
+        self.title, self.note, self.listed = (ElidedLabel(role=role) for role in ("", "muted", "muted"))
+        self.measure = Choice("What is measured of every hit", MEASURE_NAMES)
+        self.scale = Choice("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
+        self.group = Choice("What splits the bars", GROUP_NAMES)
         self.faster, self.slower = QToolButton(), QToolButton()
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
+        boxes = {"measure": self.measure, "scale": self.scale, "group": self.group}
+        self.remembered = {**boxes, "table": self.table}
+        for box in boxes.values():
+            box.currentIndexChanged.connect(self._choices_changed)
         self._lay_out()
-        self._connect()
+        self.plot.chosen.connect(self._list_bin)
+        self.plot.bars_changed.connect(lambda _: self._wanted.ask())
+        self.table.chosen.connect(self._go)
+        self.session.trace.watch(self._open)
+        self.session.selection.watch(self._follow)
+        for cell in (self.session.loaded, self.session.waves):
+            cell.watch(self._more_waves)
+        ui.theme.changed.connect(self._restyle)
+        self._restyle()
         self._open()
 
     def _lay_out(self) -> None:
-        for label in (self.note, self.listed):
-            label.setProperty("role", "muted")
-        self.title.setFont(self.ui.theme.mono)
+        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         picks = (self.measure, self.scale, self.group, self.faster, self.slower)
         choices = bar((self.title, 1), (self.note, 1), *picks)
-        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
         self.listed.setContentsMargins(8, 2, 8, 0)
-        column.addWidget(self.listed)
-        column.addWidget(self.table, 1)
-        self.split = QSplitter(Qt.Orientation.Horizontal)
-        self.split.addWidget(self.plot)
-        self.split.addWidget(right)
-        self.split.setSizes([620, 520])
-        self.split.setChildrenCollapsible(False)
-        self.empty = page(self, choices, (self.split, 1))
-
-    def _connect(self) -> None:
-        session = self.session
-        for box in (self.measure, self.scale, self.group):
-            box.activated.connect(self._choices_changed)
+        right = boxed(column(self.listed, (self.table, 1), spacing=2))
+        self.empty = page(self, choices, (split(self.plot, right, sizes=(620, 520)), 1))
         for button, command in zip((self.faster, self.slower), self.commands(), strict=True):
             button.setToolTip(tooltip(f"{command.title}  ({command.shortcuts[0]})"))
             button.setAccessibleName(command.title)
             button.setIconSize(QSize(14, 14))
             button.clicked.connect(lambda _=False, command=command: command.run())
-        self.plot.chosen.connect(self._list_bin)
-        self.plot.bars_changed.connect(lambda _: self._wanted.ask())
-        self.table.chosen.connect(self._go)
-        session.trace.watch(self._open)
-        session.selection.watch(self._follow)
-        session.loaded.watch(self._more_waves)
-        session.waves.watch(self._more_waves)
-        self.ui.theme.changed.connect(self._restyle)
-        self._restyle()
 
     def commands(self) -> tuple[Command, ...]:
         """Steps in the order of times."""
@@ -164,14 +278,9 @@ class DistributionPanel(Panel):
     def _want(self) -> Wanted:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
         row = trace.waves.row(wave) if trace is not None and wave is not None else None
-        group = GROUPS[self.group.currentIndex()]
-        return Wanted(
-            MEASURES[self.measure.currentIndex()],
-            self.plot.bars_wanted,
-            self.scale.currentIndex() == 1,
-            group,
-            row if row is not None and group == "wave" else -1,
-        )
+        group = self.group.value
+        own = row if row is not None and group == "wave" else -1
+        return Wanted(self.measure.value, self.plot.bars_wanted, self.scale.value == "log", group, own)
 
     def _more_waves(self) -> None:
         store = self.session.store
@@ -215,7 +324,7 @@ class DistributionPanel(Panel):
         has = view is not None and view.spread is not None
         self.view = view if has else None
         self.empty.say("" if has else self._why_empty(view))
-        self.plot.show_view(self.view, () if view is None else bar_colors(view))
+        self.plot.show_view(self.view)
         self.plot.select(self._bin)
         self._say()
         self._list()
@@ -240,7 +349,6 @@ class DistributionPanel(Panel):
             "" if trace is None or line is None else f"{line}  {trace.code.text[line]}{beside(trace, line)}"
         )
         self.title.setText(text)
-        self.title.setToolTip(tooltip(text))
         note = ""
         if self.view is not None and trace is not None and store is not None:
             found = self.view.spread
@@ -248,7 +356,6 @@ class DistributionPanel(Panel):
             note = f"{plural(found.count, 'hit')}, mean {found.mean:,.1f}, sum {count(found.total)} cycles"
             note = " · ".join(filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
-        self.note.setToolTip(tooltip(note))
 
     def _list(self) -> None:
         view, trace = self.view, self.session.trace.value
@@ -263,7 +370,7 @@ class DistributionPanel(Panel):
         self.shown = rows[:LISTED]
         more = f", {LISTED} of them listed" if len(rows) > LISTED else ""
         self.listed.setText(f"{what}{more}, largest {MEASURE_NAMES[view.wanted.measure].lower()} first")
-        self.table.show_columns(hit_columns(trace.waves, view.hits, self.shown, view.wanted.measure))
+        self.table.show_columns(hit_columns(trace, view.hits, self.shown, view.wanted.measure))
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -312,7 +419,7 @@ class DistributionPanel(Panel):
             self.session.select_token(trace.waves.id(int(view.hits.wave[row])), int(view.hits.token[row]))
 
     def _choices_changed(self) -> None:
-        self.measure.setToolTip(tooltip(MEASURE_TEXT[MEASURES[self.measure.currentIndex()]]))
+        self.measure.setToolTip(tooltip(MEASURE_TEXT[self.measure.value]))
         self._bin = -1
         self._wanted.ask()
 
@@ -351,43 +458,4 @@ class DistributionPanel(Panel):
         view, trace = self.view, self.session.trace.value
         if view is None or trace is None:
             return None
-        columns = hit_columns(trace.waves, view.hits, view.ranked, view.wanted.measure)
-        rows = zip(*(np.asarray(column.values).tolist() for column in columns), strict=True)
-        return Sheet("Distribution", tuple(column.title for column in columns), rows)
-
-    def save_state(self) -> dict[str, Any]:
-        """Measure, scale and split."""
-        return {
-            "measure": self.measure.currentIndex(),
-            "scale": self.scale.currentIndex(),
-            "group": self.group.currentIndex(),
-            "table": self.table.save_state(),
-        }
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        for name, box in (("measure", self.measure), ("scale", self.scale), ("group", self.group)):
-            at = state.get(name)
-            if isinstance(at, int) and 0 <= at < box.count():
-                box.setCurrentIndex(at)
-        self.table.load_state(state.get("table") or {})
-        self._choices_changed()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Known:
-    """Hits that were looked up already: of which line, in which batches."""
-
-    line: int
-    batches: tuple[WaveBatch, ...]
-    hits: LineHits
-    waves: str  # of which waves, by name
-
-
-def _choice(name: str, entries: dict[str, str]) -> QComboBox:
-    box = with_tip(QComboBox(), f"{name}.")
-    box.setAccessibleName(name)
-    box.addItems(list(entries.values()))
-    box.setMinimumContentsLength(6)
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    return box
+        return Sheet.of("Distribution", hit_table(trace, view.hits, view.ranked))

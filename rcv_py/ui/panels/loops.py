@@ -1,34 +1,92 @@
-"""Loops and their iterations: how long each round took, what it was spent on, and which took much longer."""
+"""Loops and their iterations: how long each took, what it was spent on, and which took much longer."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QSplitter
+from PySide6.QtGui import QColor, QPainter
 
+from rcv_py.analysis.iterations.loop_iterations import LoopIterations
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
-from rcv_py.base.text import plural
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.base.text import count, plural
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
-from rcv_py.results.loops import ITERATIONS, iteration_table, iterations_of, loop_table
+from rcv_py.results.loops import iteration_table, iterations_of, loop_table
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.layout import bar, split
 from rcv_py.ui.core.panel import panel
-from rcv_py.ui.core.plain_text import tooltip, with_tip
-from rcv_py.ui.panels.loops.iteration_strip import IterationStrip, color_of, stack_of
-from rcv_py.ui.plot.legend import Legend
+from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.result_columns import result_columns, sort_names
+from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
+from rcv_py.ui.widgets.legend import Legend
 
 NO_LOOP = "No wave that counts jumped back to an instruction it had run: no loop, or one iteration of each."
-ALL, SELECTED, OUTLIERS = range(3)
-SCOPES = ("All waves", "Selected wave", "Outliers")
+ALL, SELECTED, OUTLIERS = "all", "selected", "outliers"
+SCOPES = {ALL: "All waves", SELECTED: "Selected wave", OUTLIERS: "Outliers"}
+WIDEST_PX = 28  # of a column
+
+
+def color_of(theme: Theme, kind: int) -> QColor:
+    """The colour of a kind; idle time (NONE) is paler than the greys of waits."""
+    return theme.role("line") if kind == TokenKind.NONE else theme.kind(kind)
+
+
+def stack_of(found: LoopIterations, rows: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Return cycles by kind of iterations, idle as NONE, int64 [n, kinds], and kinds, the largest first."""
+    part = found.iterations.at(rows)
+    cycles = part.kinds.copy().reshape(-1, KIND_COUNT)
+    cycles[:, TokenKind.NONE] += part.idle
+    total = cycles.sum(axis=0)
+    return cycles, tuple(kind for kind in np.argsort(-total, kind="stable").tolist() if total[kind])
+
+
+class IterationStrip(BarChart):
+    """Iterations side by side: a column each, as high as it took, stacked by kind of instruction."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Iterations of the loop, a column each", bottom=18, widest=WIDEST_PX)
+        self._kinds: tuple[int, ...] = ()
+        self._outliers = np.zeros(0, dtype=np.int64)
+        self._names: tuple[str, ...] = ()
+
+    def show_stacks(
+        self, cycles: np.ndarray, kinds: tuple[int, ...], outliers: np.ndarray, names: tuple[str, ...]
+    ) -> None:
+        """Show iterations: cycles by kind [n, kinds], kinds from the bottom up, outliers, names for tips."""
+        self._kinds, self._outliers, self._names = kinds, outliers, names
+        self.show_parts(cycles[:, list(kinds)], [partial(color_of, kind=kind) for kind in kinds])
+        self.select(-1)
+        most = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
+        self.setAccessibleDescription(most if len(self) else "")
+
+    def paint_over(self, painter: QPainter) -> None:
+        """Draw the axis, and a line above outliers."""
+        self.paint_axis(painter, (), f"{plural(len(self), 'iteration')}, cycles each")
+        for row in self._outliers.tolist():
+            box = self.bar_rect(row)
+            box.setRect(box.left(), box.top() - 3, max(2.0, box.width()), 2)
+            painter.fillRect(box, self._theme.role("stall"))
+
+    def tip(self, bar: int) -> str:
+        """Name, cycles and kinds of an iteration."""
+        if not 0 <= bar < len(self):
+            return ""
+        total = int(self.totals[bar])
+        lines = [f"{self._names[bar]}: {count(total)} cycles"]
+        for kind, cycles in zip(self._kinds, self.parts[bar].tolist(), strict=True):
+            if cycles:
+                name = "idle or unknown" if kind == TokenKind.NONE else TokenKind(kind).name
+                lines.append(f"{name}: {count(cycles)}  ({100 * cycles / total:.0f} %)")
+        return "\n".join(lines)
 
 
 @panel(id="loops", title="Loops", area="bottom", order=27, needs=("code",))
@@ -44,35 +102,20 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.loops = self.rows_view("Loops, most often continued first")
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
-        self.scope = with_tip(QComboBox(), "Which iterations are shown.")
-        self.scope.setAccessibleName("Which iterations are shown")
-        self.scope.addItems(list(SCOPES))
-        self.legend, self.note, self.phases = Legend(), ElidedLabel(), ElidedLabel()
-        self._lay_out()
+        self.scope = Choice("Which iterations are shown", SCOPES)
+        self.remembered = {"table": self.view, "loops": self.loops, "scope": self.scope}
+        self.legend, self.note, self.phases = Legend(), ElidedLabel(role="muted"), ElidedLabel(role="muted")
+        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.phases.setContentsMargins(8, 2, 8, 4)
+        right = split(self.strip, self.view, sizes=(150, 130), is_column=True)
+        choices = bar((self.legend, 1), (self.note, 1), self.scope)
+        self.empty = page(self, choices, (split(self.loops, right, sizes=(440, 720)), 1), self.phases)
         ui.theme.changed.connect(self._show_legend)
-        self.scope.activated.connect(self._list)
+        self.scope.currentIndexChanged.connect(self._list)
         self.loops.chosen.connect(self._choose_loop)
         self.view.chosen.connect(self._go)
         self.strip.chosen.connect(self._go)
         self._start()
-
-    def _lay_out(self) -> None:
-        for label in (self.note, self.phases):
-            label.setProperty("role", "muted")
-        self.phases.setContentsMargins(8, 2, 8, 4)
-        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.right = QSplitter(Qt.Orientation.Vertical)
-        self.right.addWidget(self.strip)
-        self.right.addWidget(self.view)
-        self.right.setSizes([150, 130])
-        self.split = QSplitter(Qt.Orientation.Horizontal)
-        self.split.addWidget(self.loops)
-        self.split.addWidget(self.right)
-        self.split.setSizes([440, 720])
-        for splitter in (self.right, self.split):
-            splitter.setChildrenCollapsible(False)
-        choices = bar((self.legend, 1), (self.note, 1), self.scope)
-        self.empty = page(self, choices, (self.split, 1), self.phases)
 
     def _open(self) -> None:
         self._loop = -1
@@ -127,20 +170,20 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.rows = self._chosen()
         rows = iteration_table(trace, found, self.rows, has_note=True)
         self.view.show_columns(result_columns(rows, trace))
-        one = found.iterations
-        names = tuple(
-            f"{trace.waves.id(int(one.wave[i]))}, iteration {one.number[i]}" for i in self.rows.tolist()
-        )
+        part = found.iterations.at(self.rows)
+        ids = (trace.waves.id(row) for row in part.wave.tolist())
+        names = tuple(f"{i}, iteration {number}" for i, number in zip(ids, part.number.tolist(), strict=True))
         cycles, order = stack_of(found, self.rows)
-        self.strip.show_stacks(cycles, order, np.isin(self.rows, found.outliers), names)
-        outliers = int(np.count_nonzero(one.loop[found.outliers] == self._loop))
-        text = f"{plural(len(self.rows), 'iteration')}, {plural(outliers, 'outlier')} in the loop"
+        outliers = np.flatnonzero(np.isin(self.rows, found.outliers))
+        self.strip.show_stacks(cycles, order, outliers, names)
+        many = int(np.count_nonzero(found.iterations.loop[found.outliers] == self._loop))
+        text = f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop"
         text = self.of_waves(text)
         self.note.setText(text)
         self.note.setToolTip(
             tooltip(
                 f"{text}.\nAn outlier took much longer than others: beyond the third quartile by 1.5 times "
-                "the distance of the quartiles. Entry and last round are not counted."
+                "the distance of the quartiles. Entry and last iteration are not counted."
             )
         )
         self._show_legend()
@@ -149,11 +192,11 @@ class LoopsPanel(TablePanel[LoopSummary]):
     def _chosen(self) -> np.ndarray:
         assert self.result is not None
         found, trace = self.result.found, self.session.trace.value
-        if self.scope.currentIndex() == OUTLIERS:
+        if self.scope.value == OUTLIERS:
             return found.outliers[found.iterations.loop[found.outliers] == self._loop]
         wave = self.session.selection.value.wave
         row = trace.waves.row(wave) if trace is not None and wave is not None else None
-        is_all = self.scope.currentIndex() == ALL
+        is_all = self.scope.value == ALL
         return iterations_of(found, self._loop, None if is_all else (-1 if row is None else row))
 
     def _show_legend(self) -> None:
@@ -184,7 +227,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
     def _follow(self) -> None:
         if self.result is None:
             return
-        if self.scope.currentIndex() == SELECTED and not np.array_equal(self._chosen(), self.rows):
+        if self.scope.value == SELECTED and not np.array_equal(self._chosen(), self.rows):
             self._list()
         else:
             self._mark()
@@ -197,7 +240,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
             at = np.flatnonzero((one.wave == token[0].row) & (one.first <= token[1]) & (token[1] < one.stop))
         row = int(at[0]) if len(at) else -1
         self.view.set_current(row, reveal=row != self.view.current)
-        self.strip.set_current(row)
+        self.strip.select(row)
 
     def _go(self, at: int) -> None:
         trace, summary = self.session.trace.value, self.result
@@ -220,7 +263,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         return "" if pair is None else f"loop {pair[0]} to {pair[1]}, {self.scope.currentText().lower()}"
 
     def command_line(self) -> command_text.Words | None:
-        """The rounds of the chosen loop, or the loops."""
+        """The iterations of the chosen loop, or the loops."""
         pair = self._pair()
         if pair is None:
             return command_text.rcv(self.session, "loops", "--top=0")
@@ -228,23 +271,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         which = (
             "--show=iterations",
             f"--loop={pair[0]}:{pair[1]}",
-            *scope.get(self.scope.currentIndex(), ()),
+            *scope.get(self.scope.value, ()),
         )
-        order = command_text.sorting(self.view.table, sort_names(ITERATIONS))
+        order = command_text.sorting(self.view.table)
         return command_text.rcv(self.session, "loops", *which, *order, "--top=0")
-
-    def save_state(self) -> dict[str, Any]:
-        """Columns, and which iterations."""
-        return {
-            **super().save_state(),
-            "loops": self.loops.save_state(),
-            "scope": self.scope.currentIndex(),
-        }
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        super().load_state(state)
-        self.loops.load_state(state.get("loops") or {})
-        scope = state.get("scope")
-        self.scope.setCurrentIndex(scope if scope in (ALL, SELECTED, OUTLIERS) else ALL)
-        self._list()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, Qt
@@ -10,14 +10,17 @@ from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
 from rcv_py.analysis.cost.source_costs import source_costs
+from rcv_py.base.text import percent, short_count
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged, cost_job, only_for, unit_of
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
-from rcv_py.ui.panels.explorer.tree import PlaceRows
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.tree_table import TreeTable
+from rcv_py.ui.table.table_model import grouped
+from rcv_py.ui.table.tree_table import Parts, Tree, TreeColumn, TreeTable, share_text
 from rcv_py.ui.widgets.empty_state import page
 
 NO_CODE = "This capture has no instructions, so there is nothing to rank."
@@ -28,6 +31,57 @@ NO_SOURCES = (
 STREAM_MS = 500
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaceRows:
+    """What the tree says of places; costs are in `unit`, shares are of `total`."""
+
+    theme: Theme
+    total: int = 0
+    unit: str = "cycles"
+    has_sources: bool = False
+
+    def tree(self, root: CostNode | None = None) -> Tree[CostNode]:
+        """Return the tree below a root."""
+        return Tree(
+            root or CostNode(),
+            (
+                TreeColumn("name", "place", lambda place: place.name),
+                TreeColumn("bar", "cost", parts=self.parts, width=60),
+                TreeColumn(
+                    "cost",
+                    self.unit,
+                    lambda place: short_count(place.cost) if place.cost else "",
+                    is_number=True,
+                    width=60,
+                ),
+                TreeColumn(
+                    "share",
+                    "%",
+                    lambda place: share_text(place.cost, self.total),
+                    is_number=True,
+                    width=46,
+                ),
+            ),
+            self.tip,
+            lambda one: f"{one.name}, {grouped(one.cost)} {self.unit}, {percent(one.cost, self.total)}",
+            lambda place: place.tip,
+            lambda place: place.file < 0 and (self.has_sources or place.row == 0),
+        )
+
+    def parts(self, place: CostNode) -> Parts:
+        """The cost by kind of instruction."""
+        return [(int(place.by_kind[kind]), self.theme.kind(kind)) for kind in range(KIND_COUNT)]
+
+    def tip(self, place: CostNode) -> str:
+        """Path, exact cost, and the cost by kind."""
+        lines = [place.tip or place.name]
+        lines.append(f"{grouped(place.cost)} {self.unit}, {percent(place.cost, self.total)} of all")
+        for kind in np.argsort(-place.by_kind, kind="stable").tolist():
+            if place.by_kind[kind]:
+                lines.append(f"{KIND_TEXT[TokenKind(kind)]}: {grouped(place.by_kind[kind])}")
+        return "\n".join(lines)
+
+
 @panel(id="explorer", title="Explorer", area="left", order=10, needs=("code", "source lines"))
 class ExplorerPanel(Panel):
     """Files and lines by cost."""
@@ -35,19 +89,20 @@ class ExplorerPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         # Without room for names, cycles give way first: the bars show them too.
-        self.tree = TreeTable(
-            PlaceRows(ui.theme).tree(),
-            lambda: ui.settings["isa.bar_scale"],
-            yields={"cost": 94, "bar": 114},
-        )
-        self.note = PlainLabel(NO_SOURCES, visible=False, wordWrap=True)
+        self.tree = TreeTable(PlaceRows(ui.theme).tree(), ui, yields={"cost": 94, "bar": 114})
+        self.remembered = {"tree": self.tree}
+        self.note = PlainLabel(NO_SOURCES, role="muted", visible=False, wordWrap=True)
+        self.note.setContentsMargins(8, 6, 8, 6)
+        self.empty = page(self, self.note, (self.tree, 1))
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
         self._set_up_tree()
-        self.note.setObjectName("muted")
-        self.note.setContentsMargins(8, 6, 8, 6)
-        self.empty = page(self, self.note, (self.tree, 1))
-        self._watch()
+        session = self.session
+        session.trace.watch(self._open)
+        session.selection.watch(self._follow)
+        session.loaded.watch(self._more_waves)
+        for cell in (session.source_cost, session.clock_range, ui.settings.cell("isa.show_idle")):
+            cell.watch(self._wanted.ask)
         self._open()
 
     def _set_up_tree(self) -> None:
@@ -60,17 +115,6 @@ class ExplorerPanel(Panel):
         tree.chosen.connect(self._go)
         tree.clicked.connect(self._toggle_folder)
         tree.activated.connect(self._toggle_folder)
-
-    def _watch(self) -> None:
-        session = self.session
-        session.trace.watch(self._open)
-        session.selection.watch(self._follow)
-        session.source_cost.watch(self._wanted.ask)
-        session.clock_range.watch(self._wanted.ask)
-        session.loaded.watch(self._more_waves)
-        self.ui.settings.cell("isa.show_idle").watch(self._wanted.ask)
-        self.ui.settings.cell("isa.bar_scale").watch(self._repaint)
-        self.ui.theme.changed.connect(self._repaint)
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -186,17 +230,6 @@ class ExplorerPanel(Panel):
             if place is not root
         )
         return Sheet("Explorer", ("name", "path", unit_of(self.session.trace.value), "share"), rows)
-
-    def save_state(self) -> dict[str, Any]:
-        """Widths of the columns."""
-        return self.tree.save_state()
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.tree.load_state(state)
-
-    def _repaint(self) -> None:
-        self.tree.viewport().update()
 
 
 def _is_folder(place: CostNode) -> bool:
