@@ -13,9 +13,9 @@ from rcv_py.analysis.findings.bound_class import ISSUING, MEMORY, VECTOR_MEMORY,
 from rcv_py.analysis.findings.evidence import line_of, of_pattern
 from rcv_py.analysis.findings.finding import CONTEXT, WORK_CYCLES, Finding
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
-from rcv_py.analysis.findings.patterns import Pattern
+from rcv_py.analysis.findings.remedies import remedy_fields
 from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.findings.waiting import BOUND, LIKELY, bounded, remedy_fields, situation, width_sentences
+from rcv_py.analysis.findings.waiting import BOUND, LIKELY, bounded, situation, width_sentences
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import TokenKind
 
@@ -27,7 +27,7 @@ LDS_BANKS = {"gfx950": 64}
 class Text(NamedTuple):
     """The words for one pattern."""
 
-    pattern: Pattern
+    pattern: Cause
     name: str
     title: str
     what: str  # completes "… cycles of all waves"
@@ -39,25 +39,25 @@ NAMED = "Certain: the registers are named in the instructions."
 
 TEXTS = (
     Text(
-        Pattern.MEMORY_QUEUE,
+        Cause.MEMORY_QUEUE,
         "memory-back-pressure",
         "VMEM issue stall (queue full)",
         "are spent on VMEM instructions that could not issue, since earlier ones were under way",
     ),
     Text(
-        Pattern.LDS_QUEUE,
+        Cause.LDS_QUEUE,
         "lds-back-pressure",
         "LDS issue stall (queue full)",
         "are spent on LDS instructions that could not issue, since earlier accesses were under way",
     ),
     Text(
-        Pattern.SCALAR_QUEUE,
+        Cause.SCALAR_QUEUE,
         "scalar-back-pressure",
         "SMEM issue stall (queue full)",
         "are spent on SMEM loads that could not issue",
     ),
     Text(
-        Pattern.MATRIX_BUSY,
+        Cause.MATRIX_BUSY,
         "matrix-unit-busy",
         "Matrix pipe is busy",
         "are spent while the matrix pipe worked on an earlier instruction",
@@ -65,41 +65,41 @@ TEXTS = (
         is_work=True,
     ),
     Text(
-        Pattern.MATRIX_RESULT,
+        Cause.MATRIX_RESULT,
         "matrix-dependency",
         "Waits for MFMA results",
         "read what an MFMA instruction was still computing",
         NAMED,
     ),
     Text(
-        Pattern.NOP,
+        Cause.NOP,
         "hazard-nops",
         "Hazard nops",
         "are s_nop in front of instructions that must not come too early",
         "Certain: the operand of an s_nop says how long it takes.",
     ),
     Text(
-        Pattern.FETCH,
+        Cause.FETCH,
         "instruction-fetch",
         "Instruction fetch",
         "pass before an instruction is there: behind branches, at new cache lines, at the start of waves",
     ),
     Text(
-        Pattern.LAUNCH,
+        Cause.LAUNCH,
         "wave-launch",
         "Launch of waves",
         "pass between the launch of a wave and its first instruction",
         "Certain, but other waves usually cover it.",
     ),
     Text(
-        Pattern.REGISTER,
+        Cause.REGISTER,
         "dependent-arithmetic",
         "Dependent arithmetic",
         "read a register that the instruction before still computes",
         NAMED,
     ),
 )
-_WITH_WIDTHS = (Pattern.MEMORY_QUEUE, Pattern.LDS_QUEUE, Pattern.SCALAR_QUEUE)
+_WITH_WIDTHS = (Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.SCALAR_QUEUE)
 
 
 def issue(inputs: FindingInputs) -> Iterable[Finding]:
@@ -150,7 +150,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     Their cycles are those of `lds-back-pressure`, so this ranks nothing of its own: it says which lines.
     """
     code = inputs.trace.code
-    rows = inputs.rows_of(Pattern.LDS_QUEUE)
+    rows = inputs.rows_of(Cause.LDS_QUEUE)
     table = inputs.attribution
     rows = rows[table.line[rows] >= 0]
     size = len(code)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.findings.bound_class import MEMORY_ROOF
 from rcv_py.analysis.findings.evidence import line_of, of_pattern, producers_of, wave_of, window_of, worst_of
 from rcv_py.analysis.findings.finding import Finding
-from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
-from rcv_py.analysis.findings.patterns import Pattern
-from rcv_py.analysis.findings.remedies import advice
+from rcv_py.analysis.findings.inputs import SCRATCH, Claimed, FindingInputs
+from rcv_py.analysis.findings.remedies import remedy_fields
 from rcv_py.analysis.findings.situation import Situation
 from rcv_py.analysis.waves.workgroups import TOLD_TEXT
 from rcv_py.base.text import count, percent, plural
@@ -35,7 +35,7 @@ BOUND = (
 class Text(NamedTuple):
     """The words for waits of one pattern."""
 
-    pattern: Pattern
+    pattern: int  # Cause, or SCRATCH
     name: str
     title: str
     what: str  # "vector loads"
@@ -43,19 +43,19 @@ class Text(NamedTuple):
 
 
 TEXTS = (
-    Text(Pattern.LOAD, "exposed-vector-load", "Waits for VMEM loads", "VMEM loads"),
-    Text(Pattern.DMA, "exposed-lds-dma", "Waits for LDS DMA", "copies from memory to LDS (LDS DMA)"),
-    Text(Pattern.LDS, "exposed-lds", "Waits for LDS accesses", "LDS accesses"),
+    Text(Cause.WAIT_LOAD, "exposed-vector-load", "Waits for VMEM loads", "VMEM loads"),
+    Text(Cause.WAIT_DMA, "exposed-lds-dma", "Waits for LDS DMA", "copies from memory to LDS (LDS DMA)"),
+    Text(Cause.WAIT_LDS, "exposed-lds", "Waits for LDS accesses", "LDS accesses"),
     Text(
-        Pattern.CROSS_LANE,
+        Cause.WAIT_CROSS_LANE,
         "exposed-cross-lane",
         "Waits for cross-lane moves through LDS",
         "ds_bpermute and its like",
     ),
-    Text(Pattern.SCALAR, "exposed-scalar-load", "Waits for SMEM loads", "SMEM loads"),
-    Text(Pattern.STORE, "waits-for-stores", "Waits for VMEM stores", "VMEM stores"),
-    Text(Pattern.ATOMIC, "atomics", "Atomic operations", "atomic operations"),
-    Text(Pattern.SCRATCH, "scratch-spills", "Spills to scratch memory", "scratch accesses"),
+    Text(Cause.WAIT_SCALAR, "exposed-scalar-load", "Waits for SMEM loads", "SMEM loads"),
+    Text(Cause.WAIT_STORE, "waits-for-stores", "Waits for VMEM stores", "VMEM stores"),
+    Text(Cause.WAIT_ATOMIC, "atomics", "Atomic operations", "atomic operations"),
+    Text(SCRATCH, "scratch-spills", "Spills to scratch memory", "scratch accesses"),
 )
 
 
@@ -67,9 +67,9 @@ def waits(inputs: FindingInputs) -> Iterable[Finding]:
             yield from _finding(inputs, text, rows)
 
 
-def _is_reported_elsewhere(inputs: FindingInputs, pattern: Pattern) -> bool:
+def _is_reported_elsewhere(inputs: FindingInputs, pattern: int) -> bool:
     """Whether another finding reports the pattern: chains of cross-lane moves have their own."""
-    return pattern == Pattern.CROSS_LANE and len(inputs.chains) > 0
+    return pattern == Cause.WAIT_CROSS_LANE and len(inputs.chains) > 0
 
 
 def _finding(inputs: FindingInputs, text: Text, rows: np.ndarray) -> Iterator[Finding]:
@@ -96,20 +96,6 @@ def situation(
     """Return what the remedies of a finding depend on."""
     producers = tuple(line for line, _ in inputs.producers(rows, MOST_PRODUCERS))
     return Situation(inputs, claimed, producers, frozenset(flags))
-
-
-class RemedyFields(TypedDict):
-    """Fields of a finding that say what to do."""
-
-    remedy: str
-    remedy_id: str
-    effort: str
-
-
-def remedy_fields(name: str, one: Situation) -> RemedyFields:
-    """Return the remedy of a finding as its fields."""
-    found = advice(name, one)
-    return {"remedy": found.text, "remedy_id": found.id, "effort": found.effort}
 
 
 def bounded(inputs: FindingInputs, claimed: Claimed, **words: Any) -> Finding:
@@ -192,7 +178,7 @@ ALWAYS_LAST = 0.5  # of the instances that one wave is last in: beyond it the wo
 
 def chains(inputs: FindingInputs) -> Iterator[Finding]:
     """Cross-lane moves of which each waits for the one before."""
-    rows = inputs.rows_of(Pattern.CROSS_LANE)
+    rows = inputs.rows_of(Cause.WAIT_CROSS_LANE)
     claimed = inputs.claimed(rows)
     found = inputs.chains
     if not len(claimed) or not len(found):
@@ -224,7 +210,7 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
 
 def barriers(inputs: FindingInputs) -> Iterator[Finding]:
     """Waves that wait for the last one of their workgroup."""
-    rows = inputs.rows_of(Pattern.BARRIER)
+    rows = inputs.rows_of(Cause.BARRIER)
     claimed = inputs.claimed(rows)
     if not len(claimed):
         return
