@@ -128,11 +128,7 @@ def _overview(findings: tuple[Finding, ...]) -> Table:
 
 def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[Part]:
     parts: list[Part] = [Subheading(f"{ordinal}. {finding.title}", finding_anchor(ordinal))]
-    if finding.gain_text:
-        parts.append(Prose(f"{finding.gain_text}; {finding.stake} of {finding.unit}.", "Gain"))
-    elif finding.stake:
-        parts.append(Prose(f"{finding.stake} of {finding.unit}.", "At stake"))
-    parts += [Prose(finding.sentence), Prose(finding.remedy, "What to do")]
+    parts += [Prose(sentence, label) for label, sentence in finding.parts]
     if finding.evidence:
         rows = tuple(_evidence(inputs, evidence) for evidence in finding.evidence)
         parts.append(Table((Heading("place"), Heading("what is seen")), rows))
