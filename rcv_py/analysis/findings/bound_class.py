@@ -188,8 +188,8 @@ def _latency(one: LoadNumbers) -> str:
         busy = f"{matrix}; how near memory is to its roof is not known{what}"
     elif one.of_roof >= NEAR:
         busy = (
-            f"{matrix}; waves ask for up to {one.rate:.1f} B per CU and cycle, where memory alone delivers at "
-            f"most {one.roof:.1f}, but only {_percent(one.waits)} of the stall waits for vector memory"
+            f"{matrix}; waves ask for up to {one.rate:.1f} B per CU and cycle, where memory alone delivers "
+            f"at most {one.roof:.1f}, but only {_percent(one.waits)} of the stall waits for vector memory"
         )
     else:
         busy = (
