@@ -42,7 +42,6 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summar
 from rcv_py.analysis.program.matrix_passes import matrix_use
 from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import (
     LoopTable,
     OccupancyBy,
@@ -55,7 +54,7 @@ from rcv_py.api.arguments import (
 )
 from rcv_py.api.capture_tables import CaptureTables
 from rcv_py.api.errors import noted
-from rcv_py.api.table import Table
+from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report.files import write_report

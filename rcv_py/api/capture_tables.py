@@ -13,10 +13,9 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.health.check import check_waves
 from rcv_py.analysis.overview.summary import problems
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
-from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import Waves, index_row, index_rows, is_population, one_of
 from rcv_py.api.errors import noted
-from rcv_py.api.table import Table, of_rows
+from rcv_py.api.table import Answer, Table, of_rows
 from rcv_py.api.waves import DEFAULT_GB, OF_WAVES, Wave, WaveCache, batch_table, in_order, wave_table
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.problems import Problem

@@ -1,4 +1,4 @@
-"""A table: named columns of equal length, each a read-only numpy array; tables never change."""
+"""A table: named columns of equal length, read-only arrays; and the answer of an analysis, which is one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from html import escape
 from importlib import import_module
 from math import isnan
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 import numpy as np
 
@@ -28,6 +28,7 @@ MAX_CELL = 48  # characters
 MAX_LINE = 160  # characters; columns that do not fit are counted
 _ENDS = ("source", "path")  # columns whose texts end with what matters: the file and its line
 Rows = slice | np.ndarray | Sequence[int]
+T = TypeVar("T")
 
 
 class Table(dict[str, np.ndarray | Words]):
@@ -281,6 +282,31 @@ class Table(dict[str, np.ndarray | Words]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (type(self), self._raw(), {**vars(self), "_texts": {}})
+
+
+class Answer(Table, Generic[T]):
+    """A table of the answer's rows.
+
+    `facts` holds what is said about all of it: totals, what was assumed, why there is nothing.  `result` is
+    the object of the analysis, with everything that the table leaves out.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        columns: Mapping[str, Column],
+        result: T,
+        facts: Mapping[str, Any] | None = None,
+        spec: Spec | None = None,
+    ) -> None:
+        super().__init__(columns, name, spec)
+        self.result = result
+        self.facts: dict[str, Any] = dict(facts or {})
+
+    @classmethod
+    def of(cls, table: results.Table, result: T, facts: Mapping[str, Any] | None = None) -> Answer[T]:
+        """Return a result; numbers by name become columns `name_key`, those that occur, the largest first."""
+        return cls(table.spec.name, flat(table), result, facts, table.spec)
 
 
 def _rebuilt(kind: type[Table], columns: dict[str, Column], state: dict[str, Any]) -> Table:
