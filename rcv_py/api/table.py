@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 import numpy as np
 
-from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, UnequalColumns, noted
+from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, UnequalColumns
 from rcv_py.base.text import count, elide_left, elide_right, encodable, plural
 from rcv_py.export.table_files import arrow_table, wide
 from rcv_py.export.tables import Column
@@ -100,7 +100,7 @@ class Table(dict[str, np.ndarray | Words]):
     def raw(self, name: str) -> np.ndarray | Words:
         """Return a column as it is kept: an array, or `Words` (`texts` and, for each row, a `code`)."""
         if name not in self:
-            raise noted(NoColumn(name, self.columns))
+            raise NoColumn(name, self.columns)
         return super().__getitem__(name)
 
     def _raw(self) -> dict[str, np.ndarray | Words]:
@@ -132,7 +132,7 @@ class Table(dict[str, np.ndarray | Words]):
     def row(self, number: int) -> dict[str, Any]:
         """Return one row as plain values; negative numbers count from the end.  Raises NoRow."""
         if not -len(self) <= number < len(self):
-            raise noted(NoRow(number, len(self)))
+            raise NoRow(number, len(self))
         return {name: column[0] for name, column in self._at([number]).to_dict().items()}
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -381,7 +381,7 @@ def _package(what: str, name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise noted(MissingPackage(what, name, extra)) from error
+        raise MissingPackage(what, name, extra) from error
 
 
 def _series(package: Any, column: np.ndarray | Words) -> Any:
