@@ -110,11 +110,7 @@ def _overview(findings: tuple[Finding, ...]) -> model.Table:
 
 def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[model.Part]:
     parts: list[model.Part] = [model.Subheading(f"{ordinal}. {finding.title}", finding_anchor(ordinal))]
-    if finding.gain_text:
-        parts.append(model.Prose(f"{finding.gain_text}; {finding.stake} of {finding.unit}.", "Gain"))
-    elif finding.stake:
-        parts.append(model.Prose(f"{finding.stake} of {finding.unit}.", "At stake"))
-    parts += [model.Prose(finding.sentence), model.Prose(finding.remedy, "What to do")]
+    parts += [model.Prose(sentence, label) for label, sentence in finding.parts]
     if finding.evidence:
         rows = tuple(_evidence(inputs, evidence) for evidence in finding.evidence)
         parts.append(model.Table((model.Heading("place"), model.Heading("what is seen")), rows))

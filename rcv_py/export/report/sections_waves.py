@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rcv_py.analysis.core.median import nearest_to_median
-from rcv_py.analysis.core.state_shares import SHOWN
+from rcv_py.analysis.cost.activity import SHOWN
 from rcv_py.analysis.cost.distribution import histogram
 from rcv_py.analysis.device.occupancy_curves import occupancy_curves, occupancy_numbers
 from rcv_py.base.text import count, percent, plural

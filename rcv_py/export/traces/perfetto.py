@@ -19,9 +19,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-from rcv_py.analysis.core.batch_times import batch_owners, batch_starts
 from rcv_py.analysis.core.lanes import lanes
-from rcv_py.analysis.cost.places import leaf_texts
+from rcv_py.analysis.core.token_columns import columns_of
+from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
@@ -133,7 +133,8 @@ class Waves:
 
         On a lane a slice ends where the next one begins: tokens may overlap by a step of the clock.
         """
-        start, owner = batch_starts(batch), batch_owners(batch)
+        columns = columns_of(batch)
+        start, owner = columns.start, columns.owner
         row = np.array([wave.row for wave in batch.waves], dtype=np.int64)
         track_ = FIRST_WAVE + row[owner] * STRIDE + self._lanes(batch)
         duration = batch.stall.astype(np.int64) + batch.busy

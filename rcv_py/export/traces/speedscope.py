@@ -19,8 +19,16 @@ import orjson
 
 from rcv_py import __version__
 from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
-from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, fold
-from rcv_py.analysis.flame.flame_paths import Stacks, What, kernel_stacks, source_stacks
+from rcv_py.analysis.flame.flame import (
+    FlameTree,
+    Metric,
+    Stacks,
+    What,
+    code_costs,
+    fold,
+    kernel_stacks,
+    source_stacks,
+)
 from rcv_py.analysis.flame.flame_text import full_name, labels
 from rcv_py.base.text import visible
 from rcv_py.model.modes import LatencyMode
