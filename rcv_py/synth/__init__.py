@@ -1,1 +1,1 @@
-"""Synthetic captures from a small simulator of waves: any size, every file variant, and the truth is known."""
+"""Synthetic captures from a small simulator of waves: any size, every file variant, and known truth."""
