@@ -1,1 +1,1 @@
-"""Synthetic captures from a small simulator of waves: any size, every file variant, and known truth."""
+"""Synthetic captures, made by a small simulator of waves: any size, every file variant, the truth known."""

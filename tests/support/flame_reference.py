@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.flame.flame import FlameTree, fold
-from rcv_py.analysis.flame.flame_paths import Stacks, What, key
+from rcv_py.analysis.flame.flame import FlameTree, Stacks, What, fold, key
 from rcv_py.base.colors import REFERENCE_KINDS
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, TokenKind

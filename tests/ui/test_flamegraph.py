@@ -12,9 +12,8 @@ from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.flame.flame import Metric
+from rcv_py.analysis.flame.flame import Metric, What
 from rcv_py.analysis.flame.flame_layout import Order
-from rcv_py.analysis.flame.flame_paths import What
 from rcv_py.base.colors import contrast
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
