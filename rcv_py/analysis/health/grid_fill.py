@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
+from rcv_py.analysis.core.occupancy import residencies, resident
 from rcv_py.analysis.device.occupancy_curves import SIMDS, OccupancyNumbers, occupancy_numbers, slots_of_simd
 from rcv_py.analysis.health.note import HealthNote, Measured
 from rcv_py.analysis.health.traced_units import main_kernel, unit_key
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent, plural
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 
 NOTABLE = 0.01  # of the wave-cycles while the traced kernel ran
@@ -79,7 +80,7 @@ def grid_fill(trace: Trace) -> GridFill | None:
     unit = unit_key(lives.se, np.maximum(lives.sa, 0) * 128 + (lives.cu & 0x7F))[own]
     unit = unit | np.maximum(lives.sa[own].astype(np.int64), 0) << 16
     names, place = np.unique(unit, return_inverse=True)
-    chosen = _only(lives, own)
+    chosen = of_rows(lives, own)
     curve = resident(chosen, np.full(len(own), -1, dtype=np.int64))[-1]
     curves = resident(chosen, place.reshape(-1).astype(np.int64))
     numbers = occupancy_numbers(curve)
@@ -96,10 +97,6 @@ def grid_fill(trace: Trace) -> GridFill | None:
         min(busy),
         float(area.std() / area.mean()) if area.any() else 0.0,
     )
-
-
-def _only(lives: Residencies, rows: np.ndarray) -> Residencies:
-    return Residencies(*(getattr(lives, name)[rows] for name in Residencies.__dataclass_fields__))
 
 
 def underfilled(trace: Trace) -> HealthNote | None:

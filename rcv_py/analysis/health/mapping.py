@@ -10,8 +10,8 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.health.note import HealthNote, Measured
-from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
@@ -107,21 +107,6 @@ def granularity(trace: Trace) -> Granularity:
     second = float(share[1]) if len(share) > 1 else 0.0
     effective = float(np.exp(-(share * np.log(share)).sum()))
     return Granularity(whole, len(rows), len(share), float(share[0]), second, effective)
-
-
-def collapsed_problem(trace: Trace) -> Problem | None:
-    """Return `collapsed` as one sentence for the list of problems."""
-    spread = mapping(trace.code)
-    if not spread.is_collapsed:
-        return None
-    path = trace.sources[spread.top_file].path.rsplit("/", 1)[-1]
-    text = (
-        f"{percent(spread.top_share, 1)} of the mapped instructions ({percent(spread.top_cost, 1)} of their "
-        f"cost) point at one source line, {path}:{spread.top_line}; "
-        f"{plural(spread.source_lines, 'source line')} in all."
-    )
-    hint = "Compilers put code there whose place they lost, so read costs by source line with care."
-    return Problem(Severity.WARNING, "code.json", text, hint)
 
 
 def collapsed(trace: Trace) -> HealthNote | None:

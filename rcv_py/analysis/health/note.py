@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rcv_py.base.problems import Severity
+from rcv_py.base.problems import Problem, Severity
 
 Setting = str | int | bool
 
@@ -46,6 +46,10 @@ class HealthNote:
     def number(self, name: str) -> int | float | str | None:
         """The value of a piece of evidence, None if the note has none of that name."""
         return next((one.value for one in self.evidence if one.name == name), None)
+
+    def problem(self, where: str) -> Problem:
+        """Return the note as an entry of the list of problems."""
+        return Problem(self.severity, where, f"{self.title}. {self.consequence}", self.remedy)
 
     @property
     def evidence_text(self) -> str:

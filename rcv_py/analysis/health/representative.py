@@ -16,7 +16,7 @@ from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting
 from rcv_py.analysis.health.traced_units import CU_BITS, LARGEST_TARGET, main_kernel, traced_lives
 from rcv_py.analysis.waves.populations import Populations, ran_text
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 
@@ -25,31 +25,13 @@ MANY_LINES = 50  # instructions below which a share says little
 LONGER = 2.0  # times the life of the traced waves: those had work
 
 
-def _executed(trace: Trace) -> tuple[int, int] | None:
-    """Instructions that ran, and all, if so few ran that the waves left early; None otherwise."""
-    code = trace.code
-    rows, ran = int(np.count_nonzero(~code.is_label)), int(np.count_nonzero(code.hits > 0))
-    is_early = len(trace.waves) and rows >= MANY_LINES and ran <= MOSTLY_UNEXECUTED * rows
-    return (ran, rows) if is_early else None
-
-
-def hardly_ran_problem(trace: Trace) -> Problem | None:
-    """Return `hardly_ran` as one sentence for the list of problems."""
-    executed = _executed(trace)
-    if executed is None:
-        return None
-    text = f"Only {count(executed[0])} of {count(executed[1])} instructions ran in the traced waves."
-    hint = "They took an early exit; trace a compute unit or a launch that has work."
-    return Problem(Severity.INFO, "code.json", text, hint)
-
-
 def hardly_ran(trace: Trace) -> HealthNote | None:
     """Say so if the traced waves left the kernel early."""
-    executed = _executed(trace)
-    if executed is None:
+    code = trace.code
+    rows, ran = int(np.count_nonzero(~code.is_label)), int(np.count_nonzero(code.hits > 0))
+    if not len(trace.waves) or rows < MANY_LINES or ran > MOSTLY_UNEXECUTED * rows:
         return None
-    ran, rows = executed
-    hits = int(trace.code.hits.sum())
+    hits = int(code.hits.sum())
     evidence = [
         Measured("instructions that ran", ran, f"{count(ran)} of {count(rows)} ({percent(ran, rows)})"),
         Measured("executions by wave", hits / len(trace.waves), f"{hits / len(trace.waves):,.1f}"),
@@ -66,7 +48,7 @@ def hardly_ran(trace: Trace) -> HealthNote | None:
     return HealthNote(
         name="hardly_ran",
         severity=Severity.WARNING,
-        title="The traced waves took an early exit",
+        title=f"The traced waves took an early exit: {count(ran)} of {count(rows)} instructions ran",
         evidence=tuple(evidence),
         consequence="Costs are those of the way out, not of the work of the kernel.",
         remedy=remedy,
