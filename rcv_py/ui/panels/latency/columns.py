@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.latency.latency_tables import HiddenTable
+from rcv_py.analysis.latency.hidden_latency import HiddenTable
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.text import DASH, percent, short_count

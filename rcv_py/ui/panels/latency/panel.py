@@ -9,8 +9,7 @@ from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QComboBox
 
-from rcv_py.analysis.latency.hidden_latency import why_not_hidden
-from rcv_py.analysis.latency.latency_tables import hidden_table
+from rcv_py.analysis.latency.hidden_latency import hidden_table, why_not_hidden
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.results.latency import HIDDEN, MEMORY_AND_WAITS
 from rcv_py.state.selection import Hover, Selection
