@@ -31,7 +31,6 @@ SMALL_YET = {  # to be merged with the one that imports them
     "cli.results",  # more results will be printed by it
     "analysis.timeline.global_rows",
     "ui.panels.source.parts",
-    "ui.panels.summary.pmc_facts",
     "ui.table.smooth_scroll",
 }
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

@@ -453,7 +453,5 @@ class TriagePanel(Panel):
         table = finding_table(self.found.findings)
         fields = table.fields(At.WINDOW)
         return Sheet(
-            "Findings",
-            tuple(field.title for field in fields),
-            table.flat([field.name for field in fields]),
+            "Findings", tuple(field.title for field in fields), table.flat([field.name for field in fields])
         )
