@@ -25,11 +25,9 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.help",
     "cli.commands.mcp",
     "cli.commands.schema",
-    "analysis.waits.waitcnt.gfx11",  # one module a generation
 }
 SMALL_YET = {  # to be merged with the one that imports them
     "cli.results",  # more results will be printed by it
-    "analysis.timeline.global_rows",
     "ui.panels.source.parts",
     "ui.table.smooth_scroll",
 }

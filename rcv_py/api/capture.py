@@ -19,10 +19,9 @@ from rcv_py.analysis.cost.distribution import LineHits, line_hits
 from rcv_py.analysis.cost.ranking import BY, SORT, Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons, stall_reasons
 from rcv_py.analysis.counters.counter_help import how_to_record
-from rcv_py.analysis.counters.counter_summary import CounterRow, derived_rows, raw_rows
 from rcv_py.analysis.counters.counters import counters
-from rcv_py.analysis.counters.derived_counters import derived_counters
-from rcv_py.analysis.counters.formula.definitions import read_definitions
+from rcv_py.analysis.counters.derived_counters import CounterRow, derived_counters, derived_rows, raw_rows
+from rcv_py.analysis.counters.formula.evaluate import read_definitions
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.findings.detect import findings
@@ -39,8 +38,8 @@ from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.latency.latency_tables import hidden_table
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
-from rcv_py.analysis.program.matrix_passes import matrix_use
-from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.program.matrix_forms import matrix_use
+from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import (

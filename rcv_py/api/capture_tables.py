@@ -8,10 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.check import check_waves
-from rcv_py.analysis.overview.summary import problems
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import Waves, index_row, index_rows, is_population, one_of

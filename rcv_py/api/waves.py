@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import batch_of
+from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.api.errors import TooLarge, noted
 from rcv_py.api.table import Table, joined

@@ -22,8 +22,8 @@ from rcv_py.formats.input.run_places import names_in, nearby
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
 
 LIMIT = 32 << 20  # bytes of a table: about 100,000 launches
-MOST_TABLES = 8  # of one kind in a folder
-MOST_TABLES_IN_ALL = 24  # of one kind
+MAX_TABLES = 8  # of one kind in a folder
+MAX_TABLES_IN_ALL = 24  # of one kind
 
 _KERNEL_TRACE = re.compile(r"(?:.*_)?kernel_trace\.csv")
 _AGENTS = re.compile(r"(?:.*_)?agent_info\.csv")
@@ -71,16 +71,16 @@ class _Near:
     def __init__(self, places: Sequence[tuple[Path, str]]) -> None:
         self.places = places
         self.names: dict[Path, list[str]] = {}
-        self.left = MOST_TABLES_IN_ALL
+        self.left = MAX_TABLES_IN_ALL
 
     def tables(self, pattern: re.Pattern[str]) -> Iterator[tuple[Path, list[str]]]:
         """Yield places with the names of their tables of one kind; not more tables than are allowed."""
-        self.left = MOST_TABLES_IN_ALL
+        self.left = MAX_TABLES_IN_ALL
         for place, only in self.places:
             if place not in self.names:
                 self.names[place] = names_in(place)
             found = [name for name in self.names[place] if pattern.fullmatch(name) and only in ("", name)]
-            found = found[: min(MOST_TABLES, self.left)]
+            found = found[: min(MAX_TABLES, self.left)]
             self.left -= len(found)
             if found:
                 yield place, found

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.latency.bubbles import WAYS, Bubbles
-from rcv_py.analysis.program.matrix_passes import MatrixUse
+from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.base.text import count
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace

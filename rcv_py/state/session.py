@@ -98,7 +98,7 @@ class Session:
         self.loaded.set(self.loaded.value + 1)
 
     def report(self, analysis: str = "", problems: tuple[Problem, ...] = ()) -> None:
-        """Tell what an analysis found wrong, in place of what it told before, behind trace and waves."""
+        """Tell what an analysis found wrong, in place of what it said before; it follows trace and waves."""
         if self.trace.value is None or self.store is None:
             return
         if analysis:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.waits.waitcnt.replay import replay

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.waitcnt.replay import replay, waits
 from rcv_py.base.problems import Problems
 from rcv_py.formats.open import open_trace

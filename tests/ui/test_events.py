@@ -16,7 +16,6 @@ from rcv_py.analysis.events.event_table import (
     GROUPS,
     EntryKind,
     actions,
-    actions_of,
     dispatch_of,
     event_table,
     event_text,
@@ -190,7 +189,8 @@ def test_the_latest_dispatch_of_the_pipe_is_that_of_the_wave() -> None:
 def test_one_value_means_what_all_mean_together(samples: Callable) -> None:
     trace = samples("markers")
     spans = marker_spans(trace, read(trace))
-    assert [actions_of(spans, row) for row in range(len(spans.records))] == actions(spans).tolist()
+    each = [actions(spans, np.array([row])).item() for row in range(len(spans.records))]
+    assert each == actions(spans).tolist()
 
 
 def test_an_empty_trace_gives_an_empty_table() -> None:

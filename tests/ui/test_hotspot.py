@@ -142,7 +142,7 @@ def test_the_tip_says_rows_and_cycles(hotspot: HotspotPanel, open_in: Callable, 
     open_in(trace(), [two_waves()])
     settled()
     assert hotspot.plot.tip(1).startswith("rows 2 to 3\n30 cycles")
-    assert "local data share: 12" in hotspot.plot.tip(1)
+    assert "LDS: 12" in hotspot.plot.tip(1)
     assert hotspot.plot.unit == "cycles"
 
 

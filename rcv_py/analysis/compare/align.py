@@ -297,13 +297,7 @@ class Fate(IntEnum):
     REMOVED = 4  # only in A
 
 
-FATE_TEXT = {
-    Fate.SAME: "same",
-    Fate.CHANGED: "changed",
-    Fate.MOVED: "moved",
-    Fate.INSERTED: "inserted",
-    Fate.REMOVED: "removed",
-}
+FATE_TEXT = {fate: fate.name.lower() for fate in Fate}
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,9 @@ from rcv_py.analysis.findings.finding import (
     Finding,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.remedies import remedy_fields
 from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.findings.waiting import remedy_fields, situation
+from rcv_py.analysis.findings.waiting import situation
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident

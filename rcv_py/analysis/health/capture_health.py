@@ -118,6 +118,12 @@ def table_problems(trace: Trace) -> tuple[Problem, ...]:
     return tuple(problem for problem in found if problem is not None)
 
 
+def problems(trace: Trace) -> tuple[Problem, ...]:
+    """Return what was wrong when opening and what the tables say about themselves, each text once."""
+    found = {problem.text: problem for problem in (*trace.problems, *table_problems(trace))}
+    return tuple(found.values())
+
+
 def _drained(trace: Trace) -> Problem | None:
     code = trace.code
     cycles, total = int(code.latency[ends_of(code)].sum()), int(code.latency.sum())

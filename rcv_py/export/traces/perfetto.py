@@ -23,7 +23,7 @@ from rcv_py.base.text import short_kernel
 from rcv_py.export.traces.perfetto_device import DEVICE, Device, device_names
 from rcv_py.export.traces.perfetto_names import Names, process, thread, track
 from rcv_py.export.traces.perfetto_rows import Scale, slice_bytes
-from rcv_py.export.traces.perfetto_waves import FIRST_WAVE, STATES, STRIDE, Waves
+from rcv_py.export.traces.perfetto_waves import FIRST_WAVE, STATES, STRIDE, Waves, lane_tracks
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -67,8 +67,8 @@ def write_perfetto(
     for batch in batches:
         if cancel is not None:
             cancel.check()
-        target.write(waves.lane_tracks(batch))
         tokens = waves.tokens(batch)
+        target.write(lane_tracks(tokens))
         for slices in (tokens, waves.states(batch)):
             for part in slice_bytes(slices, scale):
                 target.write(part)

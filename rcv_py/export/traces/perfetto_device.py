@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.core.lanes import lanes
-from rcv_py.analysis.counters.counter_curve import StepValues, raw_curve
-from rcv_py.analysis.counters.counters import counters
+from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.counters.counters import counters, raw_curve
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_curves
 from rcv_py.analysis.events.event_table import EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
@@ -55,10 +55,10 @@ class Device:
         return found
 
     @cached_property
-    def curves(self) -> list[tuple[str, str, StepValues]]:
+    def curves(self) -> list[tuple[str, str, StepCurve]]:
         """Name, unit and values of each curve: resident waves, then the hardware's counters."""
         found = [
-            (f"resident waves, {curve.name}", "waves", StepValues(curve.steps.time, curve.steps.waves))
+            (f"resident waves, {curve.name}", "waves", StepCurve(curve.steps.time, curve.steps.waves))
             for by in ("all", "se")
             for curve in occupancy_curves(self.trace, by)
         ]

@@ -10,8 +10,15 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from rcv_py.analysis.cost.distribution import MEASURE_TEXT, LineHits, line_hits
-from rcv_py.analysis.cost.distribution_view import LISTED, DistributionView, Wanted, distribution_view
+from rcv_py.analysis.cost.distribution import (
+    LISTED,
+    MEASURE_TEXT,
+    DistributionView,
+    LineHits,
+    Wanted,
+    distribution_view,
+    line_hits,
+)
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.base.text import count, percent, plural

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
-from rcv_py.analysis.cost.place_trees import Place, label_tree, source_tree
+from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.base.text import percent, short_count
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
@@ -40,10 +40,10 @@ class PlaceRows:
     unit: str = "cycles"
     has_sources: bool = False
 
-    def tree(self, root: Place | None = None) -> Tree[Place]:
+    def tree(self, root: CostNode | None = None) -> Tree[CostNode]:
         """Return the tree below a root."""
         return Tree(
-            root or Place(),
+            root or CostNode(),
             (
                 TreeColumn("name", "place", lambda place: place.name),
                 TreeColumn("bar", "cost", parts=self.parts, width=60),
@@ -64,11 +64,11 @@ class PlaceRows:
             lambda place: place.file < 0 and (self.has_sources or place.row == 0),
         )
 
-    def parts(self, place: Place) -> Parts:
+    def parts(self, place: CostNode) -> Parts:
         """The cost by kind of instruction."""
         return [(int(place.by_kind[kind]), self.theme.kind(kind)) for kind in range(KIND_COUNT)]
 
-    def tip(self, place: Place) -> str:
+    def tip(self, place: CostNode) -> str:
         """Path, exact cost, and the cost by kind."""
         lines = [place.tip or place.name]
         lines.append(f"{grouped(place.cost)} {self.unit}, {percent(place.cost, self.total)} of all")
@@ -140,13 +140,13 @@ class ExplorerPanel(Panel):
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
         has_sources = self._has_sources
 
-        def tree() -> Place:
+        def tree() -> CostNode:
             cost = charged(job(), idle)
             return source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
 
         self.run_job(tree, only_for(self.session, self._take))
 
-    def _take(self, root: Place) -> None:
+    def _take(self, root: CostNode) -> None:
         self._stream.finished()
         unit = unit_of(self.session.trace.value)
         rows = PlaceRows(self.ui.theme, root.cost, unit, self._has_sources)
@@ -155,7 +155,7 @@ class ExplorerPanel(Panel):
 
     # -- selecting ----------------------------------------------------------------------------------
 
-    def _go(self, place: Place) -> None:
+    def _go(self, place: CostNode) -> None:
         if place.file >= 0:
             line = place.line if place.line >= 0 else self._hottest_line(place)
             self.session.select_source(place.file, line)
@@ -166,7 +166,7 @@ class ExplorerPanel(Panel):
         if index.isValid() and _is_folder(self.tree.rows.node(index)):
             self.tree.toggle(index)
 
-    def _hottest_line(self, place: Place) -> int:
+    def _hottest_line(self, place: CostNode) -> int:
         if place.children:
             return place.children[0].line
         trace = self.session.trace.value
@@ -180,7 +180,7 @@ class ExplorerPanel(Panel):
     def _follow(self) -> None:
         self.tree.mark(self._selected_place())
 
-    def _selected_place(self) -> Place | None:
+    def _selected_place(self) -> CostNode | None:
         selection = self.session.selection.value
         if self._has_sources and selection.source is not None:
             file, line = selection.source
@@ -228,5 +228,5 @@ class ExplorerPanel(Panel):
         return Sheet("Explorer", ("name", "path", unit_of(self.session.trace.value), "share"), rows)
 
 
-def _is_folder(place: Place) -> bool:
+def _is_folder(place: CostNode) -> bool:
     return place.file < 0 and place.line < 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.program.labels import Label, labels
+from rcv_py.analysis.program.blocks import Label, labels
 from rcv_py.results.isa import LABELS
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import beside, known_place
-from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.base.text import count, percent, plural
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.kinds import KIND_TEXT, TokenKind

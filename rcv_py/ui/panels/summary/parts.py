@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.state_shares import MEANING, SHOWN, StateShares
-from rcv_py.analysis.cost import activity as activities
-from rcv_py.analysis.cost.activity import Activity
+from rcv_py.analysis.cost.activity import MEANING, SHOWN, STATE_MEANING, Activity, StateShares
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_meaning, reason_name
 from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.analysis.counters.pmc.decision import decision
-from rcv_py.analysis.counters.pmc.text import traffic_facts
-from rcv_py.analysis.counters.pmc.traffic import traffic
+from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
 from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
 from rcv_py.analysis.device.unit_table import UnitColumn, UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact
@@ -49,8 +46,7 @@ def role(name: str) -> Color:
 def activity_shares(found: Activity) -> tuple[Share, ...]:
     """Idle, stall and issue."""
     return tuple(
-        Share(name, getattr(found, name), role(name), activities.MEANING[name])
-        for name in ("issue", "stall", "idle")
+        Share(name, getattr(found, name), role(name), MEANING[name]) for name in ("issue", "stall", "idle")
     )
 
 
@@ -62,7 +58,7 @@ def state_shares_of(found: StateShares) -> tuple[Share, ...]:
             state.name.capitalize(),
             int(found.cycles[state]),
             partial(Theme.state, state=state),
-            MEANING[state],
+            STATE_MEANING[state],
         )
         for state in order
     )

@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.timeline import exact
-from rcv_py.analysis.timeline.exact import Piece, View
-from rcv_py.analysis.timeline.exact_states import StatePiece, put_shares
+from rcv_py.analysis.timeline import pixel_codes
+from rcv_py.analysis.timeline.pixel_codes import Piece, StatePiece, View, put_shares
 from rcv_py.analysis.timeline.raster import Pixels
 from rcv_py.model.lod import NOTHING
 from rcv_py.model.tokens import States, Tokens, find
@@ -62,10 +61,10 @@ def pieces(made: list[Tokens], view: View, first: int, stop: int) -> list[Piece]
 @given(st.lists(waves(), min_size=1, max_size=4), views())
 def test_rows_drawn_together_look_as_each_alone(made: list[Tokens], where: tuple[View, int, int]) -> None:
     together, alone = pieces(made, *where), pieces(made, *where)
-    exact.put_codes(together, where[0])
+    pixel_codes.put_codes(together, where[0])
     for piece in alone:
         if piece.rows.start < piece.rows.stop:
-            exact.put_one(piece, where[0])
+            pixel_codes.put_one(piece, where[0])
     for one, other in zip(together, alone, strict=True):
         assert one.codes.tolist() == other.codes.tolist()
 
@@ -75,7 +74,7 @@ def test_a_wave_longer_than_32_bits_of_cycles_is_drawn() -> None:
     tokens = Tokens(0, *columns, np.array([2, 5], np.uint8), np.zeros(2, np.int32))
     view = View(np.arange(11, dtype=np.int64) * 100 + 3_000_000_000)
     codes = np.full(10, NOTHING, np.uint8)
-    exact.put_codes([Piece(tokens, slice(1, 2), 0, codes)], view)
+    pixel_codes.put_codes([Piece(tokens, slice(1, 2), 0, codes)], view)
     assert codes.tolist() == [5] * 10
 
 

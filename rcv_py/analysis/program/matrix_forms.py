@@ -1,4 +1,8 @@
-"""How many cycles a matrix instruction keeps the matrix unit of its SIMD busy.
+"""What a matrix instruction computes, and how many cycles it keeps the matrix unit of its SIMD busy.
+
+One execution of `v_mfma_f32_MxNxK_Bb_type` multiplies B pairs of an M x K by a K x N matrix:
+2 * M * N * K * B operations of the whole wave (AMD CDNA 3 ISA guide, MFMA).  Sparse forms (`smfmac`,
+`swmmac`) count as the dense product they stand for.
 
 A pass is four cycles.  On CDNA a form takes 2, 4, 8 or 16 passes, by its shape and the type of its operands;
 the trace of gfx9 shows only the issue.  RDNA forms are told by operations a cycle of the unit.
@@ -12,13 +16,46 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import pieces
-from rcv_py.analysis.core.union import union
+from rcv_py.analysis.core.intervals import occupied_cycles
+from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.base.numbers import LARGEST, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+
+_SHAPE = re.compile(
+    r"v_s?(?:mfmac?|wmmac?)_(?:scale(?:16)?_)?[a-z0-9]+_"
+    r"(?P<m>\d{1,4})x(?P<n>\d{1,4})x(?P<k>\d{1,4})(?P<is_new>_)?(?:(?P<blocks>\d{1,3})b_)?(?P<type>[a-z0-9_]*)"
+)
+_BLOCKS_BY_M = {32: 2, 16: 4, 4: 16}
+# (K, type) of the forms with several blocks where the old spelling does not say so, at every M of the table.
+_SEVERAL = {(1, "f32"), (4, "f16"), (4, "i8"), (2, "bf16"), (4, "bf16_1k")}
+
+
+def matrix_flops(text: str) -> int:
+    """Return the operations of one execution by a wave; 0 for what is no matrix instruction."""
+    shape = _SHAPE.match(text)
+    if shape is None:
+        return 0
+    m, n, k = int(shape["m"]), int(shape["n"]), int(shape["k"])
+    return 2 * m * n * k * _blocks(shape, m, k)
+
+
+def _blocks(shape: re.Match[str], m: int, k: int) -> int:
+    if shape["blocks"]:
+        return int(shape["blocks"])
+    if shape["is_new"]:
+        return 1
+    if (m, k, shape["type"]) == (4, 4, "f64"):
+        return 4
+    return _BLOCKS_BY_M.get(m, 1) if (k, shape["type"]) in _SEVERAL else 1
+
+
+def flops_of(code: CodeTable) -> np.ndarray:
+    """Return the operations of one execution of each instruction, float64 [code rows]."""
+    return np.array([matrix_flops(text.strip()) for text in code.text], dtype=np.float64)
+
 
 UNKNOWN_CYCLES = 16  # of a form that is in no table: the most frequent one
 
@@ -121,17 +158,7 @@ def matrix_use(trace: Trace, batches: Iterable[WaveBatch]) -> MatrixUse:
         busy += int(passes.cycles[known].sum()) + UNKNOWN_CYCLES * (len(lines) - len(known))
         executions += len(lines)
         lives += [(wave.id.se * 256 + wave.id.simd, wave.begin, wave.end) for wave in piece.waves]
-    return MatrixUse(busy, _resident(lives), executions, passes.assumption)
-
-
-def _resident(lives: list[tuple[int, int, int]]) -> int:
-    """Sum over SIMDs of the cycles in which at least one of their waves lived."""
-    if not lives:
-        return 0
-    place, begin, end = np.array(sorted(lives), dtype=np.int64).T
-    reach = int(end.max() - begin.min()) + 1
-    shift = np.unique(place, return_inverse=True)[1] * reach - begin.min()
-    return int(union(begin + shift, np.maximum(begin, end) + shift).before[-1])
+    return MatrixUse(busy, occupied_cycles(lives), executions, passes.assumption)
 
 
 def _cdna_target(target: str, text: str, types: str, shape: tuple[int, int]) -> str:
