@@ -6,14 +6,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rcv_py.analysis.compare.changes import Change
+import numpy as np
+
+from rcv_py.analysis.compare.align import FATE_TEXT, Fate
+from rcv_py.analysis.compare.changes import Change, side_places
 from rcv_py.analysis.compare.compare import Comparison
+from rcv_py.analysis.compare.flame import compare_flame
+from rcv_py.analysis.flame.flame_text import frame_source, full_name
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import percent
+from rcv_py.model.trace import Trace
 from rcv_py.results.common import SOURCE_PLACE
 from rcv_py.results.field import At, Field
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, FLAG, MEAN_CYCLES, NOTE, RATIO, ROW_OR_NONE, SHARE, SOURCE, TEXT
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLES,
+    FLAG,
+    MEAN_CYCLES,
+    NOTE,
+    RATIO,
+    ROW_OR_NONE,
+    SHARE,
+    SOURCE,
+    TEXT,
+    Kind,
+    choice,
+)
 
 UNITS = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
 
@@ -103,7 +122,7 @@ CHANGES = {by: _spec(by) for by in UNITS}
 
 def change_table(found: Comparison, rows: Sequence[Change], by: str) -> Table:
     """Return one row a change; people see source places as short as is unambiguous."""
-    short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
+    short = short_sides(found)
     return Table(
         CHANGES[by],
         {
@@ -135,3 +154,123 @@ def change_table(found: Comparison, rows: Sequence[Change], by: str) -> Table:
 def _most(row: Change, short: dict[str, str]) -> str:
     """The instruction of B that changed most in a group, and where it is."""
     return f"{row.line_b}  {short_place(row.source_b, short)}".rstrip() if row.line_b >= 0 else ""
+
+
+# -- both programs, and the flamegraph of B -------------------------------------------------------------
+
+_COST = replace(_CYCLES, text=lambda value: f"{value:,.1f}" if value else "")
+
+
+def _of_side(name: str, kind: Kind, meaning: str) -> list[Field]:
+    return [Field(f"{name}_{side}", kind, meaning.format(side.upper())) for side in "ab"]
+
+
+_COSTS = (
+    Field("cost_a", _COST, "A wave of A", "cost_a"),
+    Field("cost_b", _COST, "A wave of B at the executions of A", "cost_b"),
+)
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    difference = row["cost_b"] - row["cost_a"]
+    return f"{difference:+,}" if difference else ""
+
+
+def _indented(row: Mapping[str, Any]) -> str:
+    return "  " * row["depth"] + row["name"]
+
+
+LISTING = Spec(
+    "compare listing",
+    "One row an instruction or a pair, in the order of B.",
+    "instruction",
+    (
+        *_of_side("line", _ROW, "Row of the program of {}; -1 if there is none"),
+        Field("status", TEXT, "What became of it: same, changed, moved, inserted or removed"),
+        *_of_side("text", NOTE, "Instruction of {}; empty if there is none"),
+        *_COSTS,
+        Field("delta", _COST, "B less A, a wave"),
+        Field(
+            "ratio",
+            replace(RATIO, digits=None),
+            "Delta divided by the cost in A; null if that is 0",
+            at=At.DATA,
+            is_unknown=True,
+        ),
+        replace(_REAL, meaning="Whether the difference is more than noise", at=At.DATA),
+        *_of_side("source", SOURCE, "Source place of the instruction of {} as file:line; empty if none"),
+    ),
+    order=("line_a", "line_b", "cost_a", "cost_b", "delta", "status", "text_a", "text_b"),
+)
+FRAMES = Spec(
+    "compare flame",
+    "Frames row by row, from left to right.",
+    "frame",
+    (
+        Field("name", TEXT, "What is written on it", at=At.DATA),
+        Field("full_name", TEXT, "The same in full", at=At.DATA),
+        Field("depth", COUNT, "Frames around it", at=At.DATA),
+        *(replace(field, kind=CYCLES) for field in _COSTS),
+        Field("delta", TEXT, "B less A, a wave", at=At.TEXT, of=_difference),
+        Field("change", choice("within noise", "more", "fewer"), "What became of it"),
+        Field("frame", TEXT, "The frame below those around it", at=At.TEXT, of=_indented),
+        Field("source", SOURCE, "Place of an instruction or a source line as file:line; else empty"),
+    ),
+    order=("cost_a", "cost_b", "delta", "change", "frame"),
+)
+_CHANGES = {0: "within noise", 1: "more", -1: "fewer"}
+
+
+def short_sides(found: Comparison) -> dict[str, str]:
+    """Return how tables show the paths of the sources of both sides."""
+    return short_paths(source.path for side in (found.a, found.b) for source in side.sources)
+
+
+def listing_table(found: Comparison, short: Mapping[str, str] | None = None) -> Table:
+    """Return both programs, one row a pair, in the order of B; for people with short paths."""
+    costs, (row_a, row_b) = found.rows, found.listing
+    texts = {"a": (found.a, row_a), "b": (found.b, row_b)}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(costs.cost_a != 0, costs.delta / costs.cost_a, np.nan)
+    columns: dict[str, Any] = {
+        "status": [FATE_TEXT[Fate(fate)] for fate in found.fate.tolist()],
+        "cost_a": costs.cost_a,
+        "cost_b": costs.cost_b,
+        "delta": costs.delta,
+        "ratio": ratio,
+        "beyond_noise": costs.is_real,
+    }
+    for name, (side, rows) in texts.items():
+        places = side_places(side)
+        sources = [places[row] for row in rows.tolist()]
+        columns[f"line_{name}"] = rows
+        columns[f"text_{name}"] = [side.code.text[row] if row >= 0 else "" for row in rows.tolist()]
+        columns[f"source_{name}"] = (
+            [short_place(place, dict(short)) for place in sources] if short else sources
+        )
+    return Table(LISTING, columns)
+
+
+def frame_table(found: Comparison, trace: Trace, top: int | None = None) -> Table:
+    """Return the frames of B with their cycles a wave in both, the `top` widest of either (None: all)."""
+    made = compare_flame(trace, found)
+    if made is None:
+        return Table(FRAMES, {field.name: () for field in FRAMES.fields if field.of is None})
+    tree, boxes, texts, before, shade = made
+    shown = np.flatnonzero(boxes.width > 0)
+    shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
+    if top:
+        widest = np.argsort(-np.maximum(before[shown], boxes.width[shown]), kind="stable")[:top]
+        shown = shown[np.sort(widest)]
+    return Table(
+        FRAMES,
+        {
+            "name": [texts[frame] for frame in shown.tolist()],
+            "full_name": [full_name(trace, tree, frame, texts[frame]) for frame in shown.tolist()],
+            "depth": boxes.row[shown],
+            "cost_a": before[shown],
+            "cost_b": boxes.width[shown],
+            "change": [_CHANGES[sign] for sign in np.sign(shade[shown]).tolist()],
+            "source": [frame_source(trace, tree, frame) for frame in shown.tolist()],
+        },
+    )

@@ -8,24 +8,27 @@ from functools import partial
 
 import numpy as np
 
+from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.core.occupancy import Residencies
 from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.analysis.timeline.wave_places import traced_waves
 from rcv_py.analysis.waves.populations import Populations
 from rcv_py.base.text import count
-from rcv_py.model.kinds import WaveState
+from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import json_types
-from rcv_py.results.common import CAPTURE, OF, WITHIN
+from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, OF, SOURCE_PLACE, WITHIN
 from rcv_py.results.field import At, Field
+from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
     COUNT,
     CYCLE,
     CYCLES,
     FLAG,
+    INDEX,
     NOTE,
     NUMBER,
     PLACE,
@@ -141,6 +144,22 @@ POPULATION_FACTS = (
     Field("instructions", WHOLE, "Instructions of the kernels that they executed"),
     OF,
 )
+TOKENS = Spec(
+    "wave instructions",
+    "Instructions that touch the range, in order of their starts: --tokens.",
+    "instruction",
+    (
+        Field("token", INDEX, "Row among the wave's instructions, counted from 0"),
+        Field("start", CYCLE, "When it was first tried"),
+        Field("stall", CYCLES, "Time until it could issue"),
+        Field("issue", CYCLES, "Time of issue (gfx9) or execution"),
+        Field("idle", CYCLES, "Gap before it in its wave"),
+        Field("kind", TEXT, "Kind of the instruction"),
+        replace(LINE, is_unknown=True),
+        replace(INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
+        SOURCE_PLACE,
+    ),
+)
 
 
 def waves(
@@ -186,6 +205,29 @@ def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
             "cycles": lives.end - lives.begin,
             "kernel": kernels,
             "wave": [str(trace.waves.id(row)) if row >= 0 else "" for row in traced],
+        },
+    )
+
+
+def token_table(trace: Trace, wave: Wave, window: TimeWindow) -> Table:
+    """Return the instructions of a wave that touch a range, in order of their starts."""
+    tokens = of_waves([wave])
+    inside = (tokens.start < window.end) & (tokens.start + np.maximum(tokens.duration, 1) > window.begin)
+    rows = np.flatnonzero(inside)
+    line = np.asarray(tokens.line[rows], dtype=np.int64)
+    names = {kind.value: kind.name for kind in TokenKind}
+    return Table(
+        TOKENS,
+        {
+            "token": rows,
+            "start": tokens.start[rows],
+            "stall": tokens.stall[rows],
+            "issue": tokens.busy[rows],
+            "idle": tokens.idle[rows],
+            "kind": [names.get(kind, str(kind)) for kind in tokens.kind[rows].tolist()],
+            "line": line,
+            "text": instructions(trace, line),
+            "source": sources(trace, line),
         },
     )
 

@@ -3,79 +3,70 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
 
 from rcv_py.analysis.compare.changes import Change, changes
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.facts import numbers, sides
-from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.compare.verdict import LaunchDelta, Verdict, why_not_per_wave
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
-from rcv_py.cli.about import about
+from rcv_py.base.markdown import md_code, md_table, md_text
+from rcv_py.base.text import count, plural
+from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import batches
+from rcv_py.cli.opening import batches, opened, pooled
 from rcv_py.cli.options.cost_options import CompareOptions
-from rcv_py.cli.pooled import pooled
-from rcv_py.cli.report import bold, json_text, print_facts
-from rcv_py.cli.results import ordered, print_csv, print_shown
-from rcv_py.cli.views.compare_summary import junit, launch_document, markdown
-from rcv_py.cli.views.compare_views import VIEWS
-from rcv_py.formats.open import open_trace
+from rcv_py.cli.report import bold
 from rcv_py.model.trace import Trace
-from rcv_py.results.compare import UNITS, change_table
-from rcv_py.results.table import Table
+from rcv_py.results.compare import (
+    CHANGES,
+    NUMBERS,
+    UNITS,
+    change_table,
+    frame_table,
+    listing_table,
+    short_sides,
+)
 
 POOL_BYTES = 32_000_000  # more than this is read by several processes
+MAX_IN_JUNIT = 10  # rows beyond noise in a message
+NOTHING = "No {} is beyond noise."
 _TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
+_METRICS = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
 
 
-def run(arguments: CompareOptions) -> int:
-    """Print the comparison as text, CSV, JSON, Markdown or JUnit; 3 if the gate trips."""
-    paths = [path for path in (arguments.folder, arguments.other, arguments.twin) if path is not None]
-    traces = [open_trace(path, cache=arguments.cache) for path in paths]
-    wanted = arguments.waves or WORKING
+def run(options: CompareOptions) -> Answer:
+    """Compare two captures; the exit code is 3 if the gate trips."""
+    paths = [path for path in (options.folder, options.other, options.twin) if path is not None]
+    traces = [opened(options, path) for path in paths]
+    wanted = options.waves or WORKING
     a, b, *more = (_costs(trace, wanted) for trace in traces)
     found = compare(
         a,
         b,
-        arguments.seed,
-        measure=arguments.measure,
-        least=None if arguments.least is None else arguments.least / 100,
+        options.seed,
+        measure=options.metric,
+        least=None if options.least is None else options.least / 100,
         twin=more[0] if more else None,
     )
-    waves = _chosen_waves(wanted, traces, [a, b, *more])
-    if arguments.by in VIEWS:
-        VIEWS[arguments.by](found, traces, arguments)
-        return _gate(arguments.fail_on, found)
-    rows = changes(found, arguments.by) if found.kernel is not None else ()
-    kept = [row for row in rows if row.is_real or not arguments.beyond_noise]
-    shown = ordered(change_table(found, kept, arguments.by), arguments).head(arguments.top)
-    if arguments.csv:
-        print_csv(shown)
-    elif arguments.json:
-        document = _document(arguments, found, rows, shown)
-        print(json_text("rcv.compare/1", document, about(arguments, *traces, waves=waves)))
-    elif arguments.markdown:
-        print(markdown(found, rows, arguments.by, arguments.top))
-    elif arguments.junit:
-        is_failed = arguments.fail_on is not None and found.verdict in _TRIPS[arguments.fail_on]
-        print(junit(found, rows, is_failed=is_failed))
-    else:
-        _print(arguments, found, rows, shown)
-    return _gate(arguments.fail_on, found)
+    about = {"traces": traces, "waves": _waves(wanted, traces, [a, b, *more])}
+    code = _gate(options.fail_on, found)
+    make = {"listing": _listing, "flame": _flame}.get(options.by, _ranking)
+    return make(found, traces, options, about, code)
 
 
 def _gate(fail_on: str | None, found: Comparison) -> int:
     if fail_on is None:
-        return 0
+        return ExitCode.DONE
     if found.verdict is Verdict.NOT_COMPARABLE:
-        raise UsageError(
-            f"The gate cannot decide. {found.judgement.sentence}",
-            hint="Record the same kernel with the same input for both sides.",
-        )
+        print(f"rcv: The gate cannot decide. {found.judgement.sentence}", file=sys.stderr)
+        print("     Record the same kernel with the same input for both sides.", file=sys.stderr)
+        return ExitCode.USAGE
     return ExitCode.GATE if found.verdict in _TRIPS[fail_on] else ExitCode.DONE
 
 
@@ -85,70 +76,187 @@ def _costs(trace: Trace, wanted: str) -> CaptureCosts:
     return explained_costs(trace, pooled(trace) if is_large else batches(trace), wanted)
 
 
-def _chosen_waves(wanted: str, traces: Sequence[Trace], sides: Sequence[CaptureCosts]) -> dict[str, Any]:
+def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) -> dict[str, Any]:
     """What the document says of the waves whose costs are compared, of all sides together."""
     traced = sum(len(trace.waves) for trace in traces)
-    names = ("A", "B", "twin")
+    texts = zip(("A", "B", "twin"), costs, strict=False)
     return {
         "chosen": wanted,
-        "counted": sum(side.wave_count for side in sides),
-        "read": traced - sum(side.missing for side in sides),
+        "counted": sum(side.wave_count for side in costs),
+        "read": traced - sum(side.missing for side in costs),
         "traced": traced,
-        "text": "; ".join(
-            f"{name}: {side.selection or 'all waves'}" for name, side in zip(names, sides, strict=False)
-        ),
+        "text": "; ".join(f"{name}: {side.selection or 'all waves'}" for name, side in texts),
     }
 
 
-def _print(arguments: CompareOptions, found: Comparison, rows: Sequence[Change], shown: Table) -> None:
-    print(bold(found.judgement.sentence, sys.stdout))
-    for note in found.notes:
-        print(note)
-    print()
-    print_facts([*sides(found), *numbers(found)])
-    if found.kernel is None or not len(shown):
-        return
-    print()
-    print_shown(shown)
-    real = sum(row.is_real for row in rows)
-    unit = plural(len(rows), UNITS[arguments.by], "classes" if arguments.by == "class" else "")
-    print(
-        f"\n{len(shown):,} of {unit}, {real:,} beyond noise. Cycles are {_MEASURES[found.measure]} a wave, "
-        "both at the executions of A."
-    )
-
-
-_MEASURES = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
-
-
-def _document(
-    arguments: CompareOptions, found: Comparison, rows: Sequence[Change], shown: Table
-) -> dict[str, Any]:
-    kernel = found.kernel
-    document: dict[str, Any] = {
+def _head(found: Comparison) -> dict[str, Any]:
+    return {
         "a": found.a.name,
         "b": found.b.name,
         "verdict": found.verdict.value,
-        "per": found.judgement.basis,
         "sentence": found.judgement.sentence,
-        "notes": list(found.notes),
         "measure": found.measure,
-        "same_instructions": found.align.is_same,
-        "by": arguments.by,
-        "of": len(rows),
-        "beyond_noise": sum(row.is_real for row in rows),
-        "kernel": None,
-        "rows": shown.rows(),
     }
-    if kernel is not None:
-        document["kernel"] = {
-            "waves": kernel.waves,
-            "hits_per_wave": kernel.hits_per_wave,
-            "cycles_per_wave": kernel.per_wave,
-            "cycles_per_hit": kernel.per_hit,
-            "covered": kernel.covered,
-            "ratio_at_equal_hits": {"value": kernel.at_equal_hits.value, "noise": kernel.at_equal_hits.noise},
-            "ratio_per_wave": {"value": kernel.a_wave.value, "noise": kernel.a_wave.noise},
-            "launch": launch_document(kernel.launch),
+
+
+# -- what changed, ranked -------------------------------------------------------------------------------
+
+
+def _ranking(
+    found: Comparison, traces: Sequence[Trace], options: CompareOptions, about: dict[str, Any], code: int
+) -> Answer:
+    rows = changes(found, options.by) if found.kernel is not None else ()
+    kept = [row for row in rows if row.is_real or not options.beyond_noise]
+    shown = limited(change_table(found, kept, options.by), options)
+    real = [row for row in rows if row.is_real]
+
+    def text() -> Iterator[Part]:
+        yield bold(found.judgement.sentence, sys.stdout)
+        yield from (*found.notes, "")
+        yield Facts([*sides(found), *numbers(found)])
+        if found.kernel is not None and len(shown):
+            yield from ("", Shown(shown))
+            unit = plural(len(rows), UNITS[options.by], "classes" if options.by == "class" else "")
+            yield (
+                f"\n{len(shown):,} of {unit}, {len(real):,} beyond noise. Cycles are "
+                f"{_METRICS[found.measure]} a wave, both at the executions of A."
+            )
+
+    def document() -> dict[str, Any]:
+        return _head(found) | {
+            "per": found.judgement.basis,
+            "notes": list(found.notes),
+            "same_instructions": found.align.is_same,
+            "by": options.by,
+            "of": len(rows),
+            "beyond_noise": len(real),
+            "kernel": _kernel(found),
+            "rows": shown.rows(),
         }
-    return document
+
+    is_tripped = code == ExitCode.GATE
+    return Answer(
+        schema="rcv.compare/1",
+        document=document,
+        csv=shown.csv,
+        text=text,
+        forms={
+            "markdown": lambda: _markdown(found, real, options) + "\n",
+            "junit": lambda: _junit(found, real, is_failed=is_tripped) + "\n",
+        },
+        about=about,
+        code=code,
+    )
+
+
+def _kernel(found: Comparison) -> dict[str, Any] | None:
+    kernel = found.kernel
+    if kernel is None:
+        return None
+    return {
+        "waves": kernel.waves,
+        "hits_per_wave": kernel.hits_per_wave,
+        "cycles_per_wave": kernel.per_wave,
+        "cycles_per_hit": kernel.per_hit,
+        "covered": kernel.covered,
+        "ratio_at_equal_hits": {"value": kernel.at_equal_hits.value, "noise": kernel.at_equal_hits.noise},
+        "ratio_per_wave": {"value": kernel.a_wave.value, "noise": kernel.a_wave.noise},
+        "launch": None if kernel.launch is None else _launch(kernel.launch),
+    }
+
+
+def _launch(launch: LaunchDelta) -> dict[str, Any]:
+    work = launch.wave_work
+    return {
+        "duration": [launch.a.duration, launch.b.duration],
+        "waves": [launch.a.waves, launch.b.waves],
+        "wave_cycles": [launch.a.wave_cycles, launch.b.wave_cycles],
+        "shader_engines": [list(launch.a.engines), list(launch.b.engines)],
+        "work_per_wave": None if work is None else [[side.low, side.high] for side in work],
+        "work_unit": None if work is None else work[0].unit,
+        "comparable_per_wave": not why_not_per_wave(launch),
+        "ratio": {"value": launch.duration.value, "noise": launch.duration.noise},
+    }
+
+
+def _markdown(found: Comparison, real: Sequence[Change], options: CompareOptions) -> str:
+    """The verdict, the numbers, and the rows beyond noise."""
+    facts = [f"- {md_text(name)}: {md_text(value)}" for name, value in (*sides(found), *numbers(found))]
+    parts = [f"**{md_text(found.judgement.sentence)}**", *(f"> {md_text(note)}" for note in found.notes)]
+    parts.append("\n".join(facts))
+    if found.kernel is not None:
+        parts.append(_markdown_table(real, options) if real else NOTHING.format(UNITS[options.by]))
+    return "\n\n".join(parts)
+
+
+def _markdown_table(real: Sequence[Change], options: CompareOptions) -> str:
+    shown, fields = real[: options.top or None], CHANGES[options.by]
+    head = ((UNITS[options.by], False), *((fields[name].title, True) for name in NUMBERS))
+    of = f"\n{len(shown):,} of {len(real):,} beyond noise; cycles a wave, both at the executions of A."
+    return "\n".join([*md_table(head, map(_cells, shown)), of])
+
+
+def _cells(row: Change) -> list[str]:
+    name = f"{md_text(row.name)} {md_code(row.text)}" if row.text else md_text(row.name)
+    ratio = "" if row.ratio is None else f"{100 * row.ratio:+.1f} %"
+    cycles = (f"{row.cost_a:,.1f}", f"{row.cost_b:,.1f}", f"{row.delta:+,.1f}")
+    noise = f"{row.noise:,.1f}" if row.is_noise_known else "unknown"
+    return [name, count(row.hits_a), count(row.hits_b), *cycles, ratio, noise]
+
+
+def _junit(found: Comparison, real: Sequence[Change], *, is_failed: bool) -> str:
+    """One test case: failed if the gate trips, skipped if nothing can be said, passed otherwise."""
+    is_open = found.verdict is Verdict.NOT_COMPARABLE
+    rows = [
+        f"{row.name} {row.text}: {row.cost_a:,.1f} to {row.cost_b:,.1f} cycles a wave (±{row.noise:,.1f})"
+        for row in real[:MAX_IN_JUNIT]
+    ]
+    text = escape("\n".join([found.judgement.sentence, *found.notes, *rows]))
+    sentence, name = (
+        quoteattr(part) for part in (found.judgement.sentence, f"{found.a.name} to {found.b.name}")
+    )
+    inside = f"<system-out>{text}</system-out>"
+    if is_open:
+        inside = f"<skipped message={sentence}/>{inside}"
+    elif is_failed:
+        inside = f'<failure type="regression" message={sentence}>{text}</failure>'
+    counts = f'tests="1" failures="{int(is_failed and not is_open)}" errors="0" skipped="{int(is_open)}"'
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="rcv compare" {counts}>\n'
+        f'<testcase classname="rcv.compare" name={name}>{inside}</testcase>\n</testsuite>'
+    )
+
+
+# -- both programs side by side, and the differences as frames ------------------------------------------
+
+
+def _listing(
+    found: Comparison, traces: Sequence[Trace], options: CompareOptions, about: dict[str, Any], code: int
+) -> Answer:
+    table, shortened = (listing_table(found, short) for short in (None, short_sides(found)))
+    kept = np.flatnonzero(found.rows.is_real) if options.beyond_noise else np.arange(len(table))
+    shown = limited(table[kept], options)
+    return Answer(
+        schema="rcv.compare.listing/1",
+        document=lambda: _head(found) | {"of": len(kept), "rows": shown.rows()},
+        csv=shown.csv,
+        text=lambda: [found.judgement.sentence, "", Shown(limited(shortened[kept], options))],
+        about=about,
+        code=code,
+    )
+
+
+def _flame(
+    found: Comparison, traces: Sequence[Trace], options: CompareOptions, about: dict[str, Any], code: int
+) -> Answer:
+    """The frames of B, each with its cycles a wave in both; instructions only A has are left out."""
+    every = frame_table(found, traces[1])
+    shown = frame_table(found, traces[1], options.top) if "top" in options.given else every
+    return Answer(
+        schema="rcv.compare.flame/1",
+        document=lambda: _head(found) | {"of": len(every), "frames": shown.rows()},
+        csv=shown.csv,
+        text=lambda: [found.judgement.sentence, "", Shown(shown, traces[1])],
+        about=about,
+        code=code,
+    )

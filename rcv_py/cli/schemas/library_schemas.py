@@ -153,4 +153,11 @@ SCHEMAS_LIST = schema(
     },
 )
 
-LIBRARY_SCHEMAS = (COMPARE, INDEX, REPORT, EXPORT, SYNTH, SCHEMAS_LIST)
+DOCUMENTS = schema(
+    "rcv.documents",
+    "check",
+    "What a command prints of several captures: a document each (check and summary).",
+    {"documents": listed("In the order of the captures.", {"type": "object", "description": "A document."})},
+)
+
+LIBRARY_SCHEMAS = (COMPARE, INDEX, REPORT, EXPORT, SYNTH, SCHEMAS_LIST, DOCUMENTS)

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from rcv_py.cli.schemas.common import OF
 from rcv_py.cli.schemas.envelope import schema
-from rcv_py.results import hotspot
+from rcv_py.results import compare, hotspot
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
     Fields,
     choice,
-    cycles,
-    flag,
-    maybe,
-    parts_of_cycles,
-    ratio,
-    rows,
     text,
-    whole,
 )
 
 BINS = schema(
@@ -46,23 +39,7 @@ LISTING = schema(
     {
         **_SIDES,
         "of": OF,
-        "rows": rows(
-            "One row an instruction or a pair, in the order of B.",
-            {
-                "line_a": whole("Row of the program of A; -1 if there is none.", least=-1),
-                "line_b": whole("Row of the program of B; -1 if there is none.", least=-1),
-                "status": text("What became of it: same, changed, moved, inserted or removed."),
-                "text_a": text("Instruction of A; empty if there is none."),
-                "text_b": text("Instruction of B; empty if there is none."),
-                "cost_a": parts_of_cycles("A wave of A"),
-                "cost_b": parts_of_cycles("A wave of B at the executions of A"),
-                "delta": parts_of_cycles("B less A, a wave"),
-                "ratio": maybe(ratio("Delta divided by the cost in A; null if that is 0")),
-                "beyond_noise": flag("Whether the difference is more than noise."),
-                "source_a": text("Source place of the instruction of A as file:line; empty if none."),
-                "source_b": text("Source place of the instruction of B as file:line; empty if none."),
-            },
-        ),
+        "rows": compare.LISTING.shape,
     },
 )
 FLAME = schema(
@@ -72,18 +49,7 @@ FLAME = schema(
     {
         **_SIDES,
         "of": OF,
-        "frames": rows(
-            "Frames row by row, from left to right.",
-            {
-                "name": text("What is written on it."),
-                "full_name": text("The same in full."),
-                "depth": whole("Frames around it, as a count."),
-                "cost_a": cycles("A wave of A"),
-                "cost_b": cycles("A wave of B at the executions of A"),
-                "change": choice("What became of it.", "within noise", "more", "fewer"),
-                "source": text("Place of an instruction or a source line as file:line; else empty."),
-            },
-        ),
+        "frames": compare.FRAMES.shape,
     },
 )
 

@@ -46,7 +46,9 @@ def schema_document(name: str) -> dict[str, Any]:
     """
     if name in (ENVELOPE, "rcv.envelope", "rcv.envelope/1"):
         return envelope_schema()
-    found = [schema for schema in SCHEMAS if name in (schema.id, schema.name)] or list(of_command(name))
+    found = list(of_command(name)) or [
+        schema for schema in SCHEMAS if name in (schema.id, schema.name, schema.name.removeprefix("rcv."))
+    ]
     if not found:
         _unknown(name)
     if len(found) == 1:

@@ -1,19 +1,17 @@
-"""Documents about waves, places and texts: waves, wave, units, place, search."""
+"""Documents about waves, places and texts."""
 
 from __future__ import annotations
 
-from rcv_py.cli.schemas.common import CAPTURE, LINE, SOURCE, WAVE_NAME
+from rcv_py.cli.schemas.common import CAPTURE, WAVE_NAME
 from rcv_py.cli.schemas.envelope import schema
 from rcv_py.results import search, units, waves
 from rcv_py.results.field import shapes
 from rcv_py.results.json_types import (
-    Fields,
     Shape,
     cycles,
     listed,
     maybe,
     record,
-    rows,
     text,
     times,
     whole,
@@ -60,16 +58,9 @@ POPULATIONS = schema(
     {**shapes(waves.POPULATION_FACTS), "rows": waves.POPULATIONS.shape},
 )
 
-_TOKEN: Fields = {
-    "token": whole("Row among the wave's instructions, counted from 0."),
-    "start": cycles("When it was first tried", least=None),
-    "stall": cycles("Time until it could issue"),
-    "issue": cycles("Time of issue (gfx9) or execution"),
-    "idle": cycles("Gap in front of it in its wave"),
-}
 WAVE = schema(
     "rcv.wave",
-    "wave",
+    "waves",
     "What one wave did; with --tokens also its instructions.",
     {
         **CAPTURE,
@@ -89,30 +80,21 @@ WAVE = schema(
         "idle": cycles("Gaps in front of all of them"),
         "counted": wave_count("Traced waves that touch the range of --clock; without it all"),
         "of": wave_count("Traced waves"),
-        "instructions": rows(
-            "Instructions that touch the range, in order of their starts: --tokens.",
-            {
-                **_TOKEN,
-                "kind": text("Kind of the instruction."),
-                "line": maybe(LINE),
-                "text": text("Text of the instruction; empty if it is not known."),
-                "source": SOURCE,
-            },
-        ),
+        "instructions": waves.TOKENS.shape,
     },
     optional=("instructions",),
 )
 
 UNITS = schema(
     "rcv.units",
-    "units",
+    "summary",
     "For how long each unit of a compute unit was busy with traced waves.",
     {**shapes(units.FACTS), "rows": units.UNITS.shape},
 )
 
 PLACE = schema(
     "rcv.place",
-    "place",
+    "line",
     "What is known of places: a line, a wave, one execution of a line by a wave.",
     {**CAPTURE, "places": PLACES.shape},
 )
