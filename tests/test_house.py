@@ -26,13 +26,8 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.mcp",
     "cli.commands.schema",
     "cli.commands.search",
-    "analysis.waits.waitcnt.gfx11",  # one module a generation
 }
 SMALL_YET = {  # to be merged with the one that imports them
-    "cli.schemas.loop_schemas",
-    "export.report.result_tables",
-    "analysis.findings.gain",
-    "analysis.timeline.global_rows",
     "ui.panels.compare.flame",
     "ui.panels.distribution.hit_table",
     "ui.panels.distribution.spread_colors",

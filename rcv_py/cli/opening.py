@@ -45,6 +45,14 @@ def all_captures(paths: Iterable[Path]) -> list[Path]:
     return list(dict.fromkeys(found for path in paths for found in captures(path) or (path,)))
 
 
+def below(root: Path, path: Path) -> str:
+    """Return the path of a capture below a folder, for people; its name if it lies elsewhere."""
+    try:
+        return str(path.resolve().relative_to(root.resolve()))
+    except ValueError:
+        return path.name
+
+
 def facts_of(trace: Trace, options: WithRunFiles) -> RunFacts:
     """Return what the tables of the run say, those of `--run-files` if it is given; raise UsageError."""
     return run_facts(trace.path, trace.kernel_name, trace.target, options.run_files or ())

@@ -14,7 +14,7 @@ from rcv_py.analysis.compat.legacy_analyzer import (
     legacy_report,
 )
 from rcv_py.analysis.counters.pmc.original import OriginalNumbers
-from rcv_py.base.numbers import MOST_DIGITS
+from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.text import count
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.options.cost_options import HotspotOptions
@@ -157,7 +157,7 @@ def _detail(sources: Sequence[SourceFile], line: SourceLine, context: int) -> It
 def _excerpt(sources: Sequence[SourceFile], place: str, context: int) -> list[tuple[int, str]]:
     path, _, text = place.rpartition(":")
     lines = next((source.lines for source in sources if source.path == path), None)
-    number = int(text) if text.isdigit() and len(text) <= MOST_DIGITS else 0
+    number = int(text) if text.isdigit() and len(text) <= MAX_DIGITS else 0
     if not lines or not 1 <= number <= len(lines):
         return []
     first, last = max(1, number - context), min(len(lines), number + context)

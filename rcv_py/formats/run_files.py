@@ -7,8 +7,6 @@ chooses among those.  The nearest table that knows the kernel counts.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections import Counter
@@ -19,13 +17,13 @@ from pathlib import Path
 
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import plural
-from rcv_py.formats.input.files import parse_json, read_bytes, read_start
+from rcv_py.formats.input.files import csv_rows, parse_json, read_start
 from rcv_py.formats.input.run_places import names_in, nearby
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
 
 LIMIT = 32 << 20  # bytes of a table: about 100,000 launches
-MOST_TABLES = 8  # of one kind in a folder
-MOST_TABLES_IN_ALL = 24  # of one kind
+MAX_TABLES = 8  # of one kind in a folder
+MAX_TABLES_IN_ALL = 24  # of one kind
 
 _KERNEL_TRACE = re.compile(r"(?:.*_)?kernel_trace\.csv")
 _AGENTS = re.compile(r"(?:.*_)?agent_info\.csv")
@@ -73,16 +71,16 @@ class _Near:
     def __init__(self, places: Sequence[tuple[Path, str]]) -> None:
         self.places = places
         self.names: dict[Path, list[str]] = {}
-        self.left = MOST_TABLES_IN_ALL
+        self.left = MAX_TABLES_IN_ALL
 
     def tables(self, pattern: re.Pattern[str]) -> Iterator[tuple[Path, list[str]]]:
         """Yield places with the names of their tables of one kind; not more tables than are allowed."""
-        self.left = MOST_TABLES_IN_ALL
+        self.left = MAX_TABLES_IN_ALL
         for place, only in self.places:
             if place not in self.names:
                 self.names[place] = names_in(place)
             found = [name for name in self.names[place] if pattern.fullmatch(name) and only in ("", name)]
-            found = found[: min(MOST_TABLES, self.left)]
+            found = found[: min(MAX_TABLES, self.left)]
             self.left -= len(found)
             if found:
                 yield place, found
@@ -178,19 +176,14 @@ class _Row:
 
 
 def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
-    """Yield the rows of a table; a damaged end is told and left out."""
+    """Yield the rows of a table; what cannot be read is noted and left out."""
+    lines = csv_rows(place, name, notes, LIMIT)
     try:
-        text = read_bytes(place, name, LIMIT).decode("utf-8", "replace").replace("\0", "")
+        column = {cell.strip().lower(): i for i, cell in enumerate(next(lines, []))}
+        for cells in lines:
+            yield _Row(cells, column, name)
     except TraceError as error:
         notes.append(str(error))
-        return
-    reader = csv.reader(io.StringIO(text, newline=""))
-    try:
-        column = {cell.strip().lower(): i for i, cell in enumerate(next(reader, []))}
-        for cells in reader:
-            yield _Row(cells, column, name)
-    except csv.Error as error:
-        notes.append(f"{name} is damaged behind line {reader.line_num:,}: {error}.")
 
 
 def _launch(row: _Row) -> KernelResources:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace, WaveReader
+from rcv_py.model.wave_columns import WaveColumns
 from rcv_py.model.waves import WaveBatch, WaveIndex
-from rcv_py.work.batch_codec import EncodedBatch, decode, encode
-from rcv_py.work.jobs import hold_memory, prepare
+from rcv_py.work.jobs import hold_memory, prepare, prepared_columns
 from rcv_py.work.plan import IN_PROCESS_BYTES, JOB_BYTES, SMALL_JOB_BYTES, WaveQueue, costs, plan
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
@@ -22,18 +22,6 @@ MAX_BATCHES_AHEAD = 2  # that a process has been asked for: the one it reads, an
 MAX_RESTARTS = 3  # processes that may die before the rest of the waves is given up
 STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
 STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the folder again."
-
-
-@dataclass(frozen=True, slots=True)
-class ReadBatch:
-    """What a process does: reads waves, and returns them as arrays."""
-
-    reader: WaveReader
-    lod: bool
-
-    def __call__(self, rows: list[int]) -> EncodedBatch:
-        """Return the waves at these rows of the index."""
-        return encode(prepare(self.reader, rows, self.lod))
 
 
 class WaveStream:
@@ -56,7 +44,7 @@ class WaveStream:
         self._reader = reader
         self._lod = lod
         self._cancelled = CancelFlag()
-        self._done: SimpleQueue[Future[EncodedBatch] | None] = SimpleQueue()  # None: cancelled
+        self._done: SimpleQueue[Future[WaveColumns] | None] = SimpleQueue()  # None: cancelled
         self.processes = process_count(index, chosen, workers)
         self.total = len(chosen)
         self.errors: list[RcvError] = []  # why processes died
@@ -86,8 +74,8 @@ class WaveStream:
             yield prepare(self._reader, rows, self._lod)
 
     def _from_processes(self) -> Iterator[WaveBatch]:
-        asked: dict[Future[EncodedBatch], list[int]] = {}
-        read = ReadBatch(self._reader, self._lod)
+        asked: dict[Future[WaveColumns], list[int]] = {}
+        read = partial(prepared_columns, self._reader, lod=self._lod)
         with WorkerPool(read, self.processes, setup=hold_memory, calls_ahead=MAX_BATCHES_AHEAD) as pool:
             for _ in range(self.processes * MAX_BATCHES_AHEAD):
                 self._submit(pool, asked)
@@ -96,7 +84,7 @@ class WaveStream:
                 error = future.exception()
                 if not isinstance(error, WorkerStopped):
                     self._submit(pool, asked)  # first, so that it is read while the batch is looked at
-                    yield decode(future.result())
+                    yield future.result().batch()
                     continue
                 self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
                 if len(self.errors) > MAX_RESTARTS:
@@ -106,7 +94,7 @@ class WaveStream:
                 self._submit(pool, asked)
                 yield unread(rows, self.errors[-1])
 
-    def _submit(self, pool: WorkerPool[EncodedBatch], asked: dict[Future[EncodedBatch], list[int]]) -> None:
+    def _submit(self, pool: WorkerPool[WaveColumns], asked: dict[Future[WaveColumns], list[int]]) -> None:
         rows = self._queue.take()
         if rows is not None:
             future = pool.submit(rows)

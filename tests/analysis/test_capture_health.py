@@ -36,7 +36,7 @@ from rcv_py.model.code import Kernel
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.synth.variants import SAMPLES
+from rcv_py.synth.samples import SAMPLES
 from tests.support import captures, folders
 from tests.support.samples import write_sample
 from tests.support.yaml_subset import jobs

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.chosen import pieces
+from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
-from rcv_py.analysis.flame.flame import FlameTree, Metric
+from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
-from rcv_py.analysis.flame.flame_paths import What
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.formats.open import open_trace

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.occupancy import residencies, steps
-from rcv_py.analysis.timeline.global_rows import global_rows
+from rcv_py.analysis.timeline.wave_places import global_rows
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.ids import SlotId
 from rcv_py.model.modes import ReferenceRule

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.core.occupancy import Steps, residencies, steps
-from rcv_py.analysis.device.dispatch_curves import dispatch_curves
-from rcv_py.analysis.device.occupancy_curves import occupancy_curves, occupancy_numbers, slots_of_simd
+from rcv_py.analysis.device.occupancy_curves import (
+    dispatch_curves,
+    occupancy_curves,
+    occupancy_numbers,
+    slots_of_simd,
+)
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import Dispatch
 from rcv_py.model.modes import ReferenceRule

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from rcv_py.analysis.health.capture_health import table_problems
+from rcv_py.analysis.cost.activity import activity
+from rcv_py.analysis.health.capture_health import problems, table_problems
 from rcv_py.analysis.health.mapping import mapping
-from rcv_py.analysis.overview.summary import info, pie, problems
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
+from rcv_py.results.info import info
 from tests.analysis import build, plain
 from tests.support import captures
 
@@ -21,13 +22,12 @@ def texts(trace: Trace) -> str:
 
 
 def test_a_pie_of_nothing_is_all_zero() -> None:
-    chart = pie(build.code(["v_a"]))
-    assert (chart.idle, chart.stall, chart.issue) == (0, 0, 0)
+    assert activity(build.code(["v_a"])).percent == (0, 0, 0)
 
 
 def test_a_pie_adds_up() -> None:
-    chart = pie(build.code(["v_a", "v_b"], latency=[60, 20], stall=[30, 0], idle=[0, 20]))
-    assert (chart.idle, chart.stall, chart.issue) == (20, 30, 50)
+    code = build.code(["v_a", "v_b"], latency=[60, 20], stall=[30, 0], idle=[0, 20])
+    assert activity(code).percent == (20, 30, 50)
 
 
 @pytest.mark.parametrize("name", [*captures.GOLDEN, "mla_decode", "vec_add"])

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import dataclass
 
-from rcv_py.analysis.counters.formula.definitions import Definitions, read_definitions
-from rcv_py.model.modes import ReferenceRule
+from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
 
 BUILT_IN = "built-in"  # the file name of these definitions
 _MATRIX_TYPES = ("I8", "F8", "F16", "BF16", "F32", "F64", "XF32", "F6F4")
@@ -177,31 +176,6 @@ _GFX12 = (
 )
 SETS = {9: (*_GFX9, *_GFX9_SPM), 10: _GFX10, 11: _GFX11, 12: _GFX12}
 
-# What the reference defines, for comparison: per shader engine with 100 MHz, and all parts or nothing.
-REFERENCE = (
-    BuiltIn("_reduce_busy", "sum[max[BUSY_CU_CYCLES, axis=TIME]] + 1e-6"),
-    *(
-        BuiltIn(f"{name}_util", f"{factor} * {_total(f'ACTIVE_INST_{name}')} / _reduce_busy")
-        for name, factor, _ in _RATES
-    ),
-    BuiltIn("_mfmabusy", f"{_total('VALU_MFMA_BUSY_CYCLES')} / _reduce_busy / 4"),
-    BuiltIn("_valubusy", f"{_total('ACTIVE_INST_VALU')} / _reduce_busy"),
-    BuiltIn("VALU_util", "100 * _valubusy"),
-    BuiltIn("MFMA_util", "100 * _mfmabusy"),
-    BuiltIn(
-        "GPUutil",
-        "max(LDS_util, VMEM_util, FLAT_util, "
-        "min(MFMA_util + VALU_util * (1 - _mfmabusy) / (1.7 - _mfmabusy), 100))",
-    ),
-    BuiltIn("_clock_delta", "select[RCLOCK, -1] - select[RCLOCK, 0]"),
-    BuiltIn("_frequency", "1e8 * select[_clock_delta, 0, axis=CU] / select[_clock_delta, 1, axis=CU]"),
-    BuiltIn("_delta_seconds", "min[delta[SCLOCK], axis=TIME] / _frequency + 1e-13"),
-    *(
-        BuiltIn(f"{kind}_TFLOPS", f"512e-12 * {_total(f'INSTS_VALU_MFMA_MOPS_{kind}')} / _delta_seconds")
-        for kind in _MATRIX_TYPES
-    ),
-)
-
 
 def built_in_text(gfxip: int, recorded: Container[str] | None = None) -> str:
     """Return the set of a generation as the text of a file.
@@ -228,10 +202,6 @@ def _gpu(recorded: Container[str] | None) -> BuiltIn:
     return BuiltIn("GPUutil", formula if parts else "LDS_util", "%", tip)
 
 
-def built_in(
-    gfxip: int, recorded: Container[str] | None = None, rule: ReferenceRule = ReferenceRule.OURS
-) -> Definitions:
-    """Return the definitions that come with the program, or those of the reference."""
-    if rule is ReferenceRule.REFERENCE:
-        return read_definitions("\n".join(row.line for row in REFERENCE), BUILT_IN, rule)
+def built_in(gfxip: int, recorded: Container[str] | None = None) -> Definitions:
+    """Return the definitions that come with the program."""
     return read_definitions(built_in_text(gfxip, recorded), BUILT_IN)

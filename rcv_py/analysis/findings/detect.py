@@ -6,11 +6,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rcv_py.analysis.findings import busy, chains_and_barriers, issuing, program, samples, shape, waiting
-from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
-from rcv_py.analysis.findings.gain import gain_of
+from rcv_py.analysis.findings import issuing, program, samples, shape, waiting
+from rcv_py.analysis.findings.bound_class import class_of
+from rcv_py.analysis.findings.finding import (
+    CAUTION,
+    CONTEXT,
+    RANKED,
+    SIMD_CYCLES,
+    WORK_CYCLES,
+    Finding,
+    Findings,
+)
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.load import class_of
+from rcv_py.analysis.findings.launch_shape import LaunchShape
 from rcv_py.analysis.findings.numbers import key_numbers
 from rcv_py.analysis.program.code_match import REMEDY
 from rcv_py.analysis.waves.populations import EMPTY, Populations, ran_text
@@ -22,10 +30,10 @@ Detector = Callable[[FindingInputs], Iterable[Finding]]
 
 DETECTORS: tuple[Detector, ...] = (
     waiting.waits,
-    chains_and_barriers.chains,
-    chains_and_barriers.barriers,
-    busy.issue_bound,
-    busy.memory_bound,
+    waiting.chains,
+    waiting.barriers,
+    issuing.issue_bound,
+    issuing.memory_bound,
     issuing.issue,
     issuing.bank_conflicts,
     program.drain,
@@ -132,6 +140,23 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,
     )
+
+
+def gain_of(one: Finding, shape: LaunchShape) -> float:
+    """Return the part of the kernel's duration that a finding can win at most; 0 if it ranks nothing.
+
+    ```
+    finding                     cycles at stake are …                         gain =
+    a wait, drain, prologue     of SIMDs that held a traced wave              cycles / resident cycles × w
+    tail, ramp-up, imbalance    of the device, from first start to last end   cycles / duration
+    grid under-fills            –                                             SIMDs without a wave / SIMDs
+    ```
+    w is the part of the launch in which traced waves were resident: outside of it nothing is known of what
+    SIMDs do.  A gain holds if the traced SIMDs are like the others, and nothing takes the place of what is
+    removed.
+    """
+    factor = shape.working_share if one.unit in (SIMD_CYCLES, WORK_CYCLES) else 1.0
+    return min(1.0, max(0.0, one.share * factor)) if one.rank == RANKED else 0.0
 
 
 def _place(one: Finding) -> tuple[int, bool, bool, float, float, int, str]:

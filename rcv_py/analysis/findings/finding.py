@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.analysis.findings.bound_class import BoundClass
-from rcv_py.analysis.waves.wave_choice import WaveChoice
+from rcv_py.analysis.waves.populations import WaveChoice
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
 
@@ -120,7 +120,18 @@ class Finding:
             return ""
         unit = "samples" if self.unit == SAMPLES else "cycles"
         bound = "at most" if self.is_upper_bound else "about"
-        return f"{bound} {count(self.cycles)} {unit} ({percent(round(self.share * 1_000_000), 1_000_000)})"
+        return f"{bound} {count(self.cycles)} {unit} ({gain_percent(self.share)})"
+
+    @property
+    def impact(self) -> str:
+        """`at most 4.7 % of the kernel's duration; at most 8,296 cycles (4.7 %) of …`; "" if it has none."""
+        return "; ".join(filter(None, (self.gain_text, self.stake and f"{self.stake} of {self.unit}")))
+
+    @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """What every view tells beside title, evidence and assumption: label ("" for none) and sentence."""
+        impact = (("Impact", f"{self.impact}."),) if self.impact else ()
+        return (*impact, ("", self.sentence), ("Fix", self.remedy))
 
 
 def gain_percent(gain: float) -> str:

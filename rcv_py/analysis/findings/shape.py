@@ -8,9 +8,9 @@ import numpy as np
 
 from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.core.occupancy import Steps
-from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY
+from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY, class_of
+from rcv_py.analysis.findings.bounds import waiting_inside
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
-from rcv_py.analysis.findings.exposure import waiting_inside
 from rcv_py.analysis.findings.finding import (
     CAPTURE_CYCLES,
     CONTEXT,
@@ -21,9 +21,9 @@ from rcv_py.analysis.findings.finding import (
     Finding,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.load import class_of
+from rcv_py.analysis.findings.remedies import remedy_fields
 from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.findings.waiting import remedy_fields, situation
+from rcv_py.analysis.findings.waiting import situation
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident

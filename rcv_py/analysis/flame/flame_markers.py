@@ -18,10 +18,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.analysis.flame.flame import METRICS, FlameTree, Metric, fold
-from rcv_py.analysis.flame.flame_paths import Stacks, What, joined, kernel_stacks, key, source_stacks
+from rcv_py.analysis.flame.flame import (
+    METRICS,
+    FlameTree,
+    Metric,
+    Stacks,
+    What,
+    fold,
+    joined,
+    kernel_stacks,
+    key,
+    source_stacks,
+)
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import WaveBatch

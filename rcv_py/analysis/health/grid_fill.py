@@ -1,4 +1,4 @@
-"""Did the launch fill the machine, and did it end together?  Both belong to the launch, not the recording."""
+"""Did the launch fill the machine, did it end together, and did other kernels run at the same time?"""
 
 from __future__ import annotations
 
@@ -11,8 +11,40 @@ from rcv_py.analysis.device.occupancy_curves import SIMDS, OccupancyNumbers, occ
 from rcv_py.analysis.health.note import HealthNote, Measured
 from rcv_py.analysis.health.traced_units import main_kernel, unit_key
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
+
+NOTABLE = 0.01  # of the wave-cycles while the traced kernel ran
+
+
+def concurrent_kernels(trace: Trace) -> HealthNote | None:
+    """Say so if waves of other kernels lived beside those of the traced one."""
+    lives = residencies(trace.occupancy)
+    if not len(lives) or not len(trace.waves):
+        return None
+    own = lives.kernel == main_kernel(trace, lives)
+    if own.all() or not own.any():
+        return None
+    begin, end = int(lives.begin[own].min()), int(lives.end[own].max())
+    beside = np.maximum(0, np.minimum(lives.end, end) - np.maximum(lives.begin, begin))
+    theirs, whole = int(beside[~own].sum()), int(beside.sum())
+    if theirs <= NOTABLE * whole:
+        return None
+    kernels = len(np.unique(lives.kernel[~own & (beside > 0)]))
+    waves = int(np.count_nonzero(beside[~own]))
+    return HealthNote(
+        name="sharing",
+        severity=Severity.WARNING,
+        title="Other kernels ran at the same time",
+        evidence=(
+            Measured("their waves", waves, f"{count(waves)} of {plural(kernels, 'kernel')}"),
+            Measured("share of the wave-cycles", theirs / whole, percent(theirs, whole)),
+        ),
+        consequence="Latency contains the wait for units and memory that others used.",
+        remedy="Let the profiler run kernels one after the other, also those it does not trace.",
+        settings={"att_serialize_all": True},
+    )
+
 
 LONG_TAIL = 0.25  # of the time with at most half of the peak resident: a quarter of the machine's time
 UNEVEN = 0.25  # coefficient of variation of wave-cycles by compute unit

@@ -5,20 +5,186 @@ It is an estimate.  Latency that other waves cover costs no time; what remains i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.busy_intervals import owned
-from rcv_py.analysis.core.line_stats import total
-from rcv_py.analysis.core.simd_tokens import MATRIX, OTHER, SCALAR, VALU, VMEM, SimdTokens, tokens_by_engine
-from rcv_py.analysis.latency.hidden_reference import ASSUMPTION, reference_parts
-from rcv_py.analysis.program.matrix_passes import matrix_passes
+from rcv_py.analysis.core.cost_columns import total
+from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
+from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+
+MATRIX, VALU, VMEM, SCALAR, OTHER = range(5)  # units, the more important first
+
+_UNITS = {
+    TokenKind.MATRIX: MATRIX,
+    TokenKind.VALU: VALU,
+    TokenKind.VMEM: VMEM,
+    TokenKind.FLAT: VMEM,
+    TokenKind.LDS: VMEM,
+    TokenKind.SALU: SCALAR,
+    TokenKind.SMEM: SCALAR,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SimdTokens:
+    """Tokens of all waves, one wave after the other.  Times are int64 cycles since `base`."""
+
+    places: tuple[tuple[int, int], ...]  # (se, simd) of each lane
+    lane: np.ndarray  # int64 [waves], the SIMD a wave ran on: place in `places`
+    begin: np.ndarray  # int64 [waves]
+    wave: np.ndarray  # int64 [n], place of the token's wave
+    is_first: np.ndarray  # bool [n], of its wave
+    start: np.ndarray  # int64 [n]
+    issue: np.ndarray  # int64 [n]
+    end: np.ndarray  # int64 [n]
+    unit: np.ndarray  # uint8 [n], MATRIX to OTHER
+    line: np.ndarray  # int64 [n], -1 if no code line matched
+    base: int
+    row: np.ndarray  # int64 [waves], row of the wave index
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @property
+    def span(self) -> int:
+        """No time is as late as this."""
+        return int(max(self.end.max(initial=0), self.start.max(initial=0), self.begin.max(initial=0))) + 1
+
+    @property
+    def before(self) -> np.ndarray:
+        """The end of the token in front, at first the begin of the wave; int64."""
+        last = np.concatenate([[0], self.end[:-1]]) if len(self) else self.end
+        return np.where(self.is_first, self.begin[self.wave], last)
+
+    @property
+    def latest(self) -> np.ndarray:
+        """The latest end of all tokens in front, at first the begin of the wave; int64."""
+        shift = self.wave * self.span
+        return np.maximum.accumulate(self.before + shift) - shift if len(self) else self.end
+
+
+def tokens_by_engine(batches: Iterable[WaveBatch]) -> Iterator[SimdTokens]:
+    """Yield the tokens of one shader engine after the other, so that memory is needed for one at a time."""
+    batches = tuple(batches)
+    rows: dict[int, set[int]] = {}
+    for batch in batches:
+        for wave in batch.waves:
+            rows.setdefault(wave.id.se, set()).add(wave.row)
+    for se in sorted(rows):
+        yield simd_tokens(batches, rows[se])
+
+
+def simd_tokens(batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> SimdTokens:
+    """Return the tokens of the waves whose index row is in `rows` (None: all), each wave once."""
+    parts = list(pieces(batches, rows))
+    waves = [wave for part in parts for wave in part.waves]
+    where = [(wave.id.se, wave.id.simd) for wave in waves]
+    places = tuple(sorted(set(where)))
+    number = {place: i for i, place in enumerate(places)}
+    begin = np.array([wave.begin for wave in waves], dtype=np.int64)
+    sizes = np.array([len(wave.tokens) for wave in waves], dtype=np.int64)
+    start = _joined([part.start for part in parts])
+    base = int(min(start.min(initial=np.iinfo(np.int64).max), begin.min(initial=np.iinfo(np.int64).max)))
+    start -= base
+    issue = start + _column(parts, "stall")
+    is_first = np.zeros(len(start), dtype=bool)
+    is_first[(np.cumsum(sizes) - sizes)[sizes > 0]] = True
+    table = np.full(256, OTHER, dtype=np.uint8)
+    table[list(_UNITS)] = list(_UNITS.values())
+    return SimdTokens(
+        places,
+        np.array([number[place] for place in where], dtype=np.int64),
+        begin - base,
+        np.repeat(np.arange(len(waves)), sizes),
+        is_first,
+        start,
+        issue,
+        issue + _column(parts, "busy"),
+        table[_column(parts, "kind")],
+        _column(parts, "line"),
+        base,
+        np.array([wave.row for wave in waves], dtype=np.int64),
+    )
+
+
+def _column(parts: list[Piece], name: str) -> np.ndarray:
+    return _joined([getattr(part, name) for part in parts])
+
+
+def _joined(columns: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(columns).astype(np.int64) if columns else np.zeros(0, dtype=np.int64)
+
+
+ASSUMPTION = (
+    "The reference viewer's rule: overlapping work of a unit is queued, a wave may hide its own latency, and "
+    "three quarters of a matrix instruction's issue count as vector arithmetic."
+)
+
+_MATH, _VECTOR, _ALL = "math", "vector", "all"
+_CANDIDATES = (  # unit, list A, list B, lists in which the issue of the unit's own kind does not count
+    (MATRIX, VALU, MATRIX, (True, True)),
+    (VALU, VALU, MATRIX, (True, False)),
+    (VMEM, _MATH, VMEM, (False, True)),
+    (SCALAR, _VECTOR, SCALAR, (False, True)),
+    (OTHER, _ALL, None, (False, False)),
+)
+
+
+def reference_parts(tokens: SimdTokens) -> np.ndarray:
+    """Return the hidden idle, stall and issue of every token, int64 [3, n], cycles."""
+    length = tokens.end - tokens.issue
+    stride = 2 * tokens.span + int(length.sum()) * 2
+    shift = tokens.lane[tokens.wave] * stride
+    lists = _lists(tokens, tokens.issue + shift, length)
+    before = tokens.before
+    parts = np.zeros((3, len(tokens)), dtype=np.int64)
+    for unit, one, other, is_own in _CANDIDATES:
+        rows = np.flatnonzero(tokens.unit == unit)
+        moved = shift[rows]
+        edges = tuple(column[rows] + moved for column in (before, tokens.start, tokens.issue, tokens.end))
+        first = _covered(lists[one], edges, is_own[0])
+        second = _covered(lists[other], edges, is_own[1]) if other is not None else np.zeros_like(first)
+        parts[:, rows] = np.where(first.sum(axis=0) > second.sum(axis=0), first, second)
+    return parts
+
+
+def _lists(tokens: SimdTokens, issue: np.ndarray, length: np.ndarray) -> dict[int | str, IntervalSet]:
+    """The busy stretches of each unit and of their unions, on the axis of SIMDs."""
+    lists: dict[int | str, IntervalSet] = {}
+    is_matrix = tokens.unit == MATRIX
+    for unit in (MATRIX, VALU, VMEM, SCALAR):
+        rows = np.flatnonzero(tokens.unit == unit)
+        begin, work = issue[rows], length[rows]
+        if unit == VALU:
+            begin = np.concatenate([begin, issue[is_matrix]])
+            work = np.concatenate([work, length[is_matrix] * 3 // 4])
+        lists[unit] = serial_busy(begin, work)
+    lists[_MATH] = lists[VALU] | lists[MATRIX]
+    lists[_VECTOR] = lists[_MATH] | lists[VMEM]
+    lists[_ALL] = lists[_VECTOR] | lists[SCALAR]
+    return lists
+
+
+def _covered(busy: IntervalSet, edges: tuple[np.ndarray, ...], is_own: bool) -> np.ndarray:
+    """Cycles of idle, stall and issue inside a list, int64 [3, n]; `is_own`: issue does not count."""
+    before, start, issue, end = edges
+    none = np.zeros(len(start), dtype=np.int64)
+    return np.stack(
+        [
+            busy.covered(before, start),
+            busy.covered(start, issue),
+            none if is_own else busy.covered(issue, end),
+        ]
+    )
+
 
 SAMPLED = (
     "This capture has PC samples instead of a thread trace: no wave was followed, so nothing hides anything."

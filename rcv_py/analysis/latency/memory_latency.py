@@ -7,18 +7,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.line_stats import total
+from rcv_py.analysis.core.cost_columns import total
 from rcv_py.analysis.latency import memory_reference
-from rcv_py.analysis.latency.level_split import QueueSamples, returns, split_levels
-from rcv_py.analysis.latency.memory_ops import (
+from rcv_py.analysis.latency.memory_levels import (
     LEVEL_COUNTERS,
     LevelCounter,
     MemoryOps,
+    QueueSamples,
     has_levels,
     is_store,
     levels,
     memory_ops,
     position,
+    returns,
+    split_levels,
 )
 from rcv_py.model.columns import joined
 from rcv_py.model.modes import ReferenceRule

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.latency.memory_ops import COLUMNS, LevelCounter, MemoryOps, with_silence
+from rcv_py.analysis.latency.memory_levels import COLUMNS, LevelCounter, MemoryOps, with_silence
 from rcv_py.model.device import CounterSamples
 
 INTERVAL = 40  # cycles between samples, whatever the data say

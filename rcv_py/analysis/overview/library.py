@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.compare.launch import launch_of
+from rcv_py.analysis.compare.costs import launch_of
 from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.cost.place_text import NO_PLACE, instruction_place
 from rcv_py.analysis.device.occupancy_curves import occupancy_numbers

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import pieces
+from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable

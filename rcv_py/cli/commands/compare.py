@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-import numpy as np
-
-from rcv_py.analysis.compare.changes import Change, changes
+from rcv_py.analysis.compare.changes import Change, changes, numbers, sides
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
-from rcv_py.analysis.compare.facts import numbers, sides
-from rcv_py.analysis.compare.verdict import LaunchDelta, Verdict, why_not_per_wave
+from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.markdown import md_code, md_table, md_text
+from rcv_py.base.paths import short_paths
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
 from rcv_py.cli.exit_codes import ExitCode
@@ -28,10 +26,13 @@ from rcv_py.results.compare import (
     NUMBERS,
     UNITS,
     change_table,
+    facts,
     frame_table,
     listing_table,
-    short_sides,
+    view_facts,
+    widest,
 )
+from rcv_py.results.places import with_short_places
 
 POOL_BYTES = 32_000_000  # more than this is read by several processes
 MAX_IN_JUNIT = 10  # rows beyond noise in a message
@@ -89,16 +90,6 @@ def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) 
     }
 
 
-def _head(found: Comparison) -> dict[str, Any]:
-    return {
-        "a": found.a.name,
-        "b": found.b.name,
-        "verdict": found.verdict.value,
-        "sentence": found.judgement.sentence,
-        "measure": found.measure,
-    }
-
-
 # -- what changed, ranked -------------------------------------------------------------------------------
 
 
@@ -122,22 +113,10 @@ def _ranking(
                 f"{_METRICS[found.measure]} a wave, both at the executions of A."
             )
 
-    def document() -> dict[str, Any]:
-        return _head(found) | {
-            "per": found.judgement.basis,
-            "notes": list(found.notes),
-            "same_instructions": found.align.is_same,
-            "by": options.by,
-            "of": len(rows),
-            "beyond_noise": len(real),
-            "kernel": _kernel(found),
-            "rows": shown.rows(),
-        }
-
     is_tripped = code == ExitCode.GATE
     return Answer(
         schema="rcv.compare/1",
-        document=document,
+        document=lambda: facts(found, rows, options.by) | {"rows": shown.rows()},
         csv=shown.csv,
         text=text,
         forms={
@@ -147,36 +126,6 @@ def _ranking(
         about=about,
         code=code,
     )
-
-
-def _kernel(found: Comparison) -> dict[str, Any] | None:
-    kernel = found.kernel
-    if kernel is None:
-        return None
-    return {
-        "waves": kernel.waves,
-        "hits_per_wave": kernel.hits_per_wave,
-        "cycles_per_wave": kernel.per_wave,
-        "cycles_per_hit": kernel.per_hit,
-        "covered": kernel.covered,
-        "ratio_at_equal_hits": {"value": kernel.at_equal_hits.value, "noise": kernel.at_equal_hits.noise},
-        "ratio_per_wave": {"value": kernel.a_wave.value, "noise": kernel.a_wave.noise},
-        "launch": None if kernel.launch is None else _launch(kernel.launch),
-    }
-
-
-def _launch(launch: LaunchDelta) -> dict[str, Any]:
-    work = launch.wave_work
-    return {
-        "duration": [launch.a.duration, launch.b.duration],
-        "waves": [launch.a.waves, launch.b.waves],
-        "wave_cycles": [launch.a.wave_cycles, launch.b.wave_cycles],
-        "shader_engines": [list(launch.a.engines), list(launch.b.engines)],
-        "work_per_wave": None if work is None else [[side.low, side.high] for side in work],
-        "work_unit": None if work is None else work[0].unit,
-        "comparable_per_wave": not why_not_per_wave(launch),
-        "ratio": {"value": launch.duration.value, "noise": launch.duration.noise},
-    }
 
 
 def _markdown(found: Comparison, real: Sequence[Change], options: CompareOptions) -> str:
@@ -233,14 +182,16 @@ def _junit(found: Comparison, real: Sequence[Change], *, is_failed: bool) -> str
 def _listing(
     found: Comparison, traces: Sequence[Trace], options: CompareOptions, about: dict[str, Any], code: int
 ) -> Answer:
-    table, shortened = (listing_table(found, short) for short in (None, short_sides(found)))
-    kept = np.flatnonzero(found.rows.is_real) if options.beyond_noise else np.arange(len(table))
-    shown = limited(table[kept], options)
+    table = listing_table(found)
+    if options.beyond_noise:
+        table = table[found.rows.is_real]
+    shown = limited(table, options)
+    short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
     return Answer(
         schema="rcv.compare.listing/1",
-        document=lambda: _head(found) | {"of": len(kept), "rows": shown.rows()},
+        document=lambda: view_facts(found, table) | {"rows": shown.rows()},
         csv=shown.csv,
-        text=lambda: [found.judgement.sentence, "", Shown(limited(shortened[kept], options))],
+        text=lambda: [found.judgement.sentence, "", Shown(with_short_places(shown, short))],
         about=about,
         code=code,
     )
@@ -250,13 +201,14 @@ def _flame(
     found: Comparison, traces: Sequence[Trace], options: CompareOptions, about: dict[str, Any], code: int
 ) -> Answer:
     """The frames of B, each with its cycles a wave in both; instructions only A has are left out."""
-    every = frame_table(found, traces[1])
-    shown = frame_table(found, traces[1], options.top) if "top" in options.given else every
+    table = frame_table(found, traces[1])
+    shown = widest(table, options.top) if "top" in options.given else table
+    short = short_paths(source.path for source in traces[1].sources)
     return Answer(
         schema="rcv.compare.flame/1",
-        document=lambda: _head(found) | {"of": len(every), "frames": shown.rows()},
+        document=lambda: view_facts(found, table) | {"frames": shown.rows()},
         csv=shown.csv,
-        text=lambda: [found.judgement.sentence, "", Shown(shown, traces[1])],
+        text=lambda: [found.judgement.sentence, "", Shown(with_short_places(shown, short))],
         about=about,
         code=code,
     )

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
-from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs
+from rcv_py.analysis.flame.flame import FlameTree, Metric, What, code_costs, key
 from rcv_py.analysis.flame.flame_frames import METRICS, Charged, flame_tree
-from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout
-from rcv_py.analysis.flame.flame_paths import What, key
-from rcv_py.analysis.flame.flame_sandwich import sandwich_frames
+from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout, sandwich_frames
 from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.base.errors import UsageError

@@ -10,17 +10,16 @@ from typing import Any
 
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.health.check import check_waves
-from rcv_py.analysis.overview.summary import info
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
-from rcv_py.cli.opening import all_captures, batches, opened
+from rcv_py.cli.opening import all_captures, batches, below, opened
 from rcv_py.cli.options.capture_options import InfoOptions
 from rcv_py.cli.report import bold
-from rcv_py.formats.summary import capture_entry
+from rcv_py.formats.open import capture_entry
 from rcv_py.model.trace import INFERRED, Trace
-from rcv_py.results.captures import entry_table
+from rcv_py.results.info import capture_table, info
 from rcv_py.state.wave_store import WaveStore
 
 
@@ -35,7 +34,7 @@ def run(options: InfoOptions) -> Answer:
             f"--{asked[0]} is about one capture, and there are {len(paths):,}.", hint="Name one of them."
         )
     entries = [capture_entry(path) for path in paths]
-    table = entry_table(entries, options.folder)
+    table = capture_table(entries, [below(options.folder, entry.path) for entry in entries])
     return Answer(
         schema="rcv.captures/1",
         document=lambda: {"captures": table.rows()},

@@ -3,52 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-from rcv_py.analysis.counters.pmc.counters import counter_of, family_of, pmc_lines, role_values
 from rcv_py.analysis.counters.pmc.decision import Decision, Step, decision, missing
 from rcv_py.analysis.counters.pmc.original import CHANNELS, original_numbers
-from rcv_py.analysis.counters.pmc.text import ratio, share, span, traffic_facts
-from rcv_py.analysis.counters.pmc.traffic import Traffic, traffic
+from rcv_py.analysis.counters.pmc.traffic import (
+    Traffic,
+    counter_of,
+    family_of,
+    pmc_lines,
+    ratio,
+    role_values,
+    share,
+    span,
+    traffic,
+    traffic_facts,
+)
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import byte_size, count, plural, short_count, short_kernel
-from rcv_py.cli.answer import Answer, Facts, Grid, Part
+from rcv_py.base.text import plural, short_kernel
+from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.device_options import PmcOptions
 from rcv_py.cli.originals import like_pmc
-from rcv_py.cli.report import Column
 from rcv_py.formats.pmc_files import pmc_table
 from rcv_py.model.pmc import PmcTable
+from rcv_py.results.pmc import pmc_table as pmc_rows
 
 MAX_EXPLAINED = 3  # kernels whose tests are printed
 MEGABYTE = 1e6
 NOTHING = "No matching counter rows found."  # in the words of pmc_l2_analyzer.py
 _NEEDED = ("hits", "misses", "reads", "reads_32", "reads_64", "reads_128")
-_NUMBERS = ("dispatches", "L2 hits", "lookups", "reads", "32 B", "read", "written", "over-fetch")
-_COLUMNS = (
-    Column("kernel", elastic="right"),
-    *(Column(name, True) for name in _NUMBERS),
-    Column("branch"),
-)
 _OLDER = "gfx942 has no counters of 64 and 128 bytes: there, TCC_BUBBLE_sum counts those of 128."
 _LIMITS = (
     "Numbers are means of a dispatch. Counters show how much was moved, not how long anything waited; "
     "they count between L2 and memory, so what the Infinity Cache delivers counts as memory. "
     "Recording them lengthens kernels and runs them one by one."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    found: Traffic
-    decided: Decision
-
-    @property
-    def name(self) -> str:
-        """The kernel, and its dispatch if the row is one."""
-        name = short_kernel(self.found.name)
-        return f"{name} (dispatch {self.found.dispatch})" if self.found.dispatch else name
 
 
 def run(options: PmcOptions) -> Answer | int:
@@ -59,8 +48,8 @@ def run(options: PmcOptions) -> Answer | int:
         return _original(options, table, ideal)
     found = traffic(table, options.by, options.kernel, ideal, options.channels or 1)
     _check(options, table, found)
-    rows = [_Row(row, decision(row)) for row in found]
-    shown, family = rows[: options.top or None], family_of(table)
+    shown = [(row, decision(row)) for row in found[: options.top or None]]
+    rows = pmc_rows(shown, family_of(table))
     return Answer(
         schema="rcv.pmc/1",
         document=lambda: {
@@ -70,11 +59,11 @@ def run(options: PmcOptions) -> Answer | int:
             "ideal_bytes": ideal or None,
             "channels": options.channels or 1,
             "notes": [*table.notes, *_repeats(table)],
-            "of": len(rows),
-            "rows": [_flat(row) | _decided(row, family) for row in shown],
+            "of": len(found),
+            "rows": rows.rows(),
         },
-        csv=lambda: (list(_flat(shown[0])), [list(_flat(row).values()) for row in shown]),
-        text=lambda: _text(table, options, rows, shown),
+        csv=rows.csv,
+        text=lambda: [Shown(rows), *_text(table, options, len(found), shown)],
         about={"problems": table.notes},
     )
 
@@ -109,14 +98,13 @@ def _check(options: PmcOptions, table: PmcTable, found: Sequence[Traffic]) -> No
 
 
 def _text(
-    table: PmcTable, options: PmcOptions, rows: Sequence[_Row], shown: Sequence[_Row]
+    table: PmcTable, options: PmcOptions, count: int, shown: Sequence[tuple[Traffic, Decision]]
 ) -> Iterator[Part]:
-    yield Grid(_COLUMNS, [_cells(row) for row in shown])
-    unit = plural(len(rows), options.by, "dispatches" if options.by == "dispatch" else "")
+    unit = plural(count, options.by, "dispatches" if options.by == "dispatch" else "")
     yield f"\n{len(shown):,} of {unit} in {plural(len(table.files), 'file')}."
     for row in shown[:MAX_EXPLAINED]:
         yield ""
-        yield from _explained(row, family_of(table))
+        yield from _explained(*row, family_of(table))
     if len(shown) > MAX_EXPLAINED:
         yield f"\nThe tests of the first {MAX_EXPLAINED} are shown; --kernel NAME chooses others."
     yield from ("", *table.notes, *_repeats(table), _LIMITS)
@@ -131,91 +119,22 @@ def _repeats(table: PmcTable) -> list[str]:
     return [f"{names} {many} recorded by several files for the same dispatches; their mean counts."]
 
 
-def _explained(row: _Row, family: str) -> Iterator[Part]:
-    decided = row.decided
-    yield f"{row.name}: {decided.branch.name}"
+def _explained(found: Traffic, decided: Decision, family: str) -> Iterator[Part]:
+    dispatch = f" (dispatch {found.dispatch})" if found.dispatch else ""
+    yield f"{short_kernel(found.name)}{dispatch}: {decided.branch.name}"
     yield f"  {decided.branch.sentence} {decided.branch.remedy}"
-    yield Facts(list(traffic_facts(row.found)))
+    yield Facts(list(traffic_facts(found)))
     steps = enumerate(decided.tests, 1)
     yield Facts([(f"{at}. {test.question}?", f"{_measured(test)}: {test.means}") for at, test in steps])
     lacking = missing(decided)
     if lacking:
-        yield f"  Not recorded: {', '.join(_counters(lacking, family))}. To record:"
+        names = ", ".join(name for name in (counter_of(key, family) for key in lacking) if name)
+        yield f"  Not recorded: {names}. To record:"
         yield from (f"    {line}" for line in pmc_lines(lacking, family))
         if family == "TCC" and "reads_128" in lacking:
             yield f"  {_OLDER}"
 
 
-def _counters(keys: Sequence[str], family: str) -> list[str]:
-    return [name for name in (counter_of(key, family) for key in keys) if name]
-
-
 def _measured(test: Step) -> str:
     measured = span(test.value, ratio if test.name == "over_fetch" else share)
     return f"{measured}, so {test.answer}" if measured else test.answer
-
-
-def _cells(row: _Row) -> list[str]:
-    found, counted = row.found, row.found.counted
-    lookups = None if found.hit_rate is None else (counted["hits"] or 0.0) + (counted["misses"] or 0.0)
-    return [
-        row.name,
-        count(found.dispatches),
-        share(found.hit_rate),
-        *("" if number is None else short_count(number) for number in (lookups, counted["reads"])),
-        share(found.partial),
-        span(found.read, byte_size),
-        span(found.written, byte_size),
-        span(found.over_fetch, ratio),
-        row.decided.branch.name,
-    ]
-
-
-# -- for programs ---------------------------------------------------------------------------------------
-
-
-def _flat(row: _Row) -> dict[str, Any]:
-    """A row as CSV and JSON write it: bytes, counts and shares of a dispatch."""
-    found = row.found
-    ranges = {
-        "read": found.read,
-        "written": found.written,
-        "over_fetch": found.over_fetch,
-        "hit_rates": found.hit_rates,
-    }
-    return {
-        "kernel": found.name,
-        "dispatch": found.dispatch or None,
-        "dispatches": found.dispatches,
-        **dict(found.counted),
-        "hit_rate": found.hit_rate,
-        "partial": found.partial,
-        "dram": found.dram,
-        **{f"{name}_least": None if ends is None else ends.least for name, ends in ranges.items()},
-        **{f"{name}_most": None if ends is None else ends.most for name, ends in ranges.items()},
-        "nanoseconds": found.nanoseconds,
-        "branch": row.decided.branch.name,
-    }
-
-
-def _decided(row: _Row, family: str) -> dict[str, Any]:
-    lacking = missing(row.decided)
-    return {
-        "because": row.decided.branch.sentence,
-        "remedy": row.decided.branch.remedy,
-        "decided_by": row.decided.deciding or None,
-        "tests": [
-            {
-                "name": test.name,
-                "question": test.question,
-                "least": None if test.value is None else test.value.least,
-                "most": None if test.value is None else test.value.most,
-                "limit": test.limit,
-                "answer": test.answer,
-                "means": test.means,
-            }
-            for test in row.decided.tests
-        ],
-        "missing": _counters(lacking, family),
-        "record": list(pmc_lines(lacking, family)),
-    }

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.cost.source_lines import Reasons, SourceLines, reasons, source_lines
+from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, reasons, source_lines
 from rcv_py.base.errors import UsageError
-from rcv_py.base.numbers import MOST_DIGITS
+from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.paths import short_paths
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Grid, Part, Shown, about_of, heading
@@ -192,7 +192,7 @@ def find_place(sources: Sequence[SourceFile], text: str) -> tuple[int, int]:
     path, _, number = text.rpartition(":")
     fits = _fitting(sources, text)
     line = 0
-    if not fits and path and number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS:
+    if not fits and path and number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS:
         fits, line = _fitting(sources, path), int(number)
     if not fits:
         names = list(short_paths(source.path for source in sources).values())

@@ -11,8 +11,7 @@ from rcv_py.base.whole_files import unwritable, whole_folder
 from rcv_py.cli.answer import Answer, Grid
 from rcv_py.cli.options.output_options import SynthOptions
 from rcv_py.cli.report import Column
-from rcv_py.synth.sample import Sample
-from rcv_py.synth.variants import SAMPLES
+from rcv_py.synth.samples import SAMPLES, Sample
 
 _HEAD = ("name", "text", "folder", "files")
 _COLUMNS = (Column("sample"), Column("what is in it", elastic="right"))

@@ -16,10 +16,10 @@ from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, facts_of, opened, pooled
 from rcv_py.cli.options.capture_options import TriageOptions
-from rcv_py.cli.report import bold, width_of
+from rcv_py.cli.report import bold
 from rcv_py.cli.wave_choice import wave_facts
+from rcv_py.formats.open import capture_entry
 from rcv_py.formats.run_files import run_facts
-from rcv_py.formats.summary import capture_entry
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table
@@ -105,15 +105,9 @@ def _rest(found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
 
 
 def _finding(number: int, finding: Finding) -> Iterator[str]:
-    title = f"{number:>2}  {finding.title}"
-    gain = f"  {finding.gain_text}" if finding.gain_text else ""
-    width = width_of(sys.stdout)
-    gap = "" if width is None or len(title + gain) <= width else "\n  "
-    yield f"\n{bold(title, sys.stdout)}{gap}{gain}"
-    if finding.stake:
-        yield f"    {finding.stake[:1].upper()}{finding.stake[1:]} of {finding.unit}."
-    yield f"    {finding.sentence}"
-    yield f"    → {finding.remedy}"
+    yield f"\n{bold(f'{number:>2}  {finding.title}', sys.stdout)}"
+    for label, sentence in finding.parts:
+        yield f"    {label}: {sentence}" if label else f"    {sentence}"
     yield from (f"      · {place}" for place in finding.evidence)
 
 

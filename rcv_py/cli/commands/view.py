@@ -14,8 +14,7 @@ from rcv_py.cli.options.capture_options import ViewOptions
 from rcv_py.cli.options.output_options import ShotOptions
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.ids import WaveId
-from rcv_py.state.place import Place
-from rcv_py.state.selection import Selection
+from rcv_py.state.selection import Place, Selection
 
 PICTURE = Path("rcv.png")
 AROUND = 500  # cycles that a picture shows on either side of a moment

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from rcv_py.analysis.core.line_stats import wave_lines
 from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
-from rcv_py.analysis.waves.populations import ALL, populations, ran_text
-from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
+from rcv_py.analysis.waves.populations import ALL, WaveChoice, populations, ran_text, wave_choice
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, listing
 from rcv_py.cli.opening import batches, opened
@@ -128,58 +126,41 @@ def _kernels(trace: Trace, numbers: Sequence[int]) -> list[str]:
 
 def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
     """What one wave did, and its instructions as they ran."""
-    window = window_of(options.within) or TimeWindow(wave.begin, wave.end)
-    states = results.states_within(wave, window_of(options.within))
-    touching = len(counted_rows(trace.waves, None, window_of(options.touching)))
-    totals = wave_lines(wave, len(trace.code))
-    tokens = results.token_table(trace, wave, window)
-    lived = wave.end - wave.begin
+    within = window_of(options.within)
+    facts = results.wave_facts(trace, wave, within, window_of(options.touching))
+    tokens = results.token_table(trace, wave, within or TimeWindow(wave.begin, wave.end))
 
     def text() -> Iterator[Part]:
-        duration = trace.clock.ns(lived)
-        lasted = f"{count(lived)} cycles" + ("" if duration is None else f", {nanoseconds(duration)}")
-        facts = [
+        duration = trace.clock.ns(facts["cycles"])
+        lasted = f"{count(facts['cycles'])} cycles" + (
+            "" if duration is None else f", {nanoseconds(duration)}"
+        )
+        counted = f"{facts['counted']:,} of {plural(facts['of'], 'wave')}"
+        rows = [
             ("life", f"{count(wave.begin)} to {count(wave.end)}, {lasted}"),
             ("place", f"compute unit {wave.cu}" if wave.cu >= 0 else ""),
-            ("instructions", count(len(wave.tokens))),
-            ("states", _states(states)),
-            ("counted", f"{touching:,} of {plural(len(trace.waves), 'wave')}" if options.touching else ""),
+            ("instructions", count(facts["tokens"])),
+            ("states", _states(facts["states"])),
+            ("counted", counted if options.touching else ""),
         ]
         yield str(wave.id)
-        yield Facts([(name, value) for name, value in facts if value])
+        yield Facts([(name, value) for name, value in rows if value])
         if options.tokens:
             yield from ("", Shown(tokens, trace))
 
     return Answer(
         schema="rcv.wave/1",
-        document=lambda: {
-            "capture": trace.name,
-            "wave": str(wave.id),
-            "cu": wave.cu,
-            "begin": wave.begin,
-            "end": wave.end,
-            "cycles": lived,
-            "within": [window.begin, window.end],
-            "states": {
-                state.name.lower(): None if states is None else states[state] for state in results.STATES
-            },
-            "tokens": len(wave.tokens),
-            "latency": int(totals.latency.sum()),
-            "stall": int(totals.stall.sum()),
-            "idle": int(totals.idle.sum()),
-            "counted": touching,
-            "of": len(trace.waves),
-            **({"instructions": tokens.rows()} if options.tokens else {}),
-        },
+        document=lambda: facts | ({"instructions": tokens.rows()} if options.tokens else {}),
         csv=tokens.csv,
         text=text,
         about={"traces": (trace,)},
     )
 
 
-def _states(states: Sequence[int] | None) -> str:
-    if states is None:
+def _states(states: Mapping[str, int | None]) -> str:
+    known = {name: cycles for name, cycles in states.items() if cycles is not None}
+    if not known:
         return f"{NO_PLACE} the wave has no timeline"
-    total = sum(states[state] for state in results.STATES)
-    shares = (f"{state.name} {percent(states[state], max(1, total))}" for state in results.STATES)
+    total = sum(known.values())
+    shares = (f"{name.upper()} {percent(cycles, max(1, total))}" for name, cycles in known.items())
     return f"{', '.join(shares)}, of {count(total)} recorded cycles"

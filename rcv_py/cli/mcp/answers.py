@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +43,7 @@ class Reply:
 
 
 def failure(sentence: str, hint: str = "") -> Reply:
-    """Return the result of a call that could not be done."""
+    """Return the result of a call that failed."""
     return Reply(f"{sentence} {hint}".strip(), is_error=True)
 
 
@@ -88,26 +87,22 @@ def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], list[
     room = int(max_kb * KB * (1 - _TEXT_ROOM))
     if not max_kb or _size(document) <= room:
         return document, []
-    lengths: dict[str, int] = {}
-    for place, length in _lists(document, ""):
-        lengths[place] = max(length, lengths.get(place, 0))
-    limits = {place: min(length, MAX_ITEMS) for place, length in lengths.items()}
+    lists = _lists(document)
+    limits = {place: min(one.length, MAX_ITEMS) for place, one in lists.items()}
     while True:
         shorter = _shortened(document, limits, "")
         cut = [
-            f"{place} {limits[place]:,} of {most:,}"
-            for place, most in lengths.items()
-            if most > limits[place]
+            f"{place} {limits[place]:,} of {one.length:,}"
+            for place, one in lists.items()
+            if one.length > limits[place]
         ]
         shorter["shortened"] = cut
         if _size(shorter) <= room:
             return shorter, cut
-        weights = dict.fromkeys(lengths, 0)
-        _weigh(shorter, "", weights)
-        heavy = [place for place in lengths if limits[place] > 1 and weights[place]]
-        if not heavy:
+        left = {place: one.weight for place, one in _lists(shorter).items() if limits.get(place, 0) > 1}
+        if not any(left.values()):
             return _without_largest(shorter, cut, room)
-        place = max(heavy, key=lambda one: weights[one])
+        place = max(left, key=lambda name: left[name])
         limits[place] = limits[place] * 3 // 4
 
 
@@ -136,25 +131,27 @@ def _shortened(value: Any, limits: dict[str, int], place: str) -> Any:
     return value
 
 
-def _weigh(value: Any, place: str, weights: dict[str, int]) -> int:
-    """Add to the weight of each list the bytes of its items without those of lists inside; return them."""
-    if isinstance(value, dict):
-        return sum(len(key) + 4 + _weigh(item, _inside(place, key), weights) for key, item in value.items())
-    if isinstance(value, list):
-        weights[place] = weights.get(place, 0) + sum(_weigh(item, f"{place}[]", weights) for item in value)
+@dataclass(slots=True)
+class _List:
+    """All lists at one place of a document: the longest, and the bytes of items without lists inside."""
+
+    length: int = 0
+    weight: int = 0
+
+
+def _lists(document: dict[str, Any]) -> dict[str, _List]:
+    found: dict[str, _List] = {}
+
+    def weigh(value: Any, place: str) -> int:
+        if isinstance(value, dict):
+            parts = ((key, f"{place}.{key}" if place else key) for key in value)
+            return sum(len(key) + 4 + weigh(value[key], inside) for key, inside in parts)
+        if not isinstance(value, list):
+            return _size(value)
+        own = found.setdefault(place, _List())
+        own.length = max(own.length, len(value))
+        own.weight += sum(weigh(item, f"{place}[]") for item in value)
         return 2
-    return _size(value)
 
-
-def _lists(value: Any, place: str) -> Iterator[tuple[str, int]]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _lists(item, _inside(place, key))
-    elif isinstance(value, list):
-        yield place, len(value)
-        for item in value:
-            yield from _lists(item, f"{place}[]")
-
-
-def _inside(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key
+    weigh(document, "")
+    return found

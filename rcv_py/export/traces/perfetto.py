@@ -23,20 +23,11 @@ from rcv_py.base.text import short_kernel
 from rcv_py.export.traces.perfetto_device import DEVICE, Device, device_names
 from rcv_py.export.traces.perfetto_names import Names, process, thread, track
 from rcv_py.export.traces.perfetto_rows import Scale, slice_bytes
-from rcv_py.export.traces.perfetto_waves import FIRST_WAVE, STATES, STRIDE, Waves
+from rcv_py.export.traces.perfetto_waves import FIRST_WAVE, STATES, STRIDE, Waves, lane_tracks
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 STAGE = "Writing waves"
-
-
-@dataclass(frozen=True, slots=True)
-class TraceChoices:
-    """What goes into the trace."""
-
-    cycles: bool = False  # a cycle is one nanosecond, though the clock is known
-    states: bool = True  # a track of states below each wave
-    arrows: bool = True  # from what a wait waited for to the wait
 
 
 @dataclass(slots=True)
@@ -45,8 +36,6 @@ class Written:
 
     waves: int = 0
     tokens: int = 0
-    states: int = 0
-    arrows: int = 0
     missing: int = 0  # waves that could not be read
 
 
@@ -57,19 +46,18 @@ def write_perfetto(
     *,
     rows: Iterable[int] | None = None,
     spans: MarkerSpans | None = None,
-    choices: TraceChoices | None = None,
+    cycles: bool = False,
     report: Report = silent,
     cancel: CancelFlag | None = None,
 ) -> Written:
     """Write a trace of the waves of `batches`; `rows` of the wave index announces them (None: all).
 
-    Raises Cancelled once `cancel` is set.
+    With `cycles` a cycle is one nanosecond, even if the clock is known.  Raises Cancelled.
     """
-    choices = choices or TraceChoices()
     chosen = list(range(len(trace.waves))) if rows is None else sorted(set(rows))
     texts, device = Names(), Device(trace, spans)
-    scale = Scale(device.begin, 1.0 if choices.cycles else trace.clock.ns(1) or 1.0)
-    waves = Waves(trace, texts, choices.arrows, choices.states)
+    scale = Scale(device.begin, 1.0 if cycles else trace.clock.ns(1) or 1.0)
+    waves = Waves(trace, texts)
     device_names(device, texts)
     places = _announce(trace, chosen, target)
     target.write(texts.packet())
@@ -79,31 +67,16 @@ def write_perfetto(
     for batch in batches:
         if cancel is not None:
             cancel.check()
-        _write_batch(batch, waves, scale, target, done)
+        tokens = waves.tokens(batch)
+        target.write(lane_tracks(tokens))
+        for slices in (tokens, waves.states(batch)):
+            for part in slice_bytes(slices, scale):
+                target.write(part)
+        done.waves += len(batch.waves)
+        done.missing += len(batch.missing)
+        done.tokens += len(tokens)
         report(Stage(STAGE, done.waves + done.missing, len(chosen)))
     return done
-
-
-def _write_batch(
-    batch: WaveBatch,
-    waves: Waves,
-    scale: Scale,
-    target: BinaryIO,
-    done: Written,  # is added to
-) -> None:
-    target.write(waves.lane_tracks(batch))
-    tokens, arrows = waves.tokens(batch)
-    for part in slice_bytes(tokens, scale):
-        target.write(part)
-    done.waves += len(batch.waves)
-    done.missing += len(batch.missing)
-    done.tokens += len(tokens)
-    done.arrows += arrows
-    if waves.has_states:
-        states = waves.states(batch)
-        for part in slice_bytes(states, scale):
-            target.write(part)
-        done.states += len(states)
 
 
 def _announce(trace: Trace, rows: list[int], target: BinaryIO) -> dict[tuple[int, ...], int]:

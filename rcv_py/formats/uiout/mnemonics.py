@@ -108,20 +108,16 @@ _GFX11 = ("s_delay_alu", "v_dual_", "ds_load_b", "global_load_b32", "s_load_b")
 _GFX10 = ("s_waitcnt_vscnt", "s_waitcnt_depctr", "s_clause", "s_inst_prefetch")
 
 
-def _longest_first(table: dict[str, TokenKind]) -> tuple[re.Pattern[str], dict[str, TokenKind]]:
-    words = sorted(table, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, words))), table
-
-
-_GFX9_TABLE = _longest_first(_PREFIXES)
-_LATER_TABLE = _longest_first(_PREFIXES | _LATER)
+_TABLES = (_PREFIXES, _PREFIXES | _LATER)  # of gfx9, and later
+_LONGEST_FIRST = tuple(
+    re.compile("|".join(map(re.escape, sorted(table, key=len, reverse=True)))) for table in _TABLES
+)
 
 
 def kind_of(mnemonic: str, gfxip: int = 9) -> TokenKind:
     """The kind a token of this instruction has; branches count as taken, NONE if it is not known."""
-    pattern, table = _GFX9_TABLE if gfxip <= 9 else _LATER_TABLE
-    match = pattern.match(mnemonic)
-    return table[match.group()] if match else TokenKind.NONE
+    match = _LONGEST_FIRST[gfxip > 9].match(mnemonic)
+    return _TABLES[gfxip > 9][match.group()] if match else TokenKind.NONE
 
 
 def guessed_target(mnemonics: Set[str], gfxip: int) -> str:
@@ -132,13 +128,9 @@ def guessed_target(mnemonics: Set[str], gfxip: int) -> str:
     """
     if gfxip != 9:
         return ""
-    if any(_is_gfx950(name) for name in mnemonics):
+    if any(name.startswith(_GFX950) or _MATRIX_GFX950.fullmatch(name) for name in mnemonics):
         return "gfx950"
     return "gfx942" if any(map(_MATRIX_GFX942.fullmatch, mnemonics)) else ""
-
-
-def _is_gfx950(name: str) -> bool:
-    return name.startswith(_GFX950) or _MATRIX_GFX950.fullmatch(name) is not None
 
 
 def guessed_generation(mnemonics: set[str]) -> int:

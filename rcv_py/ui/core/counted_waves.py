@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import Lock
 
-from rcv_py.analysis.waves.populations import Populations, populations
-from rcv_py.analysis.waves.wave_choice import WaveChoice, chosen_or_working
+from rcv_py.analysis.waves.populations import Populations, WaveChoice, chosen_or_working, populations
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

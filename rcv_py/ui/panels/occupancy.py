@@ -13,7 +13,6 @@ from rcv_py.ui.core.panel import panel
 from rcv_py.ui.plot.curve_panel import CurvePanel
 from rcv_py.ui.plot.curve_plot import Curve, Stack
 from rcv_py.ui.table.command_text import Words, each, only, rcv
-from rcv_py.ui.widgets.empty_state import reason
 
 NO_OCCUPANCY = (
     "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
@@ -37,7 +36,7 @@ STACKS = (
 )
 
 
-@panel(id="occupancy", title="Occupancy", area="top", order=40)
+@panel(id="occupancy", title="Occupancy", area="top", order=40, needs=("occupancy",))
 class OccupancyPanel(CurvePanel):
     """Resident waves over time, by shader engine or place."""
 
@@ -55,7 +54,7 @@ class OccupancyPanel(CurvePanel):
         trace, by = self.session.trace.value, self.chosen("group")
         self.found = ()
         empty = trace is None or not len(trace.occupancy)
-        self.page.say(reason(trace, "occupancy", NO_OCCUPANCY) if empty else "")
+        self.page.say(self.reason(NO_OCCUPANCY) if empty else "")
         self.plot.set_curves((), "resident waves")
         self.say("")
         if trace is not None and not empty:

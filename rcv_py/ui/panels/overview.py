@@ -23,7 +23,6 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.brush import Brush
 from rcv_py.ui.timeline.brush_strip import BrushStrip
 from rcv_py.ui.timeline.wave_rows import wave_rows
-from rcv_py.ui.widgets.empty_state import reason
 
 HEIGHT = 44
 BAND_PX = 3  # the clock range, at the bottom
@@ -57,7 +56,7 @@ def strip(trace: Trace, store: WaveStore, outer: TimeWindow, width_px: int) -> S
     return Strip(outer, state, resident)
 
 
-@panel(id="overview", title="Overview", area="top", order=0)
+@panel(id="overview", title="Overview", area="top", order=0, needs=("waves", "occupancy"))
 class OverviewPanel(BrushStrip, Panel):
     """All of the capture: what the waves were doing, and which part the timelines show."""
 
@@ -99,7 +98,7 @@ class OverviewPanel(BrushStrip, Panel):
         self.strip, self._image = None, None
         trace = self.session.trace.value
         has_times = trace is None or trace.has_times
-        self.sentence = "" if has_times else reason(trace, "overview", NO_TIMES)
+        self.sentence = "" if has_times else self.reason(NO_TIMES)
         self.setAccessibleName(f"{NAME}. {self.sentence}".removesuffix(". "))
         if self.session.trace.value is not None:
             self.brush.outer = self.session.outer(self.session.trace.value)

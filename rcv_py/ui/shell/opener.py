@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from rcv_py.base.errors import NotATrace
 from rcv_py.formats.locate import Located, locate
-from rcv_py.formats.open import find_captures
-from rcv_py.formats.summary import capture_entry
+from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
@@ -94,11 +93,12 @@ class Opener(QObject):
         self.siblings = ()
         self.siblings_changed.emit()
         parent = trace.path.parent
-        self._ui.tasks.run(self, lambda: find_captures(parent, depth=1), self._siblings_found, "siblings")
 
-    def _siblings_found(self, entries: tuple[CaptureEntry, ...]) -> None:
-        self.siblings = entries
-        self.siblings_changed.emit()
+        def take(entries: tuple[CaptureEntry, ...]) -> None:
+            self.siblings = entries
+            self.siblings_changed.emit()
+
+        self._ui.tasks.run(self, lambda: find_captures(parent, depth=1), take, "siblings")
 
     # -- recent captures ----------------------------------------------------------------------------
 

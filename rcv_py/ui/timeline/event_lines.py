@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from rcv_py.analysis.events.events import (
+from rcv_py.analysis.events.event_table import (
     GROUPS,
     dispatch_facts,
     dispatch_names,

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from rcv_py.analysis.events.events import dispatch_of
+from rcv_py.analysis.events.event_table import dispatch_of
 from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -38,7 +38,7 @@ from rcv_py.ui.timeline.rows_item import RowShape
 from rcv_py.ui.timeline.timeline_plot import Timeline
 from rcv_py.ui.timeline.token_tip import duration
 from rcv_py.ui.timeline.unit_markers import go_to_wave, span_actions
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
 NO_OCCUPANCY = (
     "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
@@ -50,7 +50,7 @@ REBUILD_MS = 150
 CORNER = QRect(2, 0, 106, 20)  # beside the ruler, above the names of the rows
 
 
-@panel(id="global_timeline", title="Global", area="top", order=10)
+@panel(id="global_timeline", title="Global", area="top", order=10, needs=("occupancy",))
 class GlobalTimelinePanel(Panel):
     """When and where every wave of the traced shader engines lived, in the colour of its kernel."""
 
@@ -64,7 +64,7 @@ class GlobalTimelinePanel(Panel):
         self._hovered: Place | None = None
         self.source.name_of = self._name_of
         self.timeline.plot.menu = self._menu
-        self.filter = FilterButton("the timeline of all waves")
+        self.filter = FilterButton("the timeline of all waves", (PREFIX, MARKERS))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self._build()
         self.filter.changed.connect(self._rebuild.now)
@@ -92,7 +92,7 @@ class GlobalTimelinePanel(Panel):
         self.source.set_boxes(no_boxes(), ())
         self.timeline.plot.rows_changed()
         empty = trace is None or not len(trace.occupancy)
-        self._page.say(reason(trace, "global_timeline", NO_OCCUPANCY) if empty else "")
+        self._page.say(self.reason(NO_OCCUPANCY) if empty else "")
         offer_device(self.filter, trace)
         if trace is not None and not empty:
             if trace.shader_data:
@@ -108,11 +108,11 @@ class GlobalTimelinePanel(Panel):
 
     def save_state(self) -> dict[str, Any]:
         """What is shown, apart from kernels and engines: those are of one capture."""
-        return {"filter": self.filter.save((PREFIX, MARKERS))}
+        return {"filter": self.filter.save_state()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
-        self.filter.load(state.get("filter"))
+        self.filter.load_state(state.get("filter"))
 
     def _show(self, made: DeviceRows) -> None:
         self.all = made

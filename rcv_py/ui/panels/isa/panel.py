@@ -33,15 +33,15 @@ from rcv_py.ui.panels.isa.words import isa_words
 from rcv_py.ui.table.command_text import Words
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.heat_strip import HeatStrip
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_CODE = "This capture has no instructions: code.json is missing or empty. Record the trace again."
 STREAM_MS = 300  # while waves arrive, costs are computed at most this often
 
 
-@panel(id="isa", title="ISA", area="center", order=10, tip="Instructions with their costs and waits.")
+@panel(id="isa", title="ISA", area="center", order=10, needs=("code",))
 class IsaPanel(Panel):
-    """Every instruction with hits, latency, stall, share, cost bar and source place."""
+    """Instructions with their costs and waits."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -117,7 +117,7 @@ class IsaPanel(Panel):
         self._cost_key = self._arrow_key = ()
         self._followed = None
         missing = trace is None or not len(trace.code)
-        self.empty.say(reason(trace, "isa", NO_CODE) if missing else "")
+        self.empty.say(self.reason(NO_CODE) if missing else "")
         self.facts.open()
         if trace is None or missing:
             return

@@ -30,7 +30,7 @@ from rcv_py.ui.panels.source.view import SourceView
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.find_bar import FindBar, next_place
 from rcv_py.ui.table.heat_strip import HeatStrip
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
 NO_SOURCE = (
     "No instruction of this capture has a source place. Build the kernel with debug information (-g), "
@@ -42,9 +42,11 @@ SORTED = command_text.same("share", "cost", bar="cost", line="place", text="text
 Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...]]
 
 
-@panel(id="source", title="Source", area="center_right", order=10, tip="Source lines with their costs.")
+@panel(
+    id="source", title="Source", area="center_right", order=10, needs=("code", "source lines", "source text")
+)
 class SourcePanel(Panel):
-    """One source file at a time; clicks go to the instructions and come from them."""
+    """Source lines with their costs."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -139,7 +141,7 @@ class SourcePanel(Panel):
         self._stream.reset()
         self._followed, self._opened_at = None, None
         missing = trace is None or not len(trace.code.chain_file)
-        self.empty.say(reason(trace, "source", NO_SOURCE) if missing else "")
+        self.empty.say(self.reason(NO_SOURCE) if missing else "")
         self.files.clear()
         if not missing:
             self._compute()
