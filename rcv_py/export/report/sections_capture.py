@@ -48,7 +48,7 @@ Fact = tuple[str, str, str]  # name, value, where it is from
 
 
 def health(inputs: ReportInputs) -> Section:
-    """Every doubt with its numbers, what it means and what mends it; then what was wrong with files."""
+    """Every doubt with its numbers, what it means and its fix; then what was wrong with files."""
     notes, trace = inputs.health, inputs.trace
     parts = [part for note in notes for part in _note(note)]
     parts += [Note(str(problem), problem.severity.value) for problem in trace.problems]
@@ -68,10 +68,10 @@ def _note(note: HealthNote) -> Iterator[Part]:
     yield Subheading(note.title, f"health-{note.name}")
     yield Note(note.consequence, note.severity.value)
     yield table(
-        texts("shown by", (fact.name for fact in note.evidence)),
+        texts("evidence", (fact.name for fact in note.evidence)),
         texts("value", (fact.text for fact in note.evidence)),
     )
-    yield Prose(note.remedy, "What mends it")
+    yield Prose(note.remedy, "Fix")
     if note.settings:
         settings = ", ".join(f"{name}: {value}" for name, value in note.settings.items())
         yield Prose(settings, "Settings of rocprofv3")
