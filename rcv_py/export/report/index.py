@@ -22,7 +22,7 @@ from rcv_py.results.field import At, Field
 MARK = "An index of reports, written by rcv"
 _INTRO = (
     "What the first finding of each has at stake, at most: a bound, not a gain. Shares of different captures "
-    "are of different wholes."
+    "are of different totals."
 )
 
 

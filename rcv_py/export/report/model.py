@@ -52,7 +52,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of a whole in a stacked bar; `role` names its colour (see `svg.COLORS`)."""
+    """A part of a total in a stacked bar; `role` names its colour (see `svg.COLORS`)."""
 
     name: str
     value: float
@@ -61,7 +61,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Stacked:
-    """Parts of a whole."""
+    """Parts of a total."""
 
     title: str
     parts: tuple[Share, ...]
@@ -129,7 +129,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A paragraph; `label` stands in front of it, the lead says what matters most."""
+    """A paragraph, after its `label` if it has one; the lead says what matters most."""
 
     text: str
     label: str = ""

@@ -78,9 +78,9 @@ def _note(note: HealthNote) -> Iterator[Part]:
 
 
 def configuration(inputs: ReportInputs) -> Section:
-    """Facts in three columns: what, value, told by."""
+    """Facts: what, its value, and the file that it is from."""
     facts = [fact for fact in _facts(inputs) if fact[1].strip()]
-    columns = zip(("what", "value", "told by"), zip(*facts, strict=True), strict=True)
+    columns = zip(("what", "value", "source"), zip(*facts, strict=True), strict=True)
     parts: list[Part] = [table(*(texts(title, values) for title, values in columns))]
     if inputs.facts is not None:
         parts += [Note(text) for text in inputs.facts.notes]
