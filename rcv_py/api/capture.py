@@ -33,8 +33,7 @@ from rcv_py.analysis.health.capture_health import Extras, HealthNote, capture_he
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
-from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, why_not_hidden
-from rcv_py.analysis.latency.latency_tables import hidden_table
+from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.program.matrix_forms import matrix_use
