@@ -49,7 +49,7 @@ class CommandRunner:
     def __call__(self, words: list[str], max_kb: int) -> Outcome:
         """Run one command line; its document is shortened to `max_kb` KB, 0: not.
 
-        What goes wrong is told by the outcome; nothing but being stopped gets out of here.
+        The outcome says what goes wrong; nothing but being stopped gets out of here.
         """
         self._cache = self._cache or CaptureCache(CAPTURES)
         out, err = io.StringIO(), io.StringIO()
@@ -94,7 +94,7 @@ def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], list[
     """Return the document with lists as long as fit into `max_kb` KB, and what was shortened.
 
     The latter in texts such as `rows 5 of 40`, which a shortened document has as `shortened`, too.  No number
-    is changed.  The list that takes most room, lists inside of it aside, is shortened first; where that is
+    is changed.  The list that takes most room, without lists inside of it, is shortened first; where that is
     not enough, the largest parts are left out.
     """
     room = int(max_kb * KB * (1 - _TEXT_ROOM))
