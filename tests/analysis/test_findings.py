@@ -340,7 +340,9 @@ def test_a_finding_as_text() -> None:
     assert str(place) == "se0/simd1/slot2/wv3 instruction 3 at 1,000 to 1,012: stalls 8 cycles"
     one = Finding("x", "A_b", 1200, True, 0.123, "It *costs*.", "Do less.", (place,), gain=0.1)
     assert one.stake == "at most 1,200 cycles (12.3 %)"
-    page = markdown("capture", Findings((), (one,), 0, 1, 1, 9000, 2000, "Bounds."))
+    page = markdown(
+        "capture", Findings((), (one,), waves=1, of=1, resident=9000, bubbles=2000, assumption="Bounds.")
+    )
     assert "## 1. A\\_b" in page
     assert "It \\*costs\\*." in page
     assert [place.as_json() for place in one.evidence] == [

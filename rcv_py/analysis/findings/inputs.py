@@ -15,7 +15,8 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, EngineClaims
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.core.occupancy import Steps, steps
+from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import (
     OccupancyLimits,
@@ -269,7 +270,7 @@ class FindingInputs:
         return matrix_use(self.trace, self.batches)
 
     @cached_property
-    def curve(self) -> Steps | None:
+    def curve(self) -> StepCurve | None:
         """Resident waves on all compute units over time, None if not recorded."""
         found = steps(self.trace.occupancy).get(-1)
         return found if found is not None and found.area else None
