@@ -19,10 +19,9 @@ from rcv_py.analysis.cost.distribution import LineHits, line_hits
 from rcv_py.analysis.cost.ranking import BY, SORT, Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons, stall_reasons
 from rcv_py.analysis.counters.counter_help import how_to_record
-from rcv_py.analysis.counters.counter_summary import CounterRow, derived_rows, raw_rows
 from rcv_py.analysis.counters.counters import counters
-from rcv_py.analysis.counters.derived_counters import derived_counters
-from rcv_py.analysis.counters.formula.definitions import read_definitions
+from rcv_py.analysis.counters.derived_counters import CounterRow, derived_counters, derived_rows, raw_rows
+from rcv_py.analysis.counters.formula.evaluate import read_definitions
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.findings.detect import findings
@@ -35,14 +34,12 @@ from rcv_py.analysis.health.capture_health import Extras, HealthNote, capture_he
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
-from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, why_not_hidden
-from rcv_py.analysis.latency.latency_tables import hidden_table
+from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
-from rcv_py.analysis.program.matrix_passes import matrix_use
-from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.program.matrix_forms import matrix_use
+from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import (
     LoopTable,
     OccupancyBy,
@@ -54,15 +51,14 @@ from rcv_py.api.arguments import (
     one_of,
 )
 from rcv_py.api.capture_tables import CaptureTables
-from rcv_py.api.errors import noted
-from rcv_py.api.table import Table
+from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report.files import write_report
 from rcv_py.export.report.inputs import report_inputs
 from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
-from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
+from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
@@ -310,7 +306,7 @@ class Capture(CaptureTables):
             files = (read_definitions(text, "formulas"),) if text else ()
             derived = derived_counters(found, trace.clock, files, trace.gfxip, engines=se, units=cu)
             for _, mistake in derived.mistakes:
-                raise noted(UsageError(f"A formula has a mistake: {mistake}", hint=mistake.picture(text)))
+                raise UsageError(f"A formula has a mistake: {mistake}", hint=mistake.picture(text))
             rows = raw_rows(found, se, cu) + derived_rows(derived)
         facts = {
             "notes": list(found.notes),
@@ -325,7 +321,7 @@ class Capture(CaptureTables):
         row = next((row for row in self.counter_numbers(formulas).result if row.name == name), None)
         if row is None:
             text = f"Nothing is counted by the name {name}."
-            raise noted(UsageError(text, hint="counter_numbers lists what there is."))
+            raise UsageError(text, hint="counter_numbers lists what there is.")
         return Table({"time": row.curve.time, "value": row.curve.value}, spec=CURVE)
 
     # -- what to think of it -------------------------------------------------------------------------------
@@ -371,7 +367,7 @@ class Capture(CaptureTables):
         if other is not None and fingerprint(self.trace.code) != fingerprint(other.code):
             text = f"{other.name} is no twin of {self.name}: their instructions differ."
             hint = "A twin is another capture of the same binary; library() names those it finds."
-            raise noted(UsageError(text, hint=hint))
+            raise UsageError(text, hint=hint)
         notes = capture_health(self.trace, self._all(), Extras(other))
         return Answer.of(note_table(notes, NOTE_ROWS), notes, health_facts(self.trace, notes))
 
@@ -446,7 +442,7 @@ class Capture(CaptureTables):
         target, rows = Path(path), self.chosen(waves)
         if to in FORMATS:
             if table and target.is_dir():
-                raise noted(UsageError(f"{target} is a folder.", hint="Name a file to write."))
+                raise UsageError(f"{target} is a folder.", hint="Name a file to write.")
             names = (table,) if table else tuple(TABLES)
             paths = {str(name): target if table else target / f"{name}.{to}" for name in names}
             spans = self._spans if "events" in paths else None
@@ -454,8 +450,8 @@ class Capture(CaptureTables):
             return target
         with whole_file(target) as stream:
             if to == "perfetto":
-                choices, read = TraceChoices(cycles=cycles), self.batches(waves)
-                write_perfetto(self.trace, read, stream, rows=rows, spans=self._spans, choices=choices)
+                read = self.batches(waves)
+                write_perfetto(self.trace, read, stream, rows=rows, spans=self._spans, cycles=cycles)
             else:
                 chosen = self._all(waves if waves is not None or not len(self.waves) else [0])
                 write_speedscope(self.trace, [wave for batch in chosen for wave in batch.waves], stream)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.latency.bubbles import WAYS, Bubbles
-from rcv_py.analysis.program.matrix_passes import MatrixUse
+from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.base.text import count
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -43,6 +43,7 @@ BUBBLES = Spec(
         SOURCE_PLACE,
     ),
     order=("line", "cycles", "share", *WAYS),
+    window=("line", "text", "cycles", "share", *WAYS),
     nothing="Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles.",
 )
 

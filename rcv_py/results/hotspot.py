@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
+from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
 from rcv_py.analysis.cost.hotspot import Bins
-from rcv_py.analysis.cost.place_trees import Place, label_tree, source_tree
-from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
@@ -289,7 +289,7 @@ def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> 
     return _walk(root, -1)
 
 
-def _walk(place: Place, depth: int) -> Iterator[_Row]:
+def _walk(place: CostNode, depth: int) -> Iterator[_Row]:
     if depth >= 0:
         yield _Row(place.name, place.tip, place.line, depth, place.cost, "", "")
     for child in place.children:

@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
-from rcv_py.analysis.cost.places import leaf_texts
-from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
-from rcv_py.analysis.program.branches import Branches, branch_table, branches
-from rcv_py.analysis.program.flow import Flow, flow
-from rcv_py.analysis.program.labels import labels
+from rcv_py.analysis.cost.place_text import leaf_texts
+from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, labels
+from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost.distribution import MEASURES, LineHits, Spread
-from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
+from rcv_py.analysis.cost.distribution import MEASURES, LineHits, Spread, Wanted, distribution_view
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import CAPTURE, LINE, SOURCE_PLACE, TOKEN, WAVE_NAME

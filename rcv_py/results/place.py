@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.attribution.attribute import token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
-from rcv_py.analysis.attribution.token import token_causes
-from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.timeline.token_details import line_totals, token_details
 from rcv_py.analysis.waits.token_waits import token_waits

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from rcv_py.analysis.cost.place_text import NO_PLACE
-from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.place_text import NO_PLACE, source_of
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Column, Table, Words
@@ -22,6 +21,16 @@ def instructions(trace: Trace, lines: np.ndarray) -> Words:
 def sources(trace: Trace, lines: np.ndarray) -> Words:
     """Return the innermost source place of each code row as `path:line`, "" if it has none."""
     return _words(lines, lambda line: source_of(trace, line))
+
+
+def placed(trace: Trace, lines: np.ndarray, prefix: str = "") -> dict[str, Column]:
+    """Return the columns of code rows: their numbers, texts and innermost source places."""
+    columns: dict[str, Column] = {
+        "line": lines,
+        "text": instructions(trace, lines),
+        "source": sources(trace, lines),
+    }
+    return {f"{prefix}{name}": column for name, column in columns.items()}
 
 
 def waves(trace: Trace, rows: np.ndarray) -> Words:

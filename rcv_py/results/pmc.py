@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.counters.pmc.counters import counter_of, pmc_lines
 from rcv_py.analysis.counters.pmc.decision import Decision, missing
-from rcv_py.analysis.counters.pmc.text import ratio, share, span
-from rcv_py.analysis.counters.pmc.traffic import Range, Traffic
+from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc_lines, ratio, share, span
 from rcv_py.base.text import byte_size, short_count, short_kernel
 from rcv_py.results import json_types
 from rcv_py.results.common import OF

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.overview.text_hits import Hits
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types

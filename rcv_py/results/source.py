@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
-from rcv_py.analysis.cost.source_lines import Reasons, SourceLines, code_rows, source_files
+from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, code_rows, source_files
 from rcv_py.base.paths import short_paths
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.state_shares import SHOWN, StateShares
-from rcv_py.analysis.cost.activity import Activity
+from rcv_py.analysis.cost.activity import SHOWN, Activity, StateShares
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.device.pipe_use import PIPES
 from rcv_py.analysis.device.unit_table import UnitTable

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.waits.wait_summary import WaitSummary
+from rcv_py.analysis.waits.wait_latency import WaitSummary
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, PLACE, SOURCE_PLACE, WAVE_ASKED, WAVES_READ

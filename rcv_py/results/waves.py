@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import of_waves
-from rcv_py.analysis.core.line_stats import wave_lines
+from rcv_py.analysis.core.cost_columns import wave_lines
 from rcv_py.analysis.core.occupancy import Residencies
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.analysis.timeline.wave_places import traced_waves

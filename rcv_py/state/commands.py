@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rcv_py.base.registry import Registry
 
 
-def _always() -> str:
+def always() -> str:
+    """Return no reason why not."""
     return ""
 
 
@@ -19,11 +20,22 @@ class Command:
     id: str  # "file.open"
     title: str  # "Open folder…"
     menu: str  # "File", "View", "Go", "Analyze", "Export", "Help"; "" for the palette only
-    run: Callable[[], None]
+    run: Callable[[], object]
     shortcuts: tuple[str, ...] = ()  # Qt key sequences; the first one is shown
     tip: str = ""  # a sentence for tooltip and palette
-    why_not: Callable[[], str] = _always
+    why_not: Callable[[], str] = always
     is_checked: Callable[[], bool] | None = None  # for actions that toggle
+
+
+Row = tuple[str, str, str, Callable[[], object], str, Callable[[], str]]  # id, title, keys, run, tip, why_not
+
+
+def commands(menu: str, rows: Iterable[Row]) -> tuple[Command, ...]:
+    """Return the commands of a menu from rows; several keys of one are written with spaces between."""
+    return tuple(
+        Command(name, title, menu, run, tuple(keys.split()), tip, why_not)
+        for name, title, keys, run, tip, why_not in rows
+    )
 
 
 class Commands(Registry[Command]):

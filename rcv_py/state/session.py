@@ -98,7 +98,7 @@ class Session:
         self.loaded.set(self.loaded.value + 1)
 
     def report(self, analysis: str = "", problems: tuple[Problem, ...] = ()) -> None:
-        """Tell what an analysis found wrong, in place of what it told before, behind trace and waves."""
+        """Tell what an analysis found wrong, in place of what it said before; it follows trace and waves."""
         if self.trace.value is None or self.store is None:
             return
         if analysis:
@@ -136,6 +136,12 @@ class Session:
     def wave(self) -> Wave | None:
         """The selected wave, None while it is not loaded."""
         return None if self.store is None else self.store.wave_by_id(self.selection.value.wave)
+
+    @property
+    def wave_row(self) -> int | None:
+        """Row of the selected wave in the wave index, None if there is none."""
+        trace, wave = self.trace.value, self.selection.value.wave
+        return None if trace is None or wave is None else trace.waves.row(wave)
 
     def token(self) -> tuple[Wave, int] | None:
         """The selected token as (wave, row), if a line and a hit are selected and the wave is loaded."""

@@ -1,4 +1,4 @@
-"""A made-up capture in memory: what will be written, and the truth about it."""
+"""A synthetic capture in memory: what will be written, and the truth about it."""
 
 from __future__ import annotations
 
@@ -64,20 +64,6 @@ class Capture:
     def has_code(self) -> bool:
         """Whether anything ran that code is recorded of."""
         return bool(self.waves) or self.pc_samples is not None
-
-    @property
-    def first_rows(self) -> list[int]:
-        """Code row of each kernel's label; its instructions follow."""
-        rows, row = [], 0
-        for kernel in self.kernels:
-            rows.append(row)
-            row += 1 + len(kernel.instructions)
-        return rows
-
-    @property
-    def row_count(self) -> int:
-        """Rows of the code table, labels included."""
-        return sum(1 + len(kernel.instructions) for kernel in self.kernels)
 
 
 def timeline(tokens: np.ndarray, begin: int, end: int) -> np.ndarray:

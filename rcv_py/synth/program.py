@@ -5,7 +5,7 @@ the kernel.  Lines that start with `@` say where the following instructions come
 `@ inner: fragment -> outer: fragment`, innermost place first; a place is the nickname of a source and the
 first text line of it that contains the fragment.  `name:` is a label.  After `//` stand notes:
 
-    s_cbranch_scc1 loop  // rounds=K       taken K - 1 times, then not
+    s_cbranch_scc1 loop  // iterations=K   taken K - 1 times, then not
     s_cbranch_scc1 skip  // last=K         taken only the K-th time
     s_cbranch_vccz out   // chance=0.2     taken now and then
     s_cbranch_scc1 half  // waves=0-3      taken by these waves of a workgroup
@@ -17,9 +17,10 @@ first text line of it that contains the fragment.  `name:` is a label.  After `/
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 
 from rcv_py.synth.isa import Meaning, meaning
@@ -85,16 +86,17 @@ class Kernel:
     @property
     def addresses(self) -> list[int]:
         """Address of each instruction, bytes inside the code object."""
-        places, address = [], self.address
-        for instruction in self.instructions:
-            places.append(address)
-            address += instruction.meaning.size
-        return places
+        return [*accumulate((one.meaning.size for one in self.instructions), initial=self.address)][:-1]
 
     @property
     def stop(self) -> int:
         """Address after the last instruction."""
         return self.address + sum(instruction.meaning.size for instruction in self.instructions)
+
+
+def first_rows(kernels: Iterable[Kernel]) -> list[int]:
+    """Return the code row of each kernel's label, which its instructions follow, and the number of rows."""
+    return [*accumulate((1 + len(kernel.instructions) for kernel in kernels), initial=0)]
 
 
 @cache
@@ -135,9 +137,7 @@ def assemble(
         elif line and not line.startswith((";", ".")):
             lines.append((line, notes.strip(), source))
     meanings = [meaning(line[0], generation) for line in lines]
-    starts = [address]
-    for item in meanings:
-        starts.append(starts[-1] + item.size)
+    starts = [*accumulate((one.size for one in meanings), initial=address)]
     instructions = tuple(
         _instruction(number, line, meanings[number], labels, starts) for number, line in enumerate(lines)
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.model.kinds import MATRIX_PREFIXES, EventKind, StallReason, TokenKind
 from rcv_py.synth.capture import Capture, WaveRun
-from rcv_py.synth.program import Kernel
+from rcv_py.synth.program import Kernel, first_rows
 from rcv_py.synth.truth import Cause
 from rcv_py.synth.wave_state import DURATION, KIND, STALL, TIME, LiveWave
 
@@ -26,7 +26,7 @@ COUNTERS = (
 )
 _ACTIVE = (TokenKind.VALU, TokenKind.LDS, TokenKind.FLAT)
 
-UNIT_SKEW = 8  # cycles by which each further compute unit is behind the traced one
+UNIT_SKEW = 8  # cycles by which each further compute unit lags behind the traced one
 MONITOR_INTERVAL = 512  # cycles between two values of a performance monitor
 _VMEM = (TokenKind.VMEM, TokenKind.FLAT)
 _LEVELS = (_VMEM, (TokenKind.LDS,), (TokenKind.SMEM,))
@@ -121,8 +121,8 @@ def _cycles_since(moments: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def _passes_of_row(capture: Capture) -> np.ndarray:
-    passes = np.zeros(capture.row_count, dtype=np.int64)
-    for first, kernel in zip(capture.first_rows, capture.kernels, strict=True):
+    passes = np.zeros(first_rows(capture.kernels)[-1], dtype=np.int64)
+    for first, kernel in zip(first_rows(capture.kernels), capture.kernels, strict=False):
         for number, item in enumerate(kernel.instructions, start=first + 1):
             if item.text.startswith(MATRIX_PREFIXES):
                 passes[number] = item.meaning.passes
@@ -252,8 +252,8 @@ def pc_samples(capture: Capture, period: int = 48) -> tuple[np.ndarray, np.ndarr
 
     Every wave is looked at every `period` cycles; between two instructions it is stalled on the later one.
     """
-    issued = np.zeros(capture.row_count, dtype=np.int64)
-    reasons = np.zeros((capture.row_count, len(StallReason)), dtype=np.int64)
+    issued = np.zeros(first_rows(capture.kernels)[-1], dtype=np.int64)
+    reasons = np.zeros((len(issued), len(StallReason)), dtype=np.int64)
     table = np.array([_REASONS.get(cause, StallReason.OTHER) for cause in Cause])
     for number, wave in enumerate(capture.waves):
         truth = capture.truth.waves[wave.key]

@@ -36,7 +36,7 @@ class Layout:
     is_indented: bool
     empty: Any  # what stands for an empty list of waves, code, waits
     first_number: int  # LineNumber of the first code row
-    forces_underscore: bool = False  # in front of the kernel's name in its label row
+    forces_underscore: bool = False  # before the kernel's name in its label row
     has_states: bool = True  # writes wstates files
     has_waits: bool = True
     is_packed: bool = False  # occupancy as one number an event, and code without a header

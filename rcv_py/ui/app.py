@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QEvent, QSettings
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
 
@@ -16,7 +16,7 @@ from rcv_py.base import memory, resources
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.state.commands import Commands
-from rcv_py.state.place import Place
+from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
@@ -40,10 +40,12 @@ class App:
     window: MainWindow
 
     def close(self) -> None:
-        """Close the window and end all work."""
+        """Close the window, end all work, and give the widgets back."""
         self.window.close()
         self.ui.results.close()
         self.ui.tasks.close()
+        self.window.deleteLater()
+        self.qt.sendPostedEvents(self.window, QEvent.Type.DeferredDelete)
 
 
 def run(

@@ -162,7 +162,7 @@ def test_a_loop_has_as_many_rounds_as_the_simulator_made(sample: str, tmp_path: 
     expected = sorted(
         count
         for wave in truth.waves.values()
-        for visits in wave.rounds.values()
+        for visits in wave.iterations.values()
         for count in visits
         if count > 1
     )

@@ -64,8 +64,8 @@ def test_waves_are_read_once_and_only_when_needed(capture: Capture, monkeypatch:
     one, tokens = rcv_py.open(SAMPLE), len(capture.tokens())
     read: list[int] = []
     reader = type(one.trace.reader)
-    original = reader.read
-    monkeypatch.setattr(reader, "read", lambda self, rows: read.extend(rows) or original(self, rows))
+    original = reader.columns
+    monkeypatch.setattr(reader, "columns", lambda self, rows: read.extend(rows) or original(self, rows))
     assert len(one.waves) == 64
     one.hotspot(), one.info(), one.code, one.occupancy, one.events
     assert read == []

@@ -35,7 +35,7 @@ from rcv_py.export.report.model import (
 from rcv_py.export.report.svg import COLORS, svg
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
-from rcv_py.state.place import Place
+from rcv_py.state.selection import Place
 from tests.support import captures
 from tests.support.samples import write_sample
 

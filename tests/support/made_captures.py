@@ -22,7 +22,7 @@ import orjson
 from rcv_py.synth.build import Plan, build, realtime
 from rcv_py.synth.capture import Capture, WaveRun
 from rcv_py.synth.hardware import CDNA
-from rcv_py.synth.program import kernel
+from rcv_py.synth.program import first_rows, kernel
 from rcv_py.synth.samples import SAMPLES, SHIPPED
 from rcv_py.synth.truth import Cause, Truth, WaveTruth
 from rcv_py.synth.wave_state import Launch
@@ -118,7 +118,7 @@ def _measured(rounds: int, seed: int) -> tuple[int, float]:
 def _pattern(run: WaveRun, capture: Capture) -> _Pattern:
     states = orjson.dumps(run.timeline, option=orjson.OPT_SERIALIZE_NUMPY)
     waits = orjson.dumps(wait_lists(run))
-    totals = code_totals((run,), capture.row_count)
+    totals = code_totals((run,), first_rows(capture.kernels)[-1])
     return _Pattern(run, orjson.Fragment(states), orjson.Fragment(waits), totals)
 
 
@@ -166,7 +166,7 @@ def _write_tables(folder: Path, capture: Capture, patterns: list[_Pattern], copi
     moved = tuple(_moved(patterns[copy.pattern].run, copy) for copy in copies)
     lives = np.array([_life(run, number) for number, run in enumerate(moved)], dtype=np.int64)
     offsets = {se: se * _ENGINE_STEP for se in sorted({run.se for run in moved})}
-    truth = Truth({}, np.asarray(totals), lives, offsets)
+    truth = Truth({}, np.asarray(totals), lives, offsets, np.zeros((0, 8), dtype=np.int64))
     whole = replace(capture, waves=moved, truth=truth, realtime=realtime(lives.tolist(), offsets))
     dump(folder / "filenames.json", index_table(whole))
     dump(folder / "code.json", code_table(whole))
@@ -207,7 +207,7 @@ def _wave_json(wave: WaveTruth) -> dict[str, Any]:
     return {
         **{name: getattr(wave, name).tolist() for name in columns},
         "releases": [[wait, list(producers)] for wait, producers in wave.releases],
-        "rounds": {name: list(rounds) for name, rounds in wave.rounds.items()},
+        "iterations": {name: list(counts) for name, counts in wave.iterations.items()},
         "kernel": wave.kernel,
         "workgroup": wave.workgroup,
     }

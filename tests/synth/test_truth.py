@@ -36,7 +36,7 @@ def waves(capture: Capture) -> Iterator[tuple[WaveRun, WaveTruth]]:
 
 
 def test_lines_counted_while_simulating_are_those_of_the_tokens(capture: Capture) -> None:
-    np.testing.assert_array_equal(code_totals(capture.waves, capture.row_count), capture.truth.lines)
+    np.testing.assert_array_equal(code_totals(capture.waves, len(capture.truth.lines)), capture.truth.lines)
 
 
 @pytest.mark.parametrize("name", ["matmul_tiled", "kernels", "gfx12", "events", "packed"])
@@ -109,11 +109,11 @@ def test_waves_leave_a_barrier_together() -> None:
 def test_rounds_are_the_branches_taken_and_one(capture: Capture) -> None:
     for run, truth in waves(capture):
         kernel = capture.kernels[run.kernel]
-        for label, rounds in truth.rounds.items():
+        for label, rounds in truth.iterations.items():
             branches = [
                 number
                 for number, item in enumerate(kernel.instructions)
-                if item.target == kernel.labels[label] and "rounds" in item.notes
+                if item.target == kernel.labels[label] and "iterations" in item.notes
             ]
             executed = np.isin(truth.instruction, branches)
             assert np.count_nonzero(executed) == sum(rounds)

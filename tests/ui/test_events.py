@@ -63,7 +63,7 @@ def shown(ui: UiContext, open_in: Callable, settled: Callable, qtbot: Any) -> Ca
         panel.resize(900, 300)
         panel.show()
         open_in(trace, read(trace))
-        qtbot.waitUntil(lambda: panel.table is not None or panel.empty.is_empty)
+        qtbot.waitUntil(lambda: panel.result is not None or panel.empty.is_empty)
         settled()
         return panel
 
@@ -122,7 +122,7 @@ def test_text_and_kinds_narrow_the_table(shown: Callable, samples: Callable) -> 
 
 def test_a_click_goes_to_the_time_and_selects_the_wave(shown: Callable, samples: Callable) -> None:
     panel = shown(samples("markers"))
-    session, table = panel.session, panel.table
+    session, table = panel.session, panel.result
     row = int(np.flatnonzero((table.kind == EntryKind.MARKER) & (table.wave >= 0))[-1])
     session.set_view(session.view.value.moved(-session.view.value.width))
     panel.view.chosen.emit(row)

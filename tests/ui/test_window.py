@@ -231,6 +231,18 @@ def test_errors_are_sentences_and_mistakes_reports(qtbot: QtBot, capsys: pytest.
     assert "Traceback" not in report(NotATrace("here"))
 
 
+def test_nothing_of_the_status_bar_is_shown_in_a_temporary_message(qtbot: QtBot) -> None:
+    with window() as app:
+        status, session = app.window.status, app.ui.session
+        open_sample(app, qtbot)
+        status.showMessage("What a menu entry does.")
+        session.problems.set((Problem(Severity.INFO, "code", "One note."),))
+        qtbot.waitUntil(lambda: status.problems.text() == " 1 note")
+        assert not status.problems.isVisible()
+        status.clearMessage()
+        assert status.problems.isVisible()
+
+
 def test_the_status_bar_tells_facts_problems_and_work(qtbot: QtBot) -> None:
     with window() as app:
         status, session = app.window.status, app.ui.session

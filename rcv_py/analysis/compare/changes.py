@@ -11,7 +11,7 @@ from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.costs import CaptureCosts, Launch
 from rcv_py.analysis.compare.deltas import Deltas
 from rcv_py.analysis.compare.verdict import KernelDelta, Ratio, Work, why_not_per_wave
-from rcv_py.analysis.cost.places import leaf_texts
+from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.base.text import plural
 
 MANY_TIMES = 4

@@ -30,7 +30,7 @@ from rcv_py.analysis.compare.verdict import (
     work_notes,
 )
 from rcv_py.analysis.program.blocks import blocks
-from rcv_py.analysis.program.matrix_flops import flops_of
+from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.base.text import percent, plural, short_kernel
 
 END = "s_endpgm"

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
 from rcv_py.analysis.core.occupancy import Residencies, residencies
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.analysis.waves.populations import WORKING, populations, wave_choice
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.model.code import CodeTable, SourceFile

@@ -20,9 +20,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.saturated import later, sums, total
-from rcv_py.analysis.core.union import union
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import WaveBatch
 
@@ -120,7 +120,7 @@ def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> n
     shift = group.astype(np.int64) * reach - origin
     first, last = start + shift, stop + shift
     order = np.argsort(first, kind="stable")
-    merged = union(first[order], last[order])
+    merged = IntervalSet.of(first[order], last[order])
     length = merged.end - merged.begin
     return sums(merged.begin // reach, length, n)
 
@@ -132,7 +132,7 @@ def _covered_by_each(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: 
     borders = np.searchsorted(group[order], np.arange(n + 1)).tolist()
     for one, (low, high) in enumerate(pairwise(borders)):
         rows = order[low:high]
-        merged = union(start[rows], stop[rows])
+        merged = IntervalSet.of(start[rows], stop[rows])
         found[one] = total(merged.end - merged.begin)
     return found
 

@@ -29,8 +29,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.latest import latest
-from rcv_py.analysis.core.occupancy import place, residencies
+from rcv_py.analysis.core.occupancy import latest, place, residencies
 from rcv_py.analysis.program.code_objects import UNKNOWN, by_kernels, by_tokens
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import count, plural

@@ -28,8 +28,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, EngineClaims, claims_of, rows_of, summed, timed
-from rcv_py.analysis.core.busy_intervals import merged, until
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work, without_rows
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.model.trace import Trace
@@ -46,7 +46,7 @@ class Bound(NamedTuple):
 
 def bound(first: np.ndarray, last: np.ndarray, work: SimdWork) -> Bound:
     """Return the bound of waits, given the cycles before begin and end of each in which nothing happened."""
-    cycles, resident = int(merged(first, last).before[-1]), work.resident_cycles
+    cycles, resident = IntervalSet.of(first, last).total, work.resident_cycles
     return Bound(cycles, cycles / resident if resident else 0.0, int((last - first).sum()))
 
 
@@ -88,7 +88,7 @@ class Bounds:
         time, rank = np.unique(np.append(self.first[some], self.last[some]), return_inverse=True)
         rank = rank.reshape(-1)
         shift = of_row[self.row[some]] * len(time)
-        joined = merged(rank[: len(some)] + shift, rank[len(some) :] + shift)
+        joined = IntervalSet.of(rank[: len(some)] + shift, rank[len(some) :] + shift)
         owner = joined.begin // len(time)
         cycles = time[joined.end - owner * len(time)] - time[joined.begin - owner * len(time)]
         np.add.at(found, owner, cycles)
@@ -145,7 +145,9 @@ def _exposed(each: EngineClaims, work: SimdWork, code_rows: int) -> _Exposed:
     """The claims of an engine of which some cycles are exposed."""
     spans = timed(each, code_rows)
     shift = work.axis.shift_of(spans.se, spans.simd)
-    first, last = (until(work.nothing, work.axis.held(time) + shift) for time in (spans.begin, spans.end))
+    first, last = (
+        work.nothing.covered_before(work.axis.held(time) + shift) for time in (spans.begin, spans.end)
+    )
     some = np.flatnonzero(last > first)
     return spans.key[some], first[some], last[some]
 
@@ -207,7 +209,7 @@ def exposure(
         work.waves,
         sum(part[0] for part in parts),
         int((last - first).sum()),
-        int(merged(first, last).before[-1]),
+        IntervalSet.of(first, last).total,
     )
 
 
@@ -216,7 +218,7 @@ def _ending(piece: Piece, rest: np.ndarray, work: SimdWork) -> tuple[int, np.nda
     at = np.flatnonzero(rest)
     shift = np.repeat(work.axis.shift(piece.waves), np.diff(piece.first))
     end = (piece.start + shift + piece.duration)[at]
-    return int(rest.sum()), until(work.nothing, end - rest[at]), until(work.nothing, end)
+    return int(rest.sum()), work.nothing.covered_before(end - rest[at]), work.nothing.covered_before(end)
 
 
 def waiting_inside(
@@ -247,6 +249,6 @@ def _inside(
     low, high = (np.repeat(column, counts) for column in ranges.T)
     shift, start = np.repeat(work.axis.shift(piece.waves), counts), piece.start
     spans = [np.clip(time, low, np.maximum(low, high)) for time in (start - piece.idle, start + piece.stall)]
-    first, last = (until(work.nothing, time + shift) for time in spans)
+    first, last = (work.nothing.covered_before(time + shift) for time in spans)
     some = np.flatnonzero(last > first)
     return first[some], last[some]

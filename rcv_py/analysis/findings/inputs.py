@@ -15,7 +15,8 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, EngineClaims
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.core.occupancy import Steps, steps
+from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import (
     OccupancyLimits,
@@ -34,7 +35,7 @@ from rcv_py.analysis.latency.cross_lane import CrossLaneChains, cross_lane
 from rcv_py.analysis.program.code_match import CodeMatch, code_match
 from rcv_py.analysis.program.instruction_classes import instruction_classes
 from rcv_py.analysis.program.language import Language, language
-from rcv_py.analysis.program.matrix_passes import MatrixUse, matrix_use
+from rcv_py.analysis.program.matrix_forms import MatrixUse, matrix_use
 from rcv_py.analysis.waits.load_to_use import LoadToUse, load_to_use
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.analysis.waves.workgroups import workgroups
@@ -269,7 +270,7 @@ class FindingInputs:
         return matrix_use(self.trace, self.batches)
 
     @cached_property
-    def curve(self) -> Steps | None:
+    def curve(self) -> StepCurve | None:
         """Resident waves on all compute units over time, None if not recorded."""
         found = steps(self.trace.occupancy).get(-1)
         return found if found is not None and found.area else None

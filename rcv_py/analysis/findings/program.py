@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.registers import registers
+from rcv_py.analysis.attribution.lines import registers
 from rcv_py.analysis.findings.bounds import Bound
 from rcv_py.analysis.findings.evidence import line_of, worst_end_of
 from rcv_py.analysis.findings.finding import CAUTION, Evidence, Finding

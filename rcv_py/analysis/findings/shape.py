@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.core.median import median, nearest_to_median
-from rcv_py.analysis.core.occupancy import Steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY, class_of
 from rcv_py.analysis.findings.bounds import waiting_inside
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
@@ -127,10 +127,10 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-def _wave_cycles(curve: Steps, begin: int, end: int) -> int:
+def _wave_cycles(curve: StepCurve, begin: int, end: int) -> int:
     """Cycles that waves were resident between two times, summed over waves."""
     time = np.clip(curve.time, begin, end)
-    return int((np.diff(time) * curve.waves[:-1]).sum())
+    return int((np.diff(time) * curve.value[:-1]).sum())
 
 
 def _traced_time(inputs: FindingInputs) -> tuple[Evidence, ...]:

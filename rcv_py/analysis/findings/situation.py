@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.registers import registers
+from rcv_py.analysis.attribution.lines import registers
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.latency.access_widths import WIDEST, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass

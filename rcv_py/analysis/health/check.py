@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, of_waves, pieces
-from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
 from rcv_py.analysis.health.buffer import Cut, cut
 from rcv_py.analysis.health.missing import unmatched_executions
 from rcv_py.analysis.health.traced_units import Lives, traced_lives
@@ -90,7 +90,7 @@ def _of_tokens(piece: Piece, signs: Cut) -> Iterator[Problem]:
         which = "does" if signs.unfinished == 1 else "do"
         text = f"{plural(signs.unfinished, 'wave')} of {count(signs.of)} {which} not end with s_endpgm."
         yield _problem("waves", text, _CUT)
-    owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
+    owner = piece.owner
     begin = np.array([wave.begin for wave in piece.waves], dtype=np.int64)[owner]
     end = np.array([wave.end for wave in piece.waves], dtype=np.int64)[owner]
     outside = (piece.start < begin) | (piece.start + piece.duration > end + RAGGED_END)

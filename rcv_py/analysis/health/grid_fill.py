@@ -85,14 +85,14 @@ def grid_fill(trace: Trace) -> GridFill | None:
     curves = resident(chosen, place.reshape(-1).astype(np.int64))
     numbers = occupancy_numbers(curve)
     span = max(1, numbers.end - numbers.begin)
-    busy = [int((np.diff(one.time) * (one.waves[:-1] > 0)).sum()) / span for one in curves.values()]
+    busy = [int((np.diff(one.time) * (one.value[:-1] > 0)).sum()) / span for one in curves.values()]
     area = np.array([one.area for one in curves.values()], dtype=np.float64)
     return GridFill(
         len(own),
         len(names),
         len(np.unique(chosen.se)),
         slots_of_simd(trace, lives) * SIMDS * len(names),
-        max(int(one.waves.max()) for one in curves.values()),
+        max(int(one.value.max()) for one in curves.values()),
         numbers,
         min(busy),
         float(area.std() / area.mean()) if area.any() else 0.0,

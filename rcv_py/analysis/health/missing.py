@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import pieces
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, LARGEST_TARGET, engine_mask
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, code_match

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
-from rcv_py.analysis.core.token_spans import SpanSums
+from rcv_py.analysis.core.token_columns import Piece, SpanSums, pieces
 from rcv_py.analysis.iterations.loop_iterations import LoopIterations, loop_iterations
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

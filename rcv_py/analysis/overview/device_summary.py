@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies, steps
-from rcv_py.analysis.core.state_shares import StateShares, state_shares
-from rcv_py.analysis.cost.activity import Activity, activity
+from rcv_py.analysis.cost.activity import Activity, StateShares, activity, state_shares
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.counters.counter_shares import CounterShares, counter_shares
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
@@ -93,8 +92,8 @@ def device_summary(
     )
     return DeviceSummary(
         facts,
-        ran if ran.whole else None,
-        states if states is not None and states.whole else None,
+        ran if ran.total else None,
+        states if states is not None and states.total else None,
         pipes if pipes is not None and len(pipes) else None,
         occupancy,
         unit_table(trace, counted),

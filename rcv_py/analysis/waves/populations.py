@@ -28,8 +28,8 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
 from rcv_py.analysis.core.median import median
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of

@@ -28,7 +28,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch

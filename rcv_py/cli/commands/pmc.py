@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rcv_py.analysis.counters.pmc.counters import counter_of, family_of, pmc_lines, role_values
 from rcv_py.analysis.counters.pmc.decision import Decision, Step, decision, missing
 from rcv_py.analysis.counters.pmc.original import CHANNELS, original_numbers
-from rcv_py.analysis.counters.pmc.text import ratio, share, span, traffic_facts
-from rcv_py.analysis.counters.pmc.traffic import Traffic, traffic
+from rcv_py.analysis.counters.pmc.traffic import (
+    Traffic,
+    counter_of,
+    family_of,
+    pmc_lines,
+    ratio,
+    role_values,
+    share,
+    span,
+    traffic,
+    traffic_facts,
+)
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.about import about

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Cell, Heading, Table
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -97,6 +99,38 @@ def numbers(title: str, values: Iterable[float | None], tip: str = "") -> Column
 def shares(title: str, parts: Iterable[float | None], total: float, tip: str = "") -> Column:
     """Return a column of shares of a total."""
     return column(title, (share(part, total) for part in _plain(parts)), tip, is_number=True)
+
+
+def lines(inputs: ReportInputs, title: str, rows: Iterable[int], tip: str = "") -> Column:
+    """Return a column of links to code lines; nothing for -1."""
+    size = len(inputs.trace.code)
+    links = (number(row, line_anchor(row)) if 0 <= row < size else NOTHING for row in rows)
+    return column(title, links, tip, is_number=True)
+
+
+def places(rows: Iterable[int]) -> Column:
+    """Return a column of code lines that links lead to."""
+    return column("line", (number(row, anchor=line_anchor(row)) for row in rows), is_number=True)
+
+
+def instructions(
+    inputs: ReportInputs, title: str, rows: Iterable[int], guesses: Iterable[bool] = ()
+) -> Column:
+    """Return a column of instructions with their source places; a guess says that it is one."""
+    trace, guess = inputs.trace, iter(guesses)
+
+    def cell(row: int, is_guess: bool) -> Cell:
+        if not 0 <= row < len(trace.code):
+            return NOTHING
+        text = f"{trace.code.text[row]}{beside(trace, row)}"
+        return code(f"perhaps {text}", tip="A guess: one of several that fit.") if is_guess else code(text)
+
+    return column(title, (cell(row, next(guess, False)) for row in rows))
+
+
+def sources(inputs: ReportInputs, rows: Iterable[int]) -> Column:
+    """Return a column of where code lines came from: short, with the whole path as a tip."""
+    return column("source", (code(inputs.short_sources[row], tip=inputs.sources[row]) for row in rows))
 
 
 def declared(field: Field, values: Iterable[Any]) -> Column:

@@ -7,16 +7,15 @@ from functools import cached_property
 from itertools import pairwise
 
 from rcv_py.analysis.attribution.attribute import Attribution
-from rcv_py.analysis.core.chosen import batch_of
-from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.core.line_stats import all_lines
-from rcv_py.analysis.cost.places import leaf_texts
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, all_lines, cost_columns
+from rcv_py.analysis.core.token_columns import batch_of
+from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.health.capture_health import HealthNote, capture_health
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
-from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.model.code import CodeTable

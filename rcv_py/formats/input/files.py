@@ -5,10 +5,13 @@ A capture is untrusted input: its index may name `../../secret`, a link to it, o
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import orjson
@@ -49,6 +52,22 @@ def read_bytes(folder: Path, name: str, limit: int = LIMIT) -> bytes:
 def read_start(folder: Path, name: str, size: int) -> bytes:
     """Return at most the first `size` bytes of a file; raises what `read_bytes` raises."""
     return _read(folder, name, LIMIT, size)
+
+
+def csv_rows(
+    folder: Path, name: str, notes: list[str], limit: int = LIMIT, size: int = -1
+) -> Iterator[list[str]]:
+    """Yield the cells of each line of a table, of its first `size` bytes if that is not negative.
+
+    A damaged end is left out, which becomes a sentence of `notes`.  The first step raises what `read_bytes`
+    raises.
+    """
+    text = _read(folder, name, limit, size).decode("utf-8", "replace").replace("\0", "")
+    reader = csv.reader(io.StringIO(text, newline=""))
+    try:
+        yield from reader
+    except csv.Error as error:
+        notes.append(f"{name} is damaged after line {reader.line_num:,}: {error}.")
 
 
 def read_json(folder: Path, name: str, problems: Problems | None = None, limit: int = LIMIT) -> object:

@@ -126,7 +126,7 @@ def _curve(trace: Trace, name: str, kernel: KernelCurve, number: int) -> Curve:
     return Curve(
         name,
         np.concatenate([before, kernel.steps.time]),
-        np.concatenate([np.zeros(1, np.int32), kernel.steps.waves]),
+        np.concatenate([np.zeros(1, np.int32), kernel.steps.value]),
         number,
         "waves",
         f"{demangled(kernel.name) or name}\n{about(name, kernel)}",

@@ -51,7 +51,7 @@ def strip(trace: Trace, store: WaveStore, outer: TimeWindow, width_px: int) -> S
     resident = np.zeros(width_px)
     for curve in steps(trace.occupancy).values() if len(trace.occupancy) else ():
         at = np.clip(np.searchsorted(curve.time, pixels.edges, side="right") - 1, 0, None)
-        most = np.maximum.reduceat(curve.waves, np.minimum(at[:-1], len(curve.waves) - 1))
+        most = np.maximum.reduceat(curve.value, np.minimum(at[:-1], len(curve.value) - 1))
         resident += np.where(pixels.edges[1:] > curve.time[0], most, 0)
     return Strip(outer, state, resident)
 

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from rcv_py.analysis.core.union import Union, union
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.utilization import Track, utilization
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
@@ -44,7 +44,7 @@ class Unit:
 
     track: Track
     segment: Segment
-    covered: Union
+    covered: IntervalSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
         # An overlap of the step of time is how gfx9 records back-to-back issue; it needs no lane.
         slack = trace.base_clock if trace.gfxip <= 9 else 0
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
-        made.append(Unit(track, segment, union(track.start, track.end)))
+        made.append(Unit(track, segment, IntervalSet.of(track.start, track.end)))
     return Units(tuple(made), place, len(waves), len(chosen))
 
 

@@ -54,7 +54,12 @@ class BaselineOpener(QObject):
                 )
             return twin
 
-        self._ui.tasks.run(self, job, self._take_twin, "twin")
+        def take(twin: Baseline) -> None:
+            baseline = self._ui.session.baseline.value
+            if baseline is not None:  # it may have been forgotten meanwhile
+                self._take(replace(baseline, twin=twin))
+
+        self._ui.tasks.run(self, job, take, "twin")
 
     def forget_twin(self) -> None:
         """Tell the noise from the waves of both captures alone."""
@@ -65,11 +70,6 @@ class BaselineOpener(QObject):
     def forget(self) -> None:
         """Compare with nothing."""
         self._ui.session.set_baseline(None)
-
-    def _take_twin(self, twin: Baseline) -> None:
-        baseline = self._ui.session.baseline.value
-        if baseline is not None:  # it may have been forgotten meanwhile
-            self._take(replace(baseline, twin=twin))
 
     def _take(self, baseline: Baseline) -> None:
         self._ui.session.set_baseline(baseline)

@@ -25,12 +25,12 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QTabBar,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, PanelInfo
-from rcv_py.ui.shell.dialogs.broken_notice import BrokenNotice
+from rcv_py.ui.shell.panel_maker import BrokenNotice
 
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
 VERSION = 1  # of the saved layout: one of another version is ignored
@@ -77,16 +77,15 @@ class Dock(QDockWidget):
     def __init__(self, info: PanelInfo, panel: Panel) -> None:
         super().__init__(info.title)
         panel.visibility.allow_sleep()
-        self.visibilityChanged.connect(panel.visibility.set_in_front)
         self.info = info
         self.panel = panel
         self.is_strip = info.id in STRIPS
+        area = "strip" if self.is_strip else info.area
+        self.area = area if any(place.area == area for place in PLACES) else "bottom"
         self.setObjectName(info.id)
         self.visibilityChanged.connect(self._seen)
         self._body = _Body()  # stays when the panel is folded away: a dock without a widget is no dock
-        self._around = QVBoxLayout(self._body)
-        self._around.setContentsMargins(0, 0, 0, 0)
-        self._around.addWidget(panel)
+        self._around = column(panel, of=self._body)
         self.setWidget(self._body)
         self.notice: BrokenNotice | None = None
         self._no_title = QWidget()
@@ -137,21 +136,18 @@ class Dock(QDockWidget):
         A panel that slept has nothing to show at first: it is asked again, unless the focus went elsewhere.
         """
         before = QApplication.focusWidget()
-        if not self._focus_inside() and tries:
-            QTimer.singleShot(FOCUS_AGAIN_MS, self, lambda: self._take_focus_again(before, tries - 1))
-
-    def _take_focus_again(self, before: QWidget | None, tries: int) -> None:
-        if QApplication.focusWidget() is before:
-            self.take_focus(tries)
-
-    def _focus_inside(self) -> bool:
         wanted = [self.panel.focusWidget(), *self.panel.findChildren(QAbstractItemView)]
-        wanted += self.panel.findChildren(QWidget)
-        for widget in wanted:
+        for widget in (*wanted, *self.panel.findChildren(QWidget)):
             if widget is not None and widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
                 widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
-                return True
-        return False
+                return
+
+        def again() -> None:
+            if QApplication.focusWidget() is before:
+                self.take_focus(tries - 1)
+
+        if tries:
+            QTimer.singleShot(FOCUS_AGAIN_MS, self, again)
 
     def update_title(self, is_tab: bool) -> None:
         """Show the title bar only if there is no tab that says the same."""
@@ -185,21 +181,16 @@ class Workspace(QMainWindow):
             | QMainWindow.DockOption.GroupedDragging
         )
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        for corner, side in (
-            (Qt.Corner.TopLeftCorner, _LEFT),
-            (Qt.Corner.BottomLeftCorner, _LEFT),
-            (Qt.Corner.TopRightCorner, _RIGHT),
-            (Qt.Corner.BottomRightCorner, _RIGHT),
-        ):
-            self.setCorner(corner, side)
+        for corner in Qt.Corner:
+            is_left = corner in (Qt.Corner.TopLeftCorner, Qt.Corner.BottomLeftCorner)
+            self.setCorner(corner, _LEFT if is_left else _RIGHT)
         self.setCentralWidget(_Nothing())
         self.docks = {info.id: Dock(info, panel) for info, panel in panels}
         self.is_bottom_folded = False
         self._wanted, self._passes = QSize(), 0
         self._pending: tuple[QByteArray, bool] | None = None  # a saved layout, until there is room for it
         self._was_shown = False
-        self._tidy_timer = QTimer(self)
-        self._tidy_timer.setSingleShot(True)
+        self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         for dock in self.docks.values():
             dock.setParent(self)
@@ -211,7 +202,7 @@ class Workspace(QMainWindow):
 
     def group(self, area: str) -> list[Dock]:
         """The docks whose home is an area, in their order."""
-        docks = [dock for dock in self.docks.values() if _home(dock) == area]
+        docks = [dock for dock in self.docks.values() if dock.area == area]
         return sorted(docks, key=lambda dock: (dock.info.order, dock.info.id))
 
     def reset_layout(self, size: QSize | None = None) -> None:
@@ -397,8 +388,3 @@ class _Nothing(QWidget):
         super().__init__()
         self.setFixedHeight(0)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-
-def _home(dock: Dock) -> str:
-    area = "strip" if dock.is_strip else dock.info.area
-    return area if any(place.area == area for place in PLACES) else "bottom"

@@ -1,7 +1,8 @@
-"""Asks what to export, as what, and where to."""
+"""Asks what to export, as what, and where to; the commands that save and copy what is in the window."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
@@ -11,17 +12,20 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from rcv_py.base.errors import RcvError
+from rcv_py.state.commands import Command, commands
+from rcv_py.state.session import Session
 from rcv_py.ui.core.export import SCALES
+from rcv_py.ui.core.layout import column, row
+from rcv_py.ui.core.panel import COPY_AS_COMMAND
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.shell.exporter import WINDOW, Exporter
+from rcv_py.ui.shell.go_commands import needs
 
 SETTLE_MS = 400  # until a panel that was hidden has its table
 FORMS = {".png": "PNG picture", ".svg": "SVG picture", ".csv": "CSV table"}
@@ -37,47 +41,36 @@ class ExportDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Save a picture or table")
         self.setMinimumWidth(480)
-        self.what = QComboBox()
-        self.what.setAccessibleName("What")
-        for name, title in self._names.items():
-            self.what.addItem(title, name)
+        self.what, self.form, self.scale, self.path = QComboBox(), QComboBox(), QComboBox(), QLineEdit()
+        for box, items in (
+            (self.what, self._names),
+            (self.form, FORMS),
+            (self.scale, {scale: f"{scale}×" for scale in SCALES}),
+        ):
+            for value, title in items.items():
+                box.addItem(title, value)
         self.what.setCurrentIndex(self.what.findData(exporter.current()))
-        self.form = QComboBox()
-        self.form.setAccessibleName("Form")
-        for suffix, title in FORMS.items():
-            self.form.addItem(title, suffix)
-        self.scale = QComboBox()
-        self.scale.setAccessibleName("Scale")
-        for scale in SCALES:
-            self.scale.addItem(f"{scale}×", scale)
         self.scale.setCurrentIndex(1)
-        self.path = QLineEdit()
-        self.path.setAccessibleName("File")
         browse = QPushButton("Browse …")
         browse.clicked.connect(self._browse)
-        row = QHBoxLayout()
-        row.addWidget(self.path)
-        row.addWidget(browse)
         form = QFormLayout()
         form.setVerticalSpacing(8)
-        form.addRow("What", self.what)
-        form.addRow("Form", self.form)
-        form.addRow("Scale", self.scale)
-        form.addRow("File", row)
+        for name, field, item in (
+            ("What", self.what, self.what),
+            ("Form", self.form, self.form),
+            ("Scale", self.scale, self.scale),
+            ("File", self.path, row(self.path, browse, spacing=8)),
+        ):
+            field.setAccessibleName(name)
+            form.addRow(name, item)
         self._may_replace: Path | None = None  # the file that was said to be there
-        self.error = PlainLabel()
+        self.error = PlainLabel(wordWrap=True)
         self.error.setProperty("role", "error")
-        self.error.setWordWrap(True)
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel
-        )
+        button = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(button.Save | button.Cancel)
         buttons.accepted.connect(self.save)
         buttons.rejected.connect(self.reject)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(16, 16, 16, 16)
-        around.addLayout(form)
-        around.addWidget(self.error)
-        around.addWidget(buttons)
+        column(form, self.error, buttons, margins=(16, 16, 16, 16), spacing=8, of=self)
         self.what.currentIndexChanged.connect(self._raise)
         self.what.currentIndexChanged.connect(self._changed)
         self.form.currentIndexChanged.connect(self._changed)
@@ -133,3 +126,32 @@ class ExportDialog(QDialog):
             path = path if path.suffix else path.with_suffix(suffix)
             self._may_replace = path if path == Path(chosen) else None  # that dialog has asked already
             self.path.setText(str(path))
+
+
+def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]:
+    """Return the entries of the menu Export that save and copy what is in the window."""
+
+    def has_table() -> bool:
+        return exporter.has_sheet(exporter.current())
+
+    def has_command() -> bool:
+        return bool(exporter.command_line(exporter.current()))
+
+    def guarded(action: Callable[[str], None]) -> Callable[[], None]:
+        return lambda: exporter.guarded(lambda: action(exporter.current()))
+
+    trace = needs(session)
+    table = needs(session, has_table, "Click into a panel that shows a table first.")
+    words = needs(session, has_command, "This panel shows nothing yet.")
+    return commands("Export", (
+        ("export.dialog", "Save a picture or table …", "Ctrl+E",
+         lambda: ExportDialog(exporter, exporter.window).open(),
+         "Save a panel or the window as PNG, SVG or CSV.", trace),
+        ("export.copy_picture", "Copy a picture of this panel", "Ctrl+Shift+C",
+         guarded(exporter.copy_picture), "Copy the panel with the focus, else the window, as a picture.",
+         trace),
+        ("export.copy_table", "Copy the table of this panel", "Ctrl+Shift+T", guarded(exporter.copy_table),
+         "Copy the table of the panel with the focus.", table),
+        ("export.copy_command", COPY_AS_COMMAND, "Ctrl+Alt+K", guarded(exporter.copy_command),
+         "Copy the rcv command that prints the numbers of the panel with the focus.", words),
+    ))  # fmt: skip

@@ -22,9 +22,9 @@ from rcv_py.formats.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.shell.go_commands import NO_TRACE
+from rcv_py.ui.shell.go_commands import needs
 from rcv_py.work.load import batches as read_batches
 
 WRITING = "A file is being written; wait for it, or cancel it in the status bar."
@@ -154,26 +154,11 @@ def writer_commands(
 ) -> tuple[Command, ...]:
     """Return the entries of the menu Export that write whole captures."""
 
-    def why_not() -> str:
-        return NO_TRACE if ui.session.trace.value is None else WRITING if writer.is_busy else ""
-
-    return (
-        Command(
-            "export.report",
-            "Report …",
-            "Export",
-            lambda: guarded(writer.ask_report),
-            ("Ctrl+Shift+E",),
-            "Write a page about the capture, as HTML or Markdown: causes, hot lines, loops, occupancy.",
-            why_not,
-        ),
-        Command(
-            "export.trace",
-            "Export trace …",
-            "Export",
-            lambda: guarded(writer.ask_trace),
-            ("Ctrl+Alt+E",),
-            "Write all waves for ui.perfetto.dev, or costs and the selected wave for speedscope.",
-            why_not,
-        ),
-    )
+    why_not = needs(ui.session, lambda: not writer.is_busy, WRITING)
+    return commands("Export", (
+        ("export.report", "Report …", "Ctrl+Shift+E", lambda: guarded(writer.ask_report),
+         "Write a page about the capture, as HTML or Markdown: causes, hot lines, loops, occupancy.",
+         why_not),
+        ("export.trace", "Export trace …", "Ctrl+Alt+E", lambda: guarded(writer.ask_trace),
+         "Write all waves for ui.perfetto.dev, or costs and the selected wave for speedscope.", why_not),
+    ))  # fmt: skip

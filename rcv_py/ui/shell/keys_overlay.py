@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
-from rcv_py.state.commands import Command, Commands
+from rcv_py.state.commands import Commands
+from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.shell.menus import MENUS, shown_keys
 
@@ -25,21 +26,13 @@ COLUMNS = 3
 
 def groups(commands: Commands) -> dict[str, list[tuple[str, str]]]:
     """Return (keys, title) of every command that has keys, by menu."""
-    table: dict[str, list[tuple[str, str]]] = {}
-    for title in (*MENUS, "Other"):
-        rows = [
-            (shown_keys(command, every=True), command.title)
-            for command in commands
-            if command.shortcuts and _menu(command) == title
-        ]
-        if rows:
-            table[title] = rows
-    return table
-
-
-def _menu(command: Command) -> str:
-    top = command.menu.split("/")[0]
-    return top if top in MENUS else "Other"
+    table: dict[str, list[tuple[str, str]]] = {title: [] for title in (*MENUS, "Other")}
+    for command in commands:
+        if command.shortcuts:
+            top = command.menu.split("/")[0]
+            row = (shown_keys(command, every=True), command.title)
+            table[top if top in MENUS else "Other"].append(row)
+    return {title: rows for title, rows in table.items() if rows}
 
 
 class KeysOverlay(QFrame):
@@ -50,19 +43,11 @@ class KeysOverlay(QFrame):
         self.setObjectName("overlay_card")
         self.setAccessibleName("Keys")
         table = groups(commands) | {"Mouse, over a timeline": list(MOUSE)}
-        body = QWidget()
-        columns = QHBoxLayout(body)
-        columns.setContentsMargins(24, 16, 24, 16)
-        columns.setSpacing(32)
-        for column in _balanced(table):
-            columns.addLayout(_column(column))
-        scroll = QScrollArea()
+        columns = [_column(part) for part in _balanced(table)]
+        body = boxed(row(*columns, margins=(24, 16, 24, 16), spacing=32))
+        scroll = QScrollArea(widgetResizable=True, frameShape=QFrame.Shape.NoFrame)
         scroll.setWidget(body)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(1, 1, 1, 1)
-        around.addWidget(scroll)
+        column(scroll, margins=(1, 1, 1, 1), of=self)
         window = parent.window()
         hint = body.sizeHint()
         self.resize(min(hint.width() + 24, window.width() - 48), min(hint.height() + 8, window.height() - 48))
@@ -87,21 +72,18 @@ def _balanced(table: dict[str, list[tuple[str, str]]]) -> list[dict[str, list[tu
 
 
 def _column(table: dict[str, list[tuple[str, str]]]) -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.setSpacing(12)
+    box = column(spacing=12)
     for title, rows in table.items():
         heading = PlainLabel(title)
         heading.setProperty("role", "heading")
-        column.addWidget(heading)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(3)
-        for row, (keys, text) in enumerate(rows):
+        box.addWidget(heading)
+        grid = QGridLayout(horizontalSpacing=16, verticalSpacing=3)
+        for line, (keys, text) in enumerate(rows):
             label = PlainLabel(keys)
             label.setProperty("role", "muted")
-            grid.addWidget(label, row, 0)
-            grid.addWidget(PlainLabel(text), row, 1)
+            grid.addWidget(label, line, 0)
+            grid.addWidget(PlainLabel(text), line, 1)
         grid.setColumnStretch(1, 1)
-        column.addLayout(grid)
-    column.addStretch()
-    return column
+        box.addLayout(grid)
+    box.addStretch()
+    return box

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QWidget
 
 from rcv_py.base.text import visible
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.state.commands import Command, always, commands
 from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import boxed, column
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import button_text, copy_text, tooltip
 from rcv_py.ui.shell import capture_memory
 from rcv_py.ui.shell.baseline import BaselineOpener
 from rcv_py.ui.shell.dialogs import about
-from rcv_py.ui.shell.dialogs.alarm import CodeAlarm, below
+from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.chooser import Chooser
 from rcv_py.ui.shell.dialogs.error_box import ErrorDesk
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.docks import Workspace
-from rcv_py.ui.shell.export_commands import export_commands
+from rcv_py.ui.shell.export_dialog import export_commands
 from rcv_py.ui.shell.exporter import Exporter
-from rcv_py.ui.shell.file_commands import file_commands, window_commands
 from rcv_py.ui.shell.file_writer import FileWriter, writer_commands
-from rcv_py.ui.shell.go_commands import go_commands
+from rcv_py.ui.shell.go_commands import go_commands, needs
 from rcv_py.ui.shell.keys_overlay import KeysOverlay
 from rcv_py.ui.shell.menus import Actions, fill_menu_bar
 from rcv_py.ui.shell.opener import Opener
@@ -46,6 +47,7 @@ from rcv_py.ui.shell.welcome import Welcome
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
+NO_BASELINE = "The open capture is compared with nothing."
 
 
 class MainWindow(QMainWindow):
@@ -66,7 +68,9 @@ class MainWindow(QMainWindow):
         self._register()
         self.actions_ = Actions(self, ui.commands)
         self.menus = fill_menu_bar(self.menuBar(), ui.commands, self.actions_)
-        self._add_recent_menu()
+        self._recent = QMenu("Open recent", self, toolTipsVisible=True)
+        self._recent.aboutToShow.connect(self._fill_recent)
+        self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
         self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
         finder = Finder(ui.session, ui.commands, lambda: self.opener.recent, self.opener.open)
         self.palette_ = Palette(ui.theme, finder.find, self)
@@ -80,7 +84,7 @@ class MainWindow(QMainWindow):
         for page in (self.welcome, self.chooser, self.workspace):
             self.pages.addWidget(page)
         self.alarm = CodeAlarm(ui)
-        self.setCentralWidget(below(self.alarm, self.pages))
+        self.setCentralWidget(boxed(column(self.alarm, (self.pages, 1))))
         self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.pages.setFocus()  # else the first button of the bar would get it, and a frame with it
         self.setAcceptDrops(True)
@@ -89,18 +93,75 @@ class MainWindow(QMainWindow):
         self._restore()
 
     def _register(self) -> None:
-        ui, commands = self.ui, self.ui.commands
-        commands.register(*file_commands(self, ui.session))
-        commands.register(*view_commands(ui, self.workspace))
-        commands.register(*wave_commands(ui.session))
-        commands.register(*window_commands(self, ui.session))
-        commands.register(*go_commands(ui.session))
-        commands.register(*analyze_commands(ui.session))
-        commands.register(*export_commands(self.exporter, ui.session))
-        commands.register(*writer_commands(self.writer, self.exporter.guarded, ui))
-        commands.register(*panel_commands(self.workspace))
+        ui, register = self.ui, self.ui.commands.register
+        register(*self._file_commands())
+        register(*view_commands(ui, self.workspace))
+        register(*wave_commands(ui.session))
+        register(*self._window_commands())
+        register(*go_commands(ui.session))
+        register(*analyze_commands(ui.session))
+        register(*export_commands(self.exporter, ui.session))
+        register(*writer_commands(self.writer, self.exporter.guarded, ui))
+        register(*panel_commands(self.workspace))
         for panel in self.panels:
-            commands.register(*panel.commands())
+            register(*panel.commands())
+
+    def _file_commands(self) -> tuple[Command, ...]:
+        """The menu File; the recent captures are added to it apart."""
+        session = self.ui.session
+
+        def has_twin() -> bool:
+            baseline = session.baseline.value
+            return baseline is not None and baseline.twin is not None
+
+        trace = needs(session)
+        baseline = needs(session, lambda: session.baseline.value, NO_BASELINE)
+        twin = needs(session, has_twin, "No twin of the baseline is open.")
+        return commands("File", (
+            ("file.open", "Open folder …", "Ctrl+O", self.browse,
+             "Open a ui_output folder, or a folder that holds several.", always),
+            ("file.welcome", "Recent captures and samples", "Ctrl+Shift+O", self.show_welcome,
+             "Show the page with recent captures and samples.", always),
+            ("file.reload", "Reload", "F5", self.reload, "Read the capture again from its folder.", trace),
+            ("file.close", "Close capture", "Ctrl+W", self.close_capture, "Close the capture.", trace),
+            ("file.compare", "Compare with …", "Ctrl+Alt+D", self.browse_baseline,
+             "Choose the baseline: the capture from before the change.", trace),
+            ("file.twin", "Noise from a twin …", "Ctrl+Alt+N", self.browse_twin,
+             "Choose another capture of the baseline's build: what it differs by is noise.", baseline),
+            ("file.forget_twin", "Forget the twin", "Ctrl+Alt+Shift+N", self.baseline.forget_twin,
+             "Tell the noise from the waves of both captures alone.", twin),
+            ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D", self.baseline.forget,
+             "Compare with nothing.", baseline),
+            ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K", self.copy_place,
+             "Copy wave, line and hit as a text that Go to place understands.", trace),
+            ("file.quit", "Quit", "Ctrl+Q", self.close, "Close the window.", always),
+        ))  # fmt: skip
+
+    def _window_commands(self) -> tuple[Command, ...]:
+        """Commands of other menus that need the window."""
+        trace = needs(self.ui.session)
+        return (
+            *commands("Go", (
+                ("go.place", "Go to place …", "Ctrl+G", self.go_to_place,
+                 "Go to a line number, a wave or a copied place.", trace),
+                ("go.find", "Find here", "Ctrl+F", self.find_here,
+                 "Search in the panel that has the focus, else in the code.", trace),
+                ("go.palette", "Find anything", "Ctrl+K Ctrl+Shift+P", self.open_palette,
+                 "Find commands, instructions, labels, waves and source files.", always),
+            )),
+            *commands("View", (
+                ("view.full_screen", "Full screen", "F11", self.toggle_full_screen,
+                 "Use the whole screen, or go back to a window.", always),
+                ("view.settings", "Settings …", "Ctrl+,", self.show_settings,
+                 "Change fonts, colours, sizes and how captures are read.", always),
+            )),
+            *commands("Help", (
+                ("help.keys", "Keys", "? F1", self.show_keys, "Show all keys.", always),
+                ("help.report", "Copy facts for a report", "Ctrl+Alt+R", self.copy_facts,
+                 "Copy versions and facts of the capture, without its contents.", always),
+                ("help.about", "About rcv", "Ctrl+F1", self.show_about, "Show version and licences.", always),
+            )),
+        )  # fmt: skip
 
     def _connect(self) -> None:
         ui, session = self.ui, self.ui.session
@@ -137,30 +198,30 @@ class MainWindow(QMainWindow):
         """All panels, shown or not."""
         return [dock.panel for dock in self.workspace.docks.values()]
 
+    def _browse(self, title: str, beside: Path | None, open_it: Callable[[str], None]) -> None:
+        """Ask for a folder, beginning where the given capture lies, and open it."""
+        start = "" if beside is None else str(beside.parent)
+        if chosen := QFileDialog.getExistingDirectory(self, title, start):
+            open_it(chosen)
+
     def browse(self) -> None:
         """Ask for a folder and open it."""
-        start = str(self.opener.recent[0].parent) if self.opener.recent else ""
-        chosen = QFileDialog.getExistingDirectory(self, "Open a capture, or a folder of captures", start)
-        if chosen:
-            self.opener.open(chosen)
+        recent = self.opener.recent
+        self._browse(
+            "Open a capture, or a folder of captures", recent[0] if recent else None, self.opener.open
+        )
 
     def browse_baseline(self) -> None:
         """Ask for the folder of another capture and compare the open one with it."""
         trace = self.ui.session.trace.value
-        start = "" if trace is None else str(trace.path.parent)
         title = "Compare the open capture with another one, its baseline"
-        chosen = QFileDialog.getExistingDirectory(self, title, start)
-        if chosen:
-            self.baseline.open(chosen)
+        self._browse(title, None if trace is None else trace.path, self.baseline.open)
 
     def browse_twin(self) -> None:
         """Ask for another capture of the baseline's build; what it differs by is noise."""
         baseline = self.ui.session.baseline.value
-        start = "" if baseline is None else str(baseline.trace.path.parent)
         title = "Another capture of the baseline's build: what it differs by is noise"
-        chosen = QFileDialog.getExistingDirectory(self, title, start)
-        if chosen:
-            self.baseline.open_twin(chosen)
+        self._browse(title, None if baseline is None else baseline.trace.path, self.baseline.open_twin)
 
     def reload(self) -> None:
         """Read the capture again and stay where we are."""
@@ -242,10 +303,6 @@ class MainWindow(QMainWindow):
         """Use the whole screen, or not."""
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
-    def quit(self) -> None:
-        """Close the window."""
-        self.close()
-
     @property
     def idle(self) -> bool:
         """Whether nothing is being read, searched or computed."""
@@ -287,19 +344,13 @@ class MainWindow(QMainWindow):
         if trace is not None and trace.shader_data:  # problems and traces for other tools tell of them
             self.ui.results.want("markers")
 
-    def _choose(self, folder: Path, entries: Any) -> None:
+    def _choose(self, folder: Path, entries: tuple[CaptureEntry, ...]) -> None:
         self.chooser.show_entries(folder, entries)
         self.pages.setCurrentWidget(self.chooser)
 
     def _where(self) -> str:
         trace: Trace | None = self.ui.session.trace.value
         return "" if trace is None else trace.name
-
-    def _add_recent_menu(self) -> None:
-        self._recent = QMenu("Open recent", self)
-        self._recent.setToolTipsVisible(True)
-        self._recent.aboutToShow.connect(self._fill_recent)
-        self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
 
     def _fill_wave_menu(self) -> None:
         menu, own = self.menus["View/Waves"], len(wave_commands(self.ui.session))
@@ -352,7 +403,9 @@ class MainWindow(QMainWindow):
         settings = self.ui.settings
         geometry, layout = settings.memory("geometry"), settings.memory("layout")
         if not (isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)):
-            self._first_geometry()
+            screen = QGuiApplication.primaryScreen()
+            room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
+            self.resize(FIRST_SIZE.boundedTo(room))
         folded = str(settings.memory("bottom_folded", False)).lower() == "true"
         if not (isinstance(layout, QByteArray) and self.workspace.restore(layout, folded)):
             self.workspace.reset_layout(self.size())
@@ -364,8 +417,3 @@ class MainWindow(QMainWindow):
             state = states.get(name) if isinstance(states, dict) else None
             if isinstance(state, dict):
                 dock.panel.load_state(state)
-
-    def _first_geometry(self) -> None:
-        screen = QGuiApplication.primaryScreen()
-        room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
-        self.resize(FIRST_SIZE.boundedTo(room))

@@ -93,11 +93,12 @@ class Opener(QObject):
         self.siblings = ()
         self.siblings_changed.emit()
         parent = trace.path.parent
-        self._ui.tasks.run(self, lambda: find_captures(parent, depth=1), self._siblings_found, "siblings")
 
-    def _siblings_found(self, entries: tuple[CaptureEntry, ...]) -> None:
-        self.siblings = entries
-        self.siblings_changed.emit()
+        def take(entries: tuple[CaptureEntry, ...]) -> None:
+            self.siblings = entries
+            self.siblings_changed.emit()
+
+        self._ui.tasks.run(self, lambda: find_captures(parent, depth=1), take, "siblings")
 
     # -- recent captures ----------------------------------------------------------------------------
 

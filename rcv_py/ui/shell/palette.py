@@ -22,12 +22,12 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from rcv_py.base.text import visible
 from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import draw_text, tooltip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.palette_items import Item
@@ -126,11 +126,7 @@ class Palette(QFrame):
         self.list.setMouseTracking(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(1, 1, 1, 1)
-        around.setSpacing(0)
-        around.addWidget(self.field)
-        around.addWidget(self.list)
+        column(self.field, self.list, margins=(1, 1, 1, 1), of=self)
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
         self.list.entered.connect(self.list.setCurrentIndex)

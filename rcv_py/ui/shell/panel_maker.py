@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 
-from PySide6.QtWidgets import QVBoxLayout
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import column, row
 from rcv_py.ui.core.panel import Panel, PanelInfo, discover
-from rcv_py.ui.shell.dialogs.broken_notice import BrokenNotice
+from rcv_py.ui.core.plain_text import PlainLabel, copy_text, with_tip
+
+
+class BrokenNotice(QWidget):
+    """A sentence in the place of a panel; `again` is what the button "Try again" does, if there is one."""
+
+    def __init__(self, sentence: str, report: str, again: Callable[[], None] | None = None) -> None:
+        super().__init__()
+        self.report = report
+        self.sentence = PlainLabel(sentence, wordWrap=True)
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        copy = with_tip(QPushButton("Copy report"), "Copy what a bug report needs.")
+        copy.clicked.connect(lambda: copy_text(self.report))
+        buttons = [copy]
+        if again is not None:
+            buttons.append(with_tip(QPushButton("Try again"), "Show the panel again."))
+            buttons[1].clicked.connect(again)
+        below = row(None, *buttons, None, spacing=6)
+        column(None, self.sentence, below, None, margins=(9, 9, 9, 9), spacing=6, of=self)
 
 
 class BrokenPanel(Panel):
@@ -17,10 +38,8 @@ class BrokenPanel(Panel):
     def __init__(self, ui: UiContext, info: PanelInfo, report: str) -> None:
         super().__init__(ui)
         self.report = report
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
         text = f"{info.title} could not be made because of a mistake in rcv. The rest works."
-        around.addWidget(BrokenNotice(text, report))
+        column(BrokenNotice(text, report), of=self)
 
 
 def make_panel(ui: UiContext, info: PanelInfo) -> Panel:

@@ -10,20 +10,19 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QProgressBar, QStatusBar, QToolButton
 
 from rcv_py.base.problems import Severity
-from rcv_py.base.progress import Stage
 from rcv_py.base.text import byte_size, elide_left, plural, short_count
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.plain_text import RichLabel, rich, tooltip
+from rcv_py.ui.core.layout import boxed, row
+from rcv_py.ui.core.plain_text import RichLabel, rich, tooltip, with_tip
 from rcv_py.ui.shell.wave_menu import WavesButton
 from rcv_py.ui.widgets.elided_label import NARROWEST, ElidedLabel
 
 NAME_LENGTH = 48  # letters of a saved file's name
 SAVED_MS = 30_000  # that a saved file is told of
 UPDATE_MS = 100  # batches arrive faster than anyone reads
-_TEXT_BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 
 
 class StatusBar(QStatusBar):
@@ -35,13 +34,12 @@ class StatusBar(QStatusBar):
         self.setSizeGripEnabled(False)
         self.facts = ElidedLabel()
         self.facts.setContentsMargins(8, 0, 8, 0)
-        self.problems = QToolButton()
+        self.problems = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.problems.setAccessibleName("Problems")
         self.problems.clicked.connect(show_problems)
         self.waves = WavesButton(ui.session)
-        self.addWidget(self.facts)
-        self.addWidget(self.waves)
-        self.addWidget(self.problems)
+        # In one box: a message hides what is in the bar, and shown alone a button would stand in the message.
+        self.addWidget(boxed(row(self.facts, self.waves, self.problems, spacing=6)))
         self.saved = RichLabel()
         self.saved.setAccessibleName("Saved file")
         self.saved.setMinimumWidth(NARROWEST)  # no message may make the window wider
@@ -51,15 +49,11 @@ class StatusBar(QStatusBar):
         self._fades = QTimer(self, singleShot=True, interval=SAVED_MS)
         self._fades.timeout.connect(self.saved.hide)
         self.stage = ElidedLabel()
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
+        self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedWidth(120)
         self.bar.setAccessibleName("Progress")
-        self.cancel = QToolButton()
-        self.cancel.setText("Cancel")
-        self.cancel.setToolTip(
-            "Stop it; waves that have been read stay, a file that is half written does not."
-        )
+        tip = "Stop it; waves that have been read stay, a file that is half written does not."
+        self.cancel = with_tip(QToolButton(text="Cancel"), tip)
         self.cancel.clicked.connect(cancel)
         for widget in (self.saved, self.stage, self.bar, self.cancel):
             self.addPermanentWidget(widget)
@@ -90,17 +84,12 @@ class StatusBar(QStatusBar):
         self.facts.setText("No capture is open." if trace is None else " · ".join(facts(trace, tokens)))
         memory = "" if store is None else f"{store.count:,} waves in memory, {byte_size(store.nbytes)}"
         self.facts.setToolTip(tooltip(memory or "Open a capture with Ctrl+O."))
-        self._show_problems()
-
-    def _show_problems(self) -> None:
         problems = self._ui.session.problems.value
         worst = any(problem.severity is not Severity.INFO for problem in problems)
         self.problems.setVisible(bool(problems))
         self.problems.setText(f" {plural(len(problems), 'problem' if worst else 'note')}")
-        self.problems.setIcon(
-            icon(self._ui.theme, "warning" if worst else "info", "warning" if worst else "muted")
-        )
-        self.problems.setToolButtonStyle(_TEXT_BESIDE)
+        look = ("warning", "warning") if worst else ("info", "muted")
+        self.problems.setIcon(icon(self._ui.theme, *look))
         first = "\n".join(problem.text for problem in problems[:5])
         self.problems.setToolTip(tooltip(f"{first}\nClick to see what to do." if first else ""))
 
@@ -111,11 +100,8 @@ class StatusBar(QStatusBar):
             widget.setVisible(stage is not None)
         if stage is not None:
             self.stage.setText(str(stage))
-            self._show_progress(stage)
-
-    def _show_progress(self, stage: Stage) -> None:
-        self.bar.setRange(0, stage.total)
-        self.bar.setValue(stage.done)
+            self.bar.setRange(0, stage.total)
+            self.bar.setValue(stage.done)
 
 
 def facts(trace: Trace, tokens: int) -> list[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar, QToolButton
 
 from rcv_py.base.text import elide_left, plural, short_count
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.layout import boxed, row
 from rcv_py.ui.core.plain_text import button_text, set_tooltip, tooltip
 from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
@@ -52,13 +53,7 @@ class TopBar(QToolBar):
         self.field.setMaximumWidth(FIELD_PX)
         self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.field.clicked.connect(open_palette)
-        middle = QWidget()
-        row = QHBoxLayout(middle)
-        row.setContentsMargins(8, 0, 8, 0)
-        row.addStretch(1)
-        row.addWidget(self.field, 4)
-        row.addStretch(1)
-        self.addWidget(middle)
+        self.addWidget(boxed(row(None, (self.field, 4), None, margins=(8, 0, 8, 0), spacing=6)))
         self.theme = QToolButton()
         self.theme.setDefaultAction(actions["view.theme"])
         self.theme.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
@@ -89,12 +84,12 @@ class TopBar(QToolBar):
             action.setChecked(trace is not None and entry.path == trace.path)
             action.setEnabled(not entry.note)
             action.setToolTip(tooltip(entry.note or str(entry.path)))
-            action.triggered.connect(_opens(self._opener, entry.path))
+            action.triggered.connect(partial(self._opener.open, entry.path))
         if not self._opener.siblings:
             for path in self._opener.recent:
                 action = menu.addAction(button_text(path.name))
                 set_tooltip(action, str(path))
-                action.triggered.connect(_opens(self._opener, path))
+                action.triggered.connect(partial(self._opener.open, path))
         if menu.isEmpty():
             action = menu.addAction("No other capture lies beside this one")
             action.setEnabled(False)
@@ -103,7 +98,3 @@ class TopBar(QToolBar):
 def _title(entry: CaptureEntry) -> str:
     facts = [plural(entry.waves, "wave"), f"{short_count(entry.latency)} cycles"]
     return f"{entry.name}   ({', '.join([entry.note] if entry.note else facts)})"
-
-
-def _opens(opener: Opener, path: Path) -> Callable[[], None]:
-    return lambda: opener.open(path)

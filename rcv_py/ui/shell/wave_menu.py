@@ -15,6 +15,8 @@ from rcv_py.ui.core.plain_text import button_text, tooltip
 
 TIP = "Panels that explain (Triage, Causes, Waits, Loops, Bubbles, Latency, Summary) are about these waves."
 
+TITLES = {WORKING: "Working waves", ALL: "All waves"}
+
 
 def wave_commands(session: Session) -> tuple[Command, ...]:
     """Return the commands that choose waves; populations of the open capture are in the menu too."""
@@ -24,48 +26,33 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
         return "" if found is not None and found.read else "No waves have been read."
 
     def needs_several() -> str:
-        found = session.populations.value
-        return "" if found is not None and len(found) > 1 else "All waves that were read took the same way."
-
-    def is_chosen(name: str) -> bool:
-        return session.waves.value == name
+        several = len(session.populations.value or ()) > 1
+        return "" if several else "All waves that were read took the same way."
 
     def step() -> None:
         names = choices(session.populations.value)
         at = names.index(session.waves.value) if session.waves.value in names else -1
         session.choose_waves(names[(at + 1) % len(names)])
 
+    def choose(name: str, key: str, tip: str) -> Command:
+        return Command(
+            f"waves.{name}",
+            TITLES[name],
+            "View/Waves",
+            partial(session.choose_waves, name),
+            (key,),
+            tip,
+            needs_populations,
+            lambda: session.waves.value == name,
+        )
+
     return (
-        Command(
-            "waves.working",
-            "Working waves",
-            "View/Waves",
-            partial(session.choose_waves, WORKING),
-            ("Ctrl+Alt+Shift+W",),
-            "Explain what waves cost that do the work of the kernel.",
-            needs_populations,
-            partial(is_chosen, WORKING),
-        ),
-        Command(
-            "waves.all",
-            "All waves",
-            "View/Waves",
-            partial(session.choose_waves, ALL),
-            ("Ctrl+Alt+Shift+A",),
-            "Explain what all waves cost, also those that left early.",
-            needs_populations,
-            partial(is_chosen, ALL),
-        ),
-        Command(
-            "waves.next",
-            "Next population of waves",
-            "View/Waves",
-            step,
-            ("Ctrl+Alt+Shift+P",),
-            "Explain what the waves of the next population cost: those that took the same way.",
-            needs_several,
-        ),
-    )
+        choose(WORKING, "Ctrl+Alt+Shift+W", "Explain what waves cost that do the work of the kernel."),
+        choose(ALL, "Ctrl+Alt+Shift+A", "Explain what all waves cost, also those that left early."),
+        Command("waves.next", "Next population of waves", "View/Waves", step, ("Ctrl+Alt+Shift+P",),
+                "Explain what the waves of the next population cost: those that took the same way.",
+                needs_several),
+    )  # fmt: skip
 
 
 def choices(found: Populations | None) -> list[str]:
@@ -122,7 +109,7 @@ class WavesButton(QToolButton):
 
     def _fill(self) -> None:
         self._menu.clear()
-        for name, title in ((WORKING, "Working waves"), (ALL, "All waves")):
+        for name, title in TITLES.items():
             action = self._menu.addAction(button_text(title))
             action.setCheckable(True)
             action.setChecked(self._session.waves.value == name)

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLayout,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QPushButton, QScrollArea, QWidget
 
 from rcv_py.base import resources
 from rcv_py.base.text import elide_left
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip
 from rcv_py.ui.shell.opener import Opener
 
@@ -48,37 +40,28 @@ class Welcome(QScrollArea):
         self.setAccessibleName("Welcome")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
-        page = QWidget()
-        page.setObjectName("welcome")
-        self.setWidget(page)
-        card = QWidget()
-        card.setMaximumWidth(CARD_PX)
-        row = QHBoxLayout(page)
-        row.addStretch(1)
-        row.addWidget(card, 8)
-        row.addStretch(1)
-        around = QVBoxLayout(card)
-        around.setSpacing(8)
-        around.addStretch(2)
         title = PlainLabel("rcv")
         font = title.font()
         font.setPointSize(font.pointSize() * 2)
         font.setBold(True)
         title.setFont(font)
-        around.addWidget(title)
-        around.addWidget(
-            _muted("Instruction-level thread traces of AMD GPUs: where the cycles went, and why.")
-        )
+        about = "Instruction-level thread traces of AMD GPUs: where the cycles went, and why."
+        self._lists = column(spacing=2)
+        around = column(title, _muted(about), spacing=8)
+        around.insertStretch(0, 2)
         around.addSpacing(8)
         around.addWidget(self._drop_target(browse))
-        self._lists = QVBoxLayout()
-        self._lists.setSpacing(2)
         around.addSpacing(8)
         around.addLayout(self._lists)
         around.addSpacing(16)
         around.addWidget(_heading("Keys worth knowing"))
         around.addLayout(_keys())
         around.addStretch(3)
+        card = boxed(around)
+        card.setMaximumWidth(CARD_PX)
+        page = boxed(row(None, (card, 8), None, margins=(9, 9, 9, 9), spacing=6))
+        page.setObjectName("welcome")
+        self.setWidget(page)
         opener.recent_changed.connect(self.refresh)
         ui.theme.changed.connect(self.refresh)
         self.refresh()
@@ -91,18 +74,13 @@ class Welcome(QScrollArea):
         self._section("Samples", list(resources.samples()))
 
     def _drop_target(self, browse: Callable[[], None]) -> QWidget:
-        target = QFrame()
-        target.setObjectName("drop_target")
+        target = QFrame(objectName="drop_target")
         self.open = QPushButton("Open a folder …")
         self.open.setDefault(True)
         self.open.setToolTip("Open a ui_output folder, or a folder that holds several  (Ctrl+O)")
         self.open.clicked.connect(browse)
-        row = QHBoxLayout(target)
-        row.setContentsMargins(16, 16, 16, 16)
-        row.setSpacing(16)
-        row.addWidget(self.open)
         hint = _muted("or drop one here: a ui_output_agent_…_dispatch_… folder, or the folder above several.")
-        row.addWidget(hint, 1)
+        row(self.open, (hint, 1), margins=(16, 16, 16, 16), spacing=16, of=target)
         return target
 
     def _section(self, title: str, paths: list[Path]) -> None:
@@ -116,23 +94,18 @@ class Welcome(QScrollArea):
             link.setCursor(Qt.CursorShape.PointingHandCursor)
             link.setIcon(icon(self._ui.theme, "folder", "accent"))
             link.setToolTip(tooltip(str(path)))
-            link.clicked.connect(_opens(self._opener, path))
-            row = QHBoxLayout()
-            row.setSpacing(12)
-            row.addWidget(link)
-            row.addWidget(_muted(elide_left(str(path.parent), PATH_LETTERS), wraps=False), 1)
-            self._lists.addLayout(row)
+            link.clicked.connect(partial(self._opener.open, path))
+            parent = _muted(elide_left(str(path.parent), PATH_LETTERS), wraps=False)
+            self._lists.addLayout(row(link, (parent, 1), spacing=12))
             self.links.append(link)
 
 
 def _keys() -> QGridLayout:
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(16)
-    grid.setVerticalSpacing(4)
+    grid = QGridLayout(horizontalSpacing=16, verticalSpacing=4)
     grid.setColumnStretch(1, 1)
-    for row, (keys, text) in enumerate(KEYS):
-        grid.addWidget(PlainLabel(keys), row, 0)
-        grid.addWidget(_muted(text), row, 1)
+    for line, (keys, text) in enumerate(KEYS):
+        grid.addWidget(PlainLabel(keys), line, 0)
+        grid.addWidget(_muted(text), line, 1)
     return grid
 
 
@@ -143,14 +116,9 @@ def _heading(text: str) -> QLabel:
 
 
 def _muted(text: str, wraps: bool = True) -> QLabel:
-    label = PlainLabel(text)
+    label = PlainLabel(text, wordWrap=wraps)
     label.setProperty("role", "muted")
-    label.setWordWrap(wraps)
     return label
-
-
-def _opens(opener: Opener, path: Path) -> Callable[[], None]:
-    return lambda: opener.open(path)
 
 
 def _clear(layout: QLayout) -> None:

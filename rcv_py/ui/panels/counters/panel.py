@@ -12,10 +12,15 @@ from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
 from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counter_sets import built_in_text
-from rcv_py.analysis.counters.counter_summary import CounterRow, derived_rows, raw_rows
 from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, counters
-from rcv_py.analysis.counters.derived_counters import DerivedSet, derived_counters
-from rcv_py.analysis.counters.formula.definitions import Definitions, read_definitions
+from rcv_py.analysis.counters.derived_counters import (
+    CounterRow,
+    DerivedSet,
+    derived_counters,
+    derived_rows,
+    raw_rows,
+)
+from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command

@@ -10,8 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from rcv_py.analysis.core.search import find
-from rcv_py.analysis.flame.flame import Metric
-from rcv_py.analysis.flame.flame_paths import What, key, parts
+from rcv_py.analysis.flame.flame import Metric, What, key, parts
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import percent, plural
 from rcv_py.state.selection import Hover, SearchQuery

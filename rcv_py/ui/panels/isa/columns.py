@@ -8,8 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Bars, Ingredients, annotation
-from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs
-from rcv_py.analysis.program.labels import labels
+from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs, labels
 from rcv_py.model.kinds import REASON_TEXT, StallReason
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.costs import charged, unit_of

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.program.blocks import Blocks, blocks, by_label
-from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table
-from rcv_py.analysis.program.flow import flow
+from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, flow
 from rcv_py.analysis.program.loops import Loops, loops
 from rcv_py.base.text import count, plural, short_count
 from rcv_py.model.trace import Trace

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
 
+from rcv_py.analysis.attribution.attribute import token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
-from rcv_py.analysis.attribution.token import token_causes
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import reason_name, stall_reasons
 from rcv_py.analysis.timeline.token_details import line_totals, producers, token_details, waiters

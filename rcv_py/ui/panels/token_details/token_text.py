@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rcv_py.analysis.attribution.attribute import TokenCause
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.attribution.token import TokenCause
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.timeline.token_details import LineTotals, TokenDetails

@@ -8,10 +8,11 @@ import numpy as np
 import pyqtgraph
 import PySide6
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
 from rcv_py import __version__
 from rcv_py.model.trace import Trace
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import PlainLabel
 
 LICENCES = (
@@ -48,16 +49,9 @@ class AboutBox(QDialog):
         self.setWindowTitle("About rcv")
         title = PlainLabel(f"rcv {__version__}")
         title.setProperty("role", "heading")
-        text = PlainLabel(
-            "A viewer of instruction-level thread traces of AMD GPUs.\n\n"
-            + "\n".join(LICENCES)
-            + "\n\n"
-            + facts(None)
-        )
+        what = "A viewer of instruction-level thread traces of AMD GPUs."
+        text = PlainLabel("\n\n".join((what, "\n".join(LICENCES), facts(None))))
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(16, 16, 16, 16)
-        for widget in (title, text, buttons):
-            around.addWidget(widget)
+        column(title, text, buttons, margins=(16, 16, 16, 16), spacing=6, of=self)

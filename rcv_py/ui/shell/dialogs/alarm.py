@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame
 
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
+from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 
 ICON_PX = 16
@@ -30,11 +31,8 @@ class CodeAlarm(QFrame):
         self.text.setProperty("role", "error")
         self.text.setWordWrap(True)  # no message may make the window wider
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 6, 10, 6)
-        row.setSpacing(8)
-        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.text, 1)
+        line = row(self._icon, (self.text, 1), margins=(10, 6, 10, 6), spacing=8, of=self)
+        line.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop)
         self._cell.watch(self._show)
         ui.session.trace.watch(self._ask)
         ui.theme.changed.connect(self._restyle)
@@ -60,14 +58,3 @@ class CodeAlarm(QFrame):
 
     def _restyle(self) -> None:
         self._icon.setPixmap(pixmap("error", self._ui.theme.role("error"), ICON_PX, self.devicePixelRatioF()))
-
-
-def below(alarm: CodeAlarm, content: QWidget) -> QWidget:
-    """Return a widget that shows the alarm, while there is one, above all that the window shows."""
-    both = QWidget()
-    column = QVBoxLayout(both)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    column.addWidget(alarm)
-    column.addWidget(content, 1)
-    return both

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHBoxLayout,
-    QPushButton,
-    QTableView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QPushButton, QTableView, QWidget
 
 from rcv_py.analysis.overview.library import LibraryRow
 from rcv_py.base.text import plural
 from rcv_py.model.trace import CaptureEntry
+from rcv_py.ui.core.layout import column, row
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
@@ -56,25 +50,17 @@ class Chooser(QWidget):
         self.open_button.clicked.connect(lambda: self._open(self.table.currentIndex()))
         back_button = QPushButton("Back")
         back_button.clicked.connect(back)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.open_button)
-        buttons.addWidget(back_button)
-        buttons.addStretch()
-        around = QVBoxLayout(self)
-        around.setContentsMargins(24, 16, 24, 16)
-        around.setSpacing(8)
-        around.addWidget(self.title)
-        around.addWidget(self.table)
-        around.addLayout(buttons)
+        buttons = row(self.open_button, back_button, None, spacing=6)
+        column(self.title, self.table, buttons, margins=(24, 16, 24, 16), spacing=8, of=self)
 
     def show_entries(self, folder: Path, entries: tuple[CaptureEntry, ...]) -> None:
         """Show what was found below a folder."""
         self.entries, self.health = entries, {}
         self.title.setText(f"{plural(len(entries), 'capture')} in {folder}")
         self.model.set_columns(columns(entries))
-        for place, column in enumerate(self.model.columns):
-            self.table.setColumnWidth(place, column.width)
-        good = [row for row, entry in enumerate(entries) if not entry.note]
+        for place, shown in enumerate(self.model.columns):
+            self.table.setColumnWidth(place, shown.width)
+        good = [at for at, entry in enumerate(entries) if not entry.note]
         self.table.setCurrentIndex(self.model.index(self.model.view_row(good[0]) if good else 0, 0))
         self.table.setFocus()
 
@@ -84,9 +70,9 @@ class Chooser(QWidget):
         self.model.set_columns(columns(self.entries, self.health))
 
     def _open(self, index: QModelIndex) -> None:
-        row = self.model.data_row(index.row())
-        if row >= 0:
-            self.chosen.emit(self.entries[row].path)
+        at = self.model.data_row(index.row())
+        if at >= 0:
+            self.chosen.emit(self.entries[at].path)
 
 
 def columns(
@@ -96,20 +82,22 @@ def columns(
     known = health or {}
     said = [entry.note or known.get(entry.path, "") for entry in entries]
 
-    def texts(name: str, title: str, width: int, tip: str) -> Column:
-        return Column(name, title, [getattr(entry, name) for entry in entries], width=width, tip=tip)
+    def numbers(name: str, title: str, values: Iterable[int], tip: str) -> Column:
+        cells = np.array(list(values), dtype=np.int64)
+        return Column(name, title, cells, grouped, is_number=True, width=100, tip=tip)
 
-    def numbers(name: str, title: str, tip: str) -> Column:
-        values = np.array([getattr(entry, name) for entry in entries], dtype=np.int64)
-        return Column(name, title, values, grouped, is_number=True, width=100, tip=tip)
-
+    names, kernels = ([entry.name for entry in entries], [entry.kernel for entry in entries])
     return (
-        texts("name", "Capture", 300, "Name of the folder."),
-        texts("kernel", "Kernel", 240, "The kernel with most traced cycles."),
-        numbers("waves", "Waves", "Waves with instructions."),
-        numbers("instructions", "Instructions", "Instructions of the code, labels apart."),
-        numbers("executed", "Executed", "Instructions that ran at least once."),
-        numbers("mapped", "With source", "Instructions that have a source line."),
-        numbers("latency", "Latency, cycles", "Stall plus issue, all traced waves."),
+        Column("name", "Capture", names, width=300, tip="Name of the folder."),
+        Column("kernel", "Kernel", kernels, width=240, tip="The kernel with most traced cycles."),
+        numbers("waves", "Waves", (e.waves for e in entries), "Waves with instructions."),
+        numbers("instructions", "Instructions", (e.instructions for e in entries),
+                "Instructions of the code, labels apart."),
+        numbers("executed", "Executed", (e.executed for e in entries),
+                "Instructions that ran at least once."),
+        numbers("mapped", "With source", (e.mapped for e in entries),
+                "Instructions that have a source line."),
+        numbers("latency", "Latency, cycles", (e.latency for e in entries),
+                "Stall plus issue, all traced waves."),
         Column("note", "Health", said, width=200, tip="Why it cannot be opened, or what to know of it."),
-    )
+    )  # fmt: skip

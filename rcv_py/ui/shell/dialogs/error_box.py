@@ -11,18 +11,11 @@ from contextlib import contextmanager
 
 import PySide6
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 
@@ -55,25 +48,21 @@ class ErrorBox(QDialog):
         self.sentence = _wrapped(str(error) if expected else BUG)
         self.sentence.setProperty("role", "heading")
         self.report = report(error, where)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(16, 16, 16, 16)
-        around.setSpacing(8)
-        around.addWidget(self.sentence)
+        items: list[QWidget] = [self.sentence]
         hint = error.hint if isinstance(error, RcvError) else BUG_HINT
         if hint:
-            around.addWidget(_wrapped(hint))
+            items.append(_wrapped(hint))
         if not expected or (isinstance(error, RcvError) and error.detail):
-            text = QPlainTextEdit(self.report)
-            text.setReadOnly(True)
+            text = QPlainTextEdit(self.report, readOnly=True)
             text.setAccessibleName("Report")
             text.setMinimumHeight(140)
-            around.addWidget(text)
+            items.append(text)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         copy = QPushButton("Copy report")
         copy.clicked.connect(lambda: copy_text(self.report))
         buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.rejected.connect(self.reject)
-        around.addWidget(buttons)
+        column(*items, buttons, margins=(16, 16, 16, 16), spacing=8, of=self)
 
 
 class ErrorDesk(QObject):
@@ -89,13 +78,10 @@ class ErrorDesk(QObject):
         super().__init__(parent)
         self._parent = parent
         self._where = where
-        self._seen: set[str] = set()
+        self._seen: set[tuple[object, ...]] = set()
         self._is_showing = False
         self.last: ErrorBox | None = None
-        self._told.connect(self._show, Qt.ConnectionType.QueuedConnection)
-
-    def _show(self, error: BaseException) -> None:
-        self.show(error)
+        self._told.connect(self.show, Qt.ConnectionType.QueuedConnection)
 
     def show(self, error: BaseException, owner: object = None) -> None:
         """Show an error, unless the user asked for it or it is a mistake that was shown already.
@@ -104,21 +90,18 @@ class ErrorDesk(QObject):
         """
         if isinstance(error, (Cancelled, KeyboardInterrupt)):
             return
-        key = "" if isinstance(error, RcvError) else _key(error)
-        if key:
-            self._break_panel(error, owner)
-        if key and key in self._seen:
-            return
-        self._seen.add(key)
-        if key:
+        if not isinstance(error, RcvError):
+            panel = broken_panel(error, owner)
+            if panel is not None:
+                self.broke.emit(panel, report(error, self._where()))
+            frames = traceback.extract_tb(error.__traceback__)
+            key = (type(error).__name__, *((frames[-1].filename, frames[-1].lineno) if frames else ()))
+            if key in self._seen:
+                return
+            self._seen.add(key)
             traceback.print_exception(error, file=sys.stderr)
         self.last = ErrorBox(error, self._where(), self._parent)
         self.last.open()
-
-    def _break_panel(self, error: BaseException, owner: object) -> None:
-        panel = broken_panel(error, owner)
-        if panel is not None:
-            self.broke.emit(panel, report(error, self._where()))
 
     def excepthook(self, kind: type[BaseException], error: BaseException, trace: object) -> None:
         """Stand in for `sys.excepthook`: slots, timers and events of Qt end here."""
@@ -151,27 +134,16 @@ class ErrorDesk(QObject):
 def broken_panel(error: BaseException, owner: object) -> Panel | None:
     """Return the panel in whose code, or in that of whose widgets, a mistake was made; None if in none's."""
     owners = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)]
-    for one in (owner, *reversed(owners)):
-        panel = _panel_of(one)
-        if panel is not None:
-            return panel
+    for known in (owner, *reversed(owners)):
+        part = known
+        while isinstance(part, QObject) and not isinstance(part, Panel):
+            part = part.parent()
+        if isinstance(part, Panel):
+            return part
     return None
 
 
-def _panel_of(one: object) -> Panel | None:
-    while isinstance(one, QObject) and not isinstance(one, Panel):
-        one = one.parent()
-    return one if isinstance(one, Panel) else None
-
-
-def _key(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    last = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__} {last}"
-
-
 def _wrapped(text: str) -> QLabel:
-    label = PlainLabel(text)
-    label.setWordWrap(True)
+    label = PlainLabel(text, wordWrap=True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

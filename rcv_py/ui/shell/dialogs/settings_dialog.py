@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QScrollArea,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
 from rcv_py.base.settings import OPTIONS, Option
+from rcv_py.ui.core.layout import boxed, column
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.core.settings_store import Settings
 
@@ -40,10 +40,7 @@ class SettingsDialog(QDialog):
         self.resize(520, 560)
         self.editors: dict[str, QWidget] = {}
         self._watchers: list[_Watcher] = []
-        body = QWidget()
-        form = QFormLayout(body)
-        form.setVerticalSpacing(8)
-        form.setHorizontalSpacing(16)
+        form = QFormLayout(horizontalSpacing=16, verticalSpacing=8)
         group = ""
         for option in OPTIONS:
             start = option.name.split(".")[0]
@@ -53,17 +50,13 @@ class SettingsDialog(QDialog):
                 heading.setProperty("role", "heading")
                 form.addRow(heading)
             self._add(form, option)
-        scroll = QScrollArea()
-        scroll.setWidget(body)
-        scroll.setWidgetResizable(True)
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.RestoreDefaults | QDialogButtonBox.StandardButton.Close
-        )
-        buttons.button(QDialogButtonBox.StandardButton.RestoreDefaults).clicked.connect(self.restore_defaults)
+        scroll = QScrollArea(widgetResizable=True)
+        scroll.setWidget(boxed(form))
+        button = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(button.RestoreDefaults | button.Close)
+        buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
         buttons.rejected.connect(self.reject)
-        around = QVBoxLayout(self)
-        around.addWidget(scroll)
-        around.addWidget(buttons)
+        column(scroll, buttons, margins=(9, 9, 9, 9), spacing=6, of=self)
 
     def restore_defaults(self) -> None:
         """Set every option to its default."""
@@ -71,23 +64,19 @@ class SettingsDialog(QDialog):
             self._settings[option.name] = option.default
 
     def _add(self, form: QFormLayout, option: Option) -> None:
-        editor, show = _editor(option, self._setter(option))
-        editor.setAccessibleName(option.text)
-        editor.setToolTip(tooltip(option.name))
-        label = PlainLabel(option.text)
-        label.setWordWrap(True)
-        form.addRow(label, editor)
-        self.editors[option.name] = editor
-        watcher = _Watcher(self._settings, option.name, show)
-        self._watchers.append(watcher)
-        watcher.update()
 
-    def _setter(self, option: Option) -> Callable[[object], None]:
         def put(value: object) -> None:
             if option.accepts(value):
                 self._settings[option.name] = value
 
-        return put
+        editor, show = _editor(option, put)
+        editor.setAccessibleName(option.text)
+        editor.setToolTip(tooltip(option.name))
+        form.addRow(PlainLabel(option.text, wordWrap=True), editor)
+        self.editors[option.name] = editor
+        watcher = _Watcher(self._settings, option.name, show)
+        self._watchers.append(watcher)
+        watcher.update()
 
 
 class _Watcher:
