@@ -266,9 +266,7 @@ class ComparePanel(TablePanel[Comparison]):
             return
         show = self._job(by)
         self.run_job(
-            lambda: show(found),
-            only_for(self.session, lambda shown: self._take(by, found, shown)),
-            "mode",
+            lambda: show(found), only_for(self.session, lambda shown: self._take(by, found, shown)), "mode"
         )
 
     def _take(self, by: str, found: Comparison, shown: Shown) -> None:
