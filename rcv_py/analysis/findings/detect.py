@@ -8,6 +8,7 @@ from typing import Any
 
 from rcv_py.analysis.findings import issuing, program, samples, shape, waiting
 from rcv_py.analysis.findings.bound_class import class_of
+from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.finding import (
     CAUTION,
     CONTEXT,
@@ -126,14 +127,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
     if not is_sampled:
         found = [replace(one, gain=gain_of(one, inputs.shape)) for one in found]
     found.sort(key=_place)
-    totals = {}
-    if not is_sampled:
-        exposure = inputs.exposure
-        totals = {
-            "resident": exposure.resident,
-            "no_issue": exposure.no_issue,
-            "bubbles": exposure.nothing,
-        }
+    exposure = Exposure(0, 0, 0, 0, 0, 0) if is_sampled else inputs.exposure
     return Findings(
         numbers=key_numbers(inputs),
         findings=tuple(replace(one, evidence=tuple(dict.fromkeys(one.evidence))) for one in found),
@@ -142,7 +136,9 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         why="" if any(not one.is_small for one in found) else CALM,
         bound_class=None if is_sampled or not inputs.is_kernel else class_of(inputs),
-        **totals,
+        resident=exposure.resident,
+        no_issue=exposure.no_issue,
+        bubbles=exposure.nothing,
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,
     )

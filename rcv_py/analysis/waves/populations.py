@@ -187,7 +187,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
     label = np.full(len(trace.waves), -1, dtype=np.int32)
     for at, way in enumerate(ways):
         label[waves.row[way.waves]] = at
-    names = _Names(program).of(ways)
+    names = _names(program, ways)
 
     def column(values: Iterable[float], dtype: type = np.int64) -> np.ndarray:
         return np.array(list(values), dtype=dtype)
@@ -218,20 +218,15 @@ def _program(code: CodeTable) -> _Program:
     table = blocks(code)
     kind, ends = instruction_classes(code), ends_of(code)
 
-    def any_of(rows: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(rows.astype(np.int64), table.first) > 0 if len(table) else rows[:0]
+    def per_block(rows: np.ndarray) -> np.ndarray:
+        return np.bincount(table.of_row, rows, len(table)).astype(np.int64)
 
-    size = (
-        np.add.reduceat((~code.is_label).astype(np.int64), table.first)
-        if len(table)
-        else np.zeros(0, np.int64)
-    )
     return _Program(
         table,
-        size,
-        any_of(np.isin(kind, _STORES)),
-        any_of(kind == _C.MATRIX),
-        any_of(np.isin(kind, _MEMORY)),
+        per_block(~code.is_label),
+        per_block(np.isin(kind, _STORES)) > 0,
+        per_block(kind == _C.MATRIX) > 0,
+        per_block(np.isin(kind, _MEMORY)) > 0,
         ends | np.isin(kind, _NOTHING),
         ends,
     )
@@ -363,64 +358,43 @@ def _union(ways: list[np.ndarray]) -> np.ndarray:
 # -- names ----------------------------------------------------------------------------------------------
 
 
-class _Names:
-    """What ways are called: after what tells them from the first of their kind."""
+def _names(program: _Program, ways: list[_Way]) -> list[tuple[str, str]]:
+    """Return (id, name) of each way, all different; of several kernels both begin with the kernel."""
+    alike: dict[tuple[str, str], list[_Way]] = {}
+    for way in ways:
+        alike.setdefault((way.kernel, way.kind), []).append(way)
+    kernels = sorted({way.kernel for way in ways})
+    names: list[tuple[str, str]] = []
+    taken: set[str] = set()
+    for way in ways:
+        first, *others = alike[way.kernel, way.kind]
+        name = MAIN if others and way.kind == WORKING else way.kind
+        if way is not first:
+            difference = _difference(program, way.blocks, first.blocks)
+            name = difference if way.kind == WORKING else f"{way.kind} {difference}".strip()
+        is_only = len(kernels) == 1
+        prefix = "" if is_only else f"kernel{kernels.index(way.kernel) + 1}-"
+        id, name = _unused(prefix, name, taken)
+        names.append((id, name if is_only else f"{way.kernel or 'unknown kernel'}: {name}"))
+    return names
 
-    def __init__(self, program: _Program) -> None:
-        self.program = program
 
-    def of(self, ways: list[_Way]) -> list[tuple[str, str]]:
-        """Return (id, name) of each way, all different; of several kernels both begin with the kernel."""
-        first: dict[tuple[str, str], _Way] = {}
-        count: dict[tuple[str, str], int] = {}
-        for way in ways:
-            key = (way.kernel, way.kind)
-            first.setdefault(key, way)
-            count[key] = count.get(key, 0) + 1
-        kernels = sorted({way.kernel for way in ways})
-        number = {kernel: f"kernel{at}-" for at, kernel in enumerate(kernels, 1)}
-        found: list[tuple[str, str]] = []
-        taken: set[str] = set()
-        for way in ways:
-            key = (way.kernel, way.kind)
-            name = self._name(way, first[key], is_alone=count[key] == 1)
-            prefix, kernel = number[way.kernel], f"{way.kernel or 'unknown kernel'}: "
-            if len(kernels) == 1:
-                prefix = kernel = ""
-            id, name = _unused(prefix, name, taken)
-            found.append((id, kernel + name))
-        return found
-
-    def _name(self, way: _Way, first: _Way, *, is_alone: bool) -> str:
-        if way is first:
-            return way.kind if is_alone or way.kind != WORKING else MAIN
-        difference = self._difference(way.blocks, first.blocks)
-        return difference if way.kind == WORKING else f"{way.kind} {difference}".strip()
-
-    def _difference(self, way: np.ndarray, first: np.ndarray) -> str:
-        """Say what a way does that the first one does not, or the other way round; loops before blocks."""
-        mine, theirs = self.program.loops(way), self.program.loops(first)
-        without = np.setdiff1d(theirs, mine)
-        if len(without):
-            return f"without the loop at instruction {self._head(without[0])}"
-        with_it = np.setdiff1d(mine, theirs)
-        if len(with_it):
-            return f"with the loop at instruction {self._head(with_it[0])}"
-        for word, other in (("through", np.setdiff1d(way, first)), ("without", np.setdiff1d(first, way))):
-            if len(other):
-                return f"{word} instruction {self._head(other[np.argmax(self.program.size[other])])}"
-        return "by another name"
-
-    def _head(self, block: int) -> int:
-        return int(self.program.table.head[block])
+def _difference(program: _Program, way: np.ndarray, first: np.ndarray) -> str:
+    """Say what a way does that the first one does not, or the other way round; loops before blocks."""
+    mine, theirs, head = program.loops(way), program.loops(first), program.table.head
+    for word, loops in (("without", np.setdiff1d(theirs, mine)), ("with", np.setdiff1d(mine, theirs))):
+        if len(loops):
+            return f"{word} the loop at instruction {int(head[loops[0]])}"
+    for word, other in (("through", np.setdiff1d(way, first)), ("without", np.setdiff1d(first, way))):
+        if len(other):
+            return f"{word} instruction {int(head[other[np.argmax(program.size[other])]])}"
+    return "by another name"
 
 
 def _unused(prefix: str, name: str, taken: set[str]) -> tuple[str, str]:
-    """Return an id and the name, with a number behind them if another way has them already."""
-    number, fresh = 1, name
-    while prefix + _word(fresh) in taken:
-        number += 1
-        fresh = f"{name} ({number})"
+    """Return an id and the name, with a number after them if another way has them already."""
+    every = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 2)))
+    fresh = next(text for text in every if prefix + _word(text) not in taken)
     taken.add(prefix + _word(fresh))
     return prefix + _word(fresh), fresh
 
@@ -459,7 +433,12 @@ def wave_choice(found: Populations, name: str = WORKING) -> WaveChoice:
     if name == WORKING:
         which, kind = np.flatnonzero(found.is_working), "working "
     else:
-        which, kind = np.array([_place(found, name)]), ""
+        names = zip(found.id, found.name, strict=True)
+        which = np.flatnonzero([name.lower() in (id.lower(), text.lower()) for id, text in names])[:1]
+        if not len(which):
+            known = ", ".join(dict.fromkeys((WORKING, ALL, *found.id)))
+            raise UsageError(f"There is no population {name!r} of waves.", hint=f"There are: {known}.")
+        kind = ""
     rows = found.rows(which)
     of = "" if len(rows) == whole else f" of {whole:,}"
     text = f"{len(rows):,} {kind}{'wave' if len(rows) == 1 else 'waves'}{of}"
@@ -473,13 +452,3 @@ def chosen_or_working(found: Populations, name: str) -> WaveChoice:
         return wave_choice(found, name)
     except UsageError:
         return wave_choice(found)
-
-
-def _place(found: Populations, name: str) -> int:
-    for at, known in enumerate(zip(found.id, found.name, strict=True)):
-        if name.lower() in (known[0].lower(), known[1].lower()):
-            return at
-    known_names = dict.fromkeys((WORKING, ALL, *found.id))
-    raise UsageError(
-        f"There is no population {name!r} of waves.", hint=f"There are: {', '.join(known_names)}."
-    )
