@@ -20,7 +20,7 @@ from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_
 from rcv_py.analysis.device.pipe_use import PipeUse, pipe_use
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work
 from rcv_py.analysis.device.unit_table import UnitTable, unit_table
-from rcv_py.analysis.findings.engine_choice import only
+from rcv_py.analysis.waves.populations import only
 from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

@@ -17,19 +17,20 @@ A way that reached the end of the program left early if it did none of the work 
 touches no vector memory at all or executes less than half of the instructions that the others reach.  When no
 wave of a kernel did any work, the program takes the place of the others: then all traced waves left early.
 
-A choice says which waves a table is of: those that work, all of them, or those of one population.
+A choice says which waves a table is of: those that work, all of them, or those of one population.  Of a large
+capture whole shader engines are read, so that waves of a SIMD stay together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import Piece, batch_of, pieces
 from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
@@ -37,7 +38,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import WaveBatch, WaveIndex
 
 ALL = "all"
 WORKING = "working"
@@ -452,3 +453,36 @@ def chosen_or_working(found: Populations, name: str) -> WaveChoice:
         return wave_choice(found, name)
     except UsageError:
         return wave_choice(found)
+
+
+ENOUGH_BYTES = 48 << 20  # of wave files: about one and a half million tokens
+
+
+def chosen_rows(index: WaveIndex, enough: int = ENOUGH_BYTES) -> list[int]:
+    """Return index rows of the waves to look at: all, if their files are not larger than `enough` bytes.
+
+    Else those of some shader engines, at least one: the engines whose mean wave lives most like the mean of
+    all, for as long as they fit.
+    """
+    if int(index.size.sum()) <= enough:
+        return list(range(len(index)))
+    engines, of = np.unique(index.se, return_inverse=True)
+    count = np.bincount(of)
+    mean = np.bincount(of, index.end - index.begin) / count
+    size = np.bincount(of, index.size)
+    whole = float((index.end - index.begin).mean())
+    order = np.argsort(np.abs(mean - whole), kind="stable")
+    fits = max(1, int(np.searchsorted(np.cumsum(size[order]), enough, side="right")))
+    return np.flatnonzero(np.isin(index.se, engines[order[:fits]])).tolist()
+
+
+def only(batches: Iterable[WaveBatch], rows: Collection[int]) -> tuple[WaveBatch, ...]:
+    """Return the batches with only the waves whose index row is in `rows`."""
+    found = []
+    for batch in batches:
+        keep = [wave for wave in batch.waves if wave.row in rows]
+        if len(keep) == len(batch.waves):
+            found.append(batch)
+        elif keep:
+            found.append(batch_of(keep, tuple(gone for gone in batch.missing if gone[0] in rows)))
+    return tuple(found)
