@@ -30,34 +30,23 @@ from rcv_py.base.text import count, known_percent, nanoseconds, percent, plural,
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
+# fmt: off
 _KEY_NUMBERS = {  # name and meaning
     "waves": ("Waves", "Waves with instructions in the trace."),
-    "duration": (
-        "Duration",
-        "From the first start of a wave to the last end, on all compute units that the trace saw.",
-    ),
-    "occupancy": (
-        "Occupancy",
-        "Traced waves resident on a SIMD, mean over the time in which there was any.",
-    ),
-    "stall": (
-        "Stalled",
-        "Cycles in which a wave had an instruction that did not issue, of the lives of all waves that were "
-        "read.",
-    ),
-    "silent": (
-        "No-issue cycles",
-        "Cycles in which a SIMD held a traced wave and none of its traced waves issued an instruction.",
-    ),
-    "matrix": (
-        "Matrix pipe busy",
-        "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued.",
-    ),
-    "nothing": (
-        "Nothing happens",
-        "No-issue cycles in which the matrix unit does not work either: no finding about waits can win more.",
-    ),
+    "duration": ("Duration",
+        "From the first start of a wave to the last end, on all compute units that the trace saw."),
+    "occupancy": ("Occupancy",
+        "Traced waves resident on a SIMD, mean over the time in which there was any."),
+    "stall": ("Stalled",
+        "Cycles in which a wave had an instruction that did not issue, of the lives of all waves read."),
+    "silent": ("No-issue cycles",
+        "Cycles in which a SIMD held a traced wave and none of its traced waves issued an instruction."),
+    "matrix": ("Matrix pipe busy",
+        "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued."),
+    "nothing": ("Nothing happens",
+        "No-issue cycles in which the matrix unit does not work either: waiting less can win no more."),
 }
+# fmt: on
 
 
 def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> tuple[KeyNumber, ...]:
