@@ -101,12 +101,7 @@ def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int)
 
 SAMPLES = "PC samples"  # the label where a trace has samples and no cycles
 
-_OF_ONE_WAVE = (
-    LatencyMode.ITERATION,
-    LatencyMode.SUM_WAVE,
-    LatencyMode.MEAN_WAVE,
-    LatencyMode.MAX_WAVE,
-)
+_OF_ONE_WAVE = (LatencyMode.ITERATION, LatencyMode.SUM_WAVE, LatencyMode.MEAN_WAVE, LatencyMode.MAX_WAVE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +179,15 @@ def _of_one_wave(
     else:
         chosen = _longest(piece)
     return _columns(stats.hits, *_at(piece, chosen, n), label)
+
+
+def split_cycles(
+    latency: np.ndarray, stall: np.ndarray, idle: np.ndarray, show_idle: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (idle, stall, issue) of each line, int64, none negative; idle is 0 if it is not shown."""
+    active = np.maximum(0, latency)
+    stalled = np.clip(stall, 0, active)
+    return np.maximum(0, idle) if show_idle else np.zeros_like(active), stalled, active - stalled
 
 
 def executions(line: np.ndarray, hit: int) -> np.ndarray:

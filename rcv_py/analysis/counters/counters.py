@@ -231,11 +231,7 @@ def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
             continue
         unnamed += not name
         samples = Samples(
-            columns.time[rows],
-            np.zeros(len(value), np.int32),
-            columns.se[rows],
-            columns.cu[rows],
-            value,
+            columns.time[rows], np.zeros(len(value), np.int32), columns.se[rows], columns.cu[rows], value
         )
         yield RawCounter(*_named(name, slot), samples, interval)
     if unnamed:

@@ -216,11 +216,7 @@ def replay(
 
 
 def waits_of(
-    wave: Wave,
-    code: CodeTable,
-    gfxip: int,
-    target: str = "",
-    rule: ReferenceRule = ReferenceRule.OURS,
+    wave: Wave, code: CodeTable, gfxip: int, target: str = "", rule: ReferenceRule = ReferenceRule.OURS
 ) -> Waits:
     """Return what each executed wait of one wave waited for, as code rows.
 
