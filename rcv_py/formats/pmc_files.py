@@ -22,13 +22,13 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import csv_rows
-from rcv_py.formats.input.run_places import MOST_NAMES, names_in
+from rcv_py.formats.input.run_places import MAX_NAMES, names_in
 from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.model.pmc import PmcDispatch, PmcTable
 
 LIMIT = 256 << 20  # bytes of a table: about a million rows
 HEAD = 1 << 16  # bytes in which the line of headings ends
-MOST_FILES = 64
+MAX_FILES = 64
 DEPTH = 3  # folders below the one that is named: OUT/HOST/pass_1
 
 _BLOCK = r"(?:TCC|TCP|TCA|TA|TD|GL1C|GL2C|GCEA|EA|SQ|SQC|SPI|GRBM|CPC|CPF)"
@@ -70,7 +70,7 @@ def _found(path: Path) -> list[tuple[Path, str]]:
         is_folder = False
     if not is_folder:
         raise MissingFile(str(path)) if not path.exists() else BrokenFile(str(path), "it is not a plain file")
-    found = [place for place in _candidates(path) if _is_table(*place)][:MOST_FILES]
+    found = [place for place in _candidates(path) if _is_table(*place)][:MAX_FILES]
     if not found:
         raise TraceError(
             f"{path} holds no table of counters read once a dispatch.",
@@ -91,7 +91,7 @@ def _candidates(path: Path) -> Iterator[tuple[Path, str]]:
     for _ in range(DEPTH + 1):
         for folder in level:
             yield from _csv_files(folder)
-        level = [below for folder in level for below in _folders(folder)][:MOST_NAMES]
+        level = [below for folder in level for below in _folders(folder)][:MAX_NAMES]
 
 
 def _csv_files(folder: Path) -> list[tuple[Path, str]]:

@@ -24,7 +24,7 @@ of its row, for people only.  `Spec.order` names fields that people see in anoth
     JSON Schema   a line in `cli/schemas/table.py`: `(*FACTS, SPEC.field())`
     text, CSV     `cli/results.py`: `ordered(table, arguments).head(top)`, `print_result`, `print_csv`
     API           `Answer.of(table, result, facts)`: columns with units and meanings
-    window        `ui/table/result_columns.py`: `result_columns(table, trace)`, `sort_names(SPEC)`
+    window        `ui/table/result_columns.py`: `result_columns(table, trace)`
     reports       `export/report/cells.py`: `report_table(table, trace, caption)`
 
 Values in a Table are exact and have the dtype of their kind; what is not known is nan (a whole number that

@@ -43,6 +43,7 @@ BUBBLES = Spec(
         SOURCE_PLACE,
     ),
     order=("line", "cycles", "share", *WAYS),
+    window=("line", "text", "cycles", "share", *WAYS),
     nothing="Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles.",
 )
 

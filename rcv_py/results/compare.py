@@ -115,17 +115,28 @@ _TEXT = {  # what people see, in this order
 _TITLES = {"line": {"text": "instruction"}, "class": {"text": "what it is"}}
 
 
+def _people(name: str, by: str) -> At:
+    """Where people see a field: the window draws what is beyond noise, and sorts by noise as a number."""
+    if name == "noise":
+        return At.WINDOW
+    shown = At.TEXT if name in ("noise_text", "is_real") else At.TEXT | At.WINDOW
+    return shown if name in _TEXT[by] else At(0)
+
+
 def _spec(by: str) -> Spec:
     titles = {"label": UNITS[by], **_TITLES.get(by, {})}
     fields = (
         replace(
             field,
             title=titles.get(field.name, field.title),
-            at=(field.at & ~At.PEOPLE) | (At.TEXT if field.name in _TEXT[by] else At(0)),
+            at=(field.at & ~At.PEOPLE) | _people(field.name, by),
         )
         for field in _FIELDS
     )
-    return Spec("compare", "Differences, the largest first.", UNITS[by], tuple(fields), _TEXT[by])
+    names = tuple("noise" if name == "noise_text" else name for name in _TEXT[by] if name != "is_real")
+    return Spec(
+        "compare", "Differences, the largest first.", UNITS[by], tuple(fields), _TEXT[by], window=names
+    )
 
 
 CHANGES = {by: _spec(by) for by in UNITS}
@@ -185,9 +196,10 @@ LISTING = Spec(
         Field("delta", _COST, "B less A, a wave"),
         Field(
             "ratio",
-            replace(RATIO, digits=None),
+            replace(RATIO, digits=None, text=lambda value: f"{100 * value:+.1f} %"),
             "Delta divided by the cost in A; null if that is 0",
-            at=At.DATA,
+            "delta %",
+            at=At.DATA | At.WINDOW,
             is_unknown=True,
         ),
         replace(_REAL, at=At.DATA),
@@ -195,6 +207,7 @@ LISTING = Spec(
         _SOURCE_B,
     ),
     order=("line_a", "line_b", "cost_a", "cost_b", "delta", "status"),
+    window=("line_a", "text_a", "cost_a", "line_b", "text_b", "cost_b", "delta", "ratio", "status"),
 )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.cost.activity import activity
+from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.mapping import mapping as mapped_lines
-from rcv_py.analysis.overview.summary import pie, problems
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results.check import SEVERITY
@@ -199,7 +199,7 @@ def info(trace: Trace) -> dict[str, Any]:
         "kernels": [kernel.demangled for kernel in trace.code.kernels],
         "waves": _waves(trace),
         "code": _code(trace.code),
-        "activity": asdict(pie(trace.code)),
+        "activity": dict(zip(("idle", "stall", "issue"), activity(trace.code).percent, strict=True)),
         "source": _source(trace),
         "occupancy": _occupancy(trace),
         "clock": _clock(trace),

@@ -151,7 +151,7 @@ def _traced(
         table[:, PRODUCER].astype(np.int32),
         table[:, RETURNED].copy(),
         releases,
-        {name: tuple(rounds) for name, rounds in wave.rounds.items()},
+        {name: tuple(counts) for name, counts in wave.iterations.items()},
         run.kernel,
         run.workgroup,
         table[:, BLAMED].astype(np.int32),

@@ -1,4 +1,4 @@
-"""A made-up capture in memory: what will be written, and the truth about it."""
+"""A synthetic capture in memory: what will be written, and the truth about it."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Hardware:
         return self.up(base * (1.0 + self.jitter * rng.random() ** 3))
 
     def busy(self, unit: str, rng: random.Random) -> int:
-        """Cycles a token lasts behind its stall."""
+        """Cycles a token lasts after its stall."""
         draw = rng.random()
         for cycles, share in self.issue[unit]:
             if draw < share:

@@ -5,7 +5,7 @@ the kernel.  Lines that start with `@` say where the following instructions come
 `@ inner: fragment -> outer: fragment`, innermost place first; a place is the nickname of a source and the
 first text line of it that contains the fragment.  `name:` is a label.  After `//` stand notes:
 
-    s_cbranch_scc1 loop  // rounds=K       taken K - 1 times, then not
+    s_cbranch_scc1 loop  // iterations=K   taken K - 1 times, then not
     s_cbranch_scc1 skip  // last=K         taken only the K-th time
     s_cbranch_vccz out   // chance=0.2     taken now and then
     s_cbranch_scc1 half  // waves=0-3      taken by these waves of a workgroup

@@ -26,7 +26,7 @@ COUNTERS = (
 )
 _ACTIVE = (TokenKind.VALU, TokenKind.LDS, TokenKind.FLAT)
 
-UNIT_SKEW = 8  # cycles by which each further compute unit is behind the traced one
+UNIT_SKEW = 8  # cycles by which each further compute unit lags behind the traced one
 MONITOR_INTERVAL = 512  # cycles between two values of a performance monitor
 _VMEM = (TokenKind.VMEM, TokenKind.FLAT)
 _LEVELS = (_VMEM, (TokenKind.LDS,), (TokenKind.SMEM,))

@@ -280,7 +280,7 @@ class ComputeUnit:
         self._immediate(wave, now + turns * self._hw.step)
 
     def _immediate(self, wave: LiveWave, release: int) -> None:
-        """Record a token that is all stall, and go on behind it."""
+        """Record a token that is all stall, and go on after it."""
         self._record(wave, TokenKind.IMMED, release, 0, -1)
         self._advance(wave, wave.pc + 1, release)
 
@@ -348,7 +348,7 @@ class ComputeUnit:
         self._advance(wave, instruction.target if is_taken else wave.pc + 1, now + busy, away)
 
     def _end(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
-        """Drain what is outstanding: mostly in the token, now and then in front of it."""
+        """Drain what is outstanding: mostly in the token, now and then before it."""
         pending = [item for queue in wave.pending.values() for item in queue]
         drained, producer = max(pending, default=(now, -1))
         drained = self._hw.up(max(drained, now + _DRAIN, wave.last_end))

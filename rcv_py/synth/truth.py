@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Cause(IntEnum):
-    """Why a token stalled, or why there was a gap in front of it."""
+    """Why a token stalled, or why there was a gap before it."""
 
     NONE = 0
     FETCH = 1  # instruction not in the cache, or the way there after a branch
@@ -19,7 +19,7 @@ class Cause(IntEnum):
     SLEEP = 4  # s_nop and its like: the program asked for it
     BARRIER = 5  # other waves of the workgroup were not there yet
     ARBITER = 6  # another wave had the unit in this cycle
-    PIPE = 7  # the unit, or the queue in front of it, was full
+    PIPE = 7  # the unit, or the queue before it, was full
     DRAIN = 8  # s_endpgm: stores were on their way
     LAUNCH = 9  # before the first instruction
     OWN_UNIT = 10  # the wave's own instruction before still had the unit
@@ -32,11 +32,11 @@ class WaveTruth:
 
     instruction: np.ndarray  # int32, instruction of the kernel
     cause: np.ndarray  # uint8, Cause of the stall
-    gap_cause: np.ndarray  # uint8, Cause of the gap in front of the token
+    gap_cause: np.ndarray  # uint8, Cause of the gap before the token
     producer: np.ndarray  # int32, token it waited for, -1 if none
     returned: np.ndarray  # int64, cycle at which its memory operation was done, -1 if it is none
     releases: tuple[tuple[int, tuple[int, ...]], ...]  # (wait token, tokens it released), as in the file
-    rounds: Mapping[str, tuple[int, ...]]  # label to rounds of each visit
+    iterations: Mapping[str, tuple[int, ...]]  # of loops by label, of each visit
     kernel: int  # index of the launch's kernel
     workgroup: int
     blamed: (

@@ -16,7 +16,7 @@ from rcv_py.base import memory, resources
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.state.commands import Commands
-from rcv_py.state.place import Place
+from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader

@@ -10,10 +10,10 @@ import pytest
 from rcv_py.analysis.core.cost_columns import all_lines, cost_columns, mean, wave_lines
 from rcv_py.analysis.core.occupancy import residencies, steps
 from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.cost.activity import activity
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import utilization
-from rcv_py.analysis.overview.summary import pie
 from rcv_py.analysis.program.blocks import labels
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.timeline.wave_places import global_rows
@@ -197,8 +197,7 @@ def test_utilization_tracks(case: Case) -> None:
 
 
 def test_pie(case: Case) -> None:
-    chart = pie(case.trace.code)
-    shares = np.array([chart.idle, chart.stall, chart.issue], dtype=np.float32)
+    shares = np.array(activity(case.trace.code).percent, dtype=np.float32)
     np.testing.assert_allclose(shares, [share for _, share in case.golden["pie"]], rtol=3e-7)
 
 

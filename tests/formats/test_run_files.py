@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rcv_py.base.errors import UsageError
 from rcv_py.formats import run_files
-from rcv_py.formats.input.run_places import MOST_PLACES, nearby
+from rcv_py.formats.input.run_places import MAX_PLACES, nearby
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from tests.support import captures
@@ -136,7 +136,7 @@ def test_few_folders_are_looked_into_and_loops_of_links_end(tmp_path: Path) -> N
         (entry / f"folder_{number}").mkdir()
     (entry / "loop").symlink_to(entry, target_is_directory=True)
     (folder / "self").symlink_to(folder, target_is_directory=True)
-    assert len(list(nearby(folder))) <= MOST_PLACES
+    assert len(list(nearby(folder))) <= MAX_PLACES
     assert run_facts(folder, "mine").kernel is None
 
 

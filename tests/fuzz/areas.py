@@ -40,8 +40,7 @@ from rcv_py.formats.uiout import wave_json
 from rcv_py.formats.uiout.chains import places
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.ids import WaveId
-from rcv_py.state.place import Place
-from rcv_py.state.selection import Selection
+from rcv_py.state.selection import Place, Selection
 from tests.fuzz.mutate import VALUES, damaged_bytes, damaged_text, damaged_tree
 from tests.support.whole_capture import CODE, capture, wave, write
 

@@ -26,7 +26,7 @@ from rcv_py.results import loops
 from rcv_py.results.field import Field
 from rcv_py.results.table import Table
 from rcv_py.results.unit import CYCLES
-from rcv_py.ui.table.result_columns import result_columns, sort_names
+from rcv_py.ui.table.result_columns import result_columns
 from tests.ui.window import SAMPLES
 
 FOLDER = SAMPLES / "matmul_tiled"
@@ -110,7 +110,7 @@ def test_the_window_has_it_and_copies_a_command_that_sorts_by_it(table: Table) -
     assert (column.title, column.tip) == ("tea time", "Time that was spent on tea, in cycles.")
     assert column.is_number
     assert column.text(column.values[0]) == "70,000"
-    assert sort_names(table.spec)[NEW.name] == NEW.name
+    assert column.sort == NEW.name
 
 
 def packaging(monkeypatch: pytest.MonkeyPatch, name: str) -> ModuleType:

@@ -207,7 +207,7 @@ def _wave_json(wave: WaveTruth) -> dict[str, Any]:
     return {
         **{name: getattr(wave, name).tolist() for name in columns},
         "releases": [[wait, list(producers)] for wait, producers in wave.releases],
-        "rounds": {name: list(rounds) for name, rounds in wave.rounds.items()},
+        "iterations": {name: list(counts) for name, counts in wave.iterations.items()},
         "kernel": wave.kernel,
         "workgroup": wave.workgroup,
     }

@@ -26,7 +26,7 @@ again:
 {body}
 s_sub_i32 s8, s8, 1
 s_cmp_lg_u32 s8, 0
-s_cbranch_scc1 again  // rounds=n
+s_cbranch_scc1 again  // iterations=n
 {after}
 s_endpgm
 """

@@ -109,11 +109,11 @@ def test_waves_leave_a_barrier_together() -> None:
 def test_rounds_are_the_branches_taken_and_one(capture: Capture) -> None:
     for run, truth in waves(capture):
         kernel = capture.kernels[run.kernel]
-        for label, rounds in truth.rounds.items():
+        for label, rounds in truth.iterations.items():
             branches = [
                 number
                 for number, item in enumerate(kernel.instructions)
-                if item.target == kernel.labels[label] and "rounds" in item.notes
+                if item.target == kernel.labels[label] and "iterations" in item.notes
             ]
             executed = np.isin(truth.instruction, branches)
             assert np.count_nonzero(executed) == sum(rounds)

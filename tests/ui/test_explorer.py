@@ -12,8 +12,8 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from rcv_py.analysis.cost.explorer import CostNode
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.explorer.panel import ExplorerPanel
-from rcv_py.ui.panels.top_lines.panel import TopLinesPanel
+from rcv_py.ui.panels.explorer import ExplorerPanel
+from rcv_py.ui.panels.top_lines import TopLinesPanel
 from tests.support.code_samples import ROWS, code_table, trace, two_waves
 
 Settled = Callable[[], None]

@@ -161,12 +161,7 @@ class EntryKind(IntEnum):
     SHADER = 3
 
 
-ENTRY_TEXT = {
-    EntryKind.DISPATCH: "dispatch",
-    EntryKind.EVENT: "event",
-    EntryKind.MARKER: "marker",
-    EntryKind.SHADER: "shader",
-}
+ENTRY_TEXT = {kind: kind.name.lower() for kind in EntryKind}
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +262,8 @@ def _events(trace: Trace) -> _Part:
     details, detail = _unique(events.flags)
     payload, own = np.unique(events.payload, return_inverse=True)
     both, row = _unique(detail, own.reshape(-1))
-    texts = [_event_detail(details[d][0], int(payload[p])) for d, p in both]
+    facts = [("bottom of pipe" if details[d][0] & 2 else "", int(payload[p])) for d, p in both]
+    texts = [", ".join(filter(None, (flag, f"payload {load:#x}" if load else ""))) for flag, load in facts]
     n = len(events.time)
     words = (
         ([event_text(one) for (one,) in kinds], kind),
@@ -275,15 +271,6 @@ def _events(trace: Trace) -> _Part:
         (texts, row),
     )
     return _Part(EntryKind.EVENT, events.time, lasting(events), _none(n).astype(np.int32), words)
-
-
-def _event_detail(flags: int, payload: int) -> str:
-    facts = []
-    if flags & 2:
-        facts.append("bottom of pipe")
-    if payload:
-        facts.append(f"payload {payload:#x}")
-    return ", ".join(facts)
 
 
 def _queue(se: int, me: int, pipe: int) -> str:
@@ -330,40 +317,22 @@ def _values(trace: Trace, spans: MarkerSpans) -> _Part:
 ACTIONS = ("value", "data word", "closes nothing", "leave", "enter", "change to", "at")
 
 
-def actions(spans: MarkerSpans) -> np.ndarray:
-    """What each value does, a place in ACTIONS, int64."""
+def actions(spans: MarkerSpans, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """What each value does, a place in ACTIONS, int64; of some rows of the records."""
     records = spans.records
-    bits = records.value & (CLOSES | OPENS)
-    means = spans.span_of_record >= 0
-    action = np.zeros(len(records), dtype=np.int64)
-    for number, chosen in (
-        (6, means & (bits == 0)),
-        (4, means & (bits == OPENS)),
-        (5, means & (bits == CLOSES | OPENS)),
-        (3, means & (bits == CLOSES)),
-        (2, spans.is_orphan & ~means),
-        (1, records.is_data),
-    ):
-        action[chosen] = number
-    return action
+    bits = records.value[rows] & (CLOSES | OPENS)
+    means = np.array([6, 3, 4, 5])[bits]  # at, leave, enter, change to
+    alone = np.where(spans.is_orphan[rows], 2, 0)
+    return np.where(records.is_data[rows], 1, np.where(spans.span_of_record[rows] >= 0, means, alone))
 
 
 def record_text(spans: MarkerSpans, row: int) -> str:
     """Return `enter load: 0x0000000a` for a value, with its flags."""
     records, span = spans.records, int(spans.span_of_record[row])
-    what = ACTIONS[int(actions_of(spans, row))]
+    what = ACTIONS[int(actions(spans, np.array([row]))[0])]
     name = f" {spans.names[int(spans.name_id[span])]}" if span >= 0 else ""
     flags = _FLAGS[int(records.flags[row]) & 3]
     return f"{what}{name}: {int(records.value[row]):#010x}" + (f" ({flags})" if flags else "")
-
-
-def actions_of(spans: MarkerSpans, row: int) -> int:
-    """What one value does."""
-    if spans.records.is_data[row]:
-        return 1
-    if spans.span_of_record[row] < 0:
-        return 2 if spans.is_orphan[row] else 0
-    return (6, 3, 4, 5)[int(spans.records.value[row]) & (CLOSES | OPENS)]
 
 
 def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:

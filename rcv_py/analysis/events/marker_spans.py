@@ -24,7 +24,7 @@ the code object that ran at that moment.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -85,8 +85,9 @@ def marker_records(
     codeobj = by_tokens(trace, batches, wave, time)
     vague = codeobj == UNKNOWN
     codeobj[vague] = by_kernels(trace, kernel[vague])
-    if is_ours and (lone := _lone_object(trace)) is not None:
-        codeobj[(codeobj == UNKNOWN) & (life >= 0)] = lone
+    objects = np.unique(trace.code.codeobj)
+    if is_ours and len(objects) == 1:
+        codeobj[(codeobj == UNKNOWN) & (life >= 0)] = objects[0]
     names = _Names(trace.markers)
     value = columns["value"].astype(np.int64)
     marker, is_data = value >> 2, np.zeros(len(value), dtype=bool)
@@ -186,11 +187,6 @@ def _index_key(trace: Trace) -> np.ndarray:
     return _key(index.se, sa, cu, index.simd, index.slot)
 
 
-def _lone_object(trace: Trace) -> int | None:
-    objects = np.unique(trace.code.codeobj)
-    return int(objects[0]) if len(objects) == 1 else None
-
-
 class _Names:
     """The dictionary as sorted keys."""
 
@@ -254,7 +250,7 @@ def _data_words(trace: Trace, slot_key: np.ndarray, codeobj: np.ndarray, marker:
 
 FILE = "shader data"
 _AFFECTS = (Affects.MARKERS,)
-_FEW = 5  # ids that a sentence lists
+MAX_LISTED = 5  # ids that a sentence lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,11 +281,6 @@ class MarkerSpans:
 
     def __len__(self) -> int:
         return len(self.begin)
-
-    @property
-    def deepest(self) -> int:
-        """The greatest depth, -1 if there is nothing."""
-        return int(self.depth.max(initial=-1))
 
 
 def marker_spans(
@@ -328,9 +319,9 @@ def marker_spans(
         sources=sources,
         records=records,
         span_of_record=_span_of_record(len(records), row, close, steps.row, order),
-        is_orphan=_by_record(records, steps.row[steps.is_orphan]),
+        is_orphan=np.isin(np.arange(len(records)), steps.row[steps.is_orphan]),
     )
-    return replace(made, problems=_problems(trace, made))
+    return replace(made, problems=tuple(_problems(trace, made)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,66 +410,40 @@ def _span_of_record(
     return found
 
 
-def _by_record(records: MarkerRecords, rows: np.ndarray) -> np.ndarray:
-    is_there = np.zeros(len(records), dtype=bool)
-    is_there[rows] = True
-    return is_there
-
-
 # -- sentences ------------------------------------------------------------------------------------------
 
 
-def _problems(trace: Trace, spans: MarkerSpans) -> tuple[Problem, ...]:
-    if not len(spans.records):
-        return ()
-    found = (_nameless(trace), _unknown(spans), _orphans(spans), _left_open(spans))
-    return tuple(problem for problem in found if problem is not None)
-
-
-def _nameless(trace: Trace) -> Problem | None:
-    if trace.markers:
-        return None
-    text = (
-        "The kernel wrote shader data, but code.json has no dictionary of markers, so values have no names."
-    )
-    return Problem(Severity.INFO, FILE, text, "Build the kernel with markers to see scopes.", _AFFECTS)
-
-
-def _unknown(spans: MarkerSpans) -> Problem | None:
+def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
+    if len(spans.records) and not trace.markers:
+        text = (
+            "The kernel wrote shader data, but code.json has no dictionary of markers: values have no names."
+        )
+        yield Problem(Severity.INFO, FILE, text, "Build the kernel with markers to see scopes.", _AFFECTS)
     rows = np.flatnonzero(spans.kind == MarkerKind.UNKNOWN)
-    if not len(rows):
-        return None
-    ids = np.unique(spans.marker[rows]).tolist()
-    listed = ", ".join(map(str, ids[:_FEW])) + (" …" if len(ids) > _FEW else "")
-    text = f"{plural(len(rows), 'marker has', 'markers have')} no name in the dictionary: id {listed}."
-    hint = "Take the capture and its code objects from one build."
-    return Problem(Severity.WARNING, FILE, text, hint, _AFFECTS)
-
-
-def _orphans(spans: MarkerSpans) -> Problem | None:
+    if len(rows):
+        ids = _listed(map(str, np.unique(spans.marker[rows]).tolist()))
+        text = f"{plural(len(rows), 'marker has', 'markers have')} no name in the dictionary: id {ids}."
+        hint = "Take the capture and its code objects from one build."
+        yield Problem(Severity.WARNING, FILE, text, hint, _AFFECTS)
     rows = np.flatnonzero(spans.is_orphan & spans.records.is_named_object)
-    if not len(rows):
-        return None
-    first = int(rows[np.argmin(spans.records.time[rows])])
-    where = place_text(spans.records, first)
-    text = (
-        f"{plural(len(rows), 'marker closes', 'markers close')} a scope that was not open, "
-        f"the first on {where} at {count(int(spans.records.time[first]))}."
-    )
-    return Problem(Severity.WARNING, FILE, text, "Markers may have been lost before.", _AFFECTS)
-
-
-def _left_open(spans: MarkerSpans) -> Problem | None:
+    if len(rows):
+        first = int(rows[np.argmin(spans.records.time[rows])])
+        text = (
+            f"{plural(len(rows), 'marker closes', 'markers close')} a scope that was not open, the first on "
+            f"{place_text(spans.records, first)} at {count(int(spans.records.time[first]))}."
+        )
+        yield Problem(Severity.WARNING, FILE, text, "Markers may have been lost before.", _AFFECTS)
     rows = np.flatnonzero(spans.is_open)
-    if not len(rows):
-        return None
-    names = sorted({spans.names[row] for row in spans.name_id[rows].tolist()})
-    listed = ", ".join(names[:_FEW]) + (" …" if len(names) > _FEW else "")
-    text = (
-        f"{plural(len(rows), 'scope was', 'scopes were')} still open when the wave ended: {listed}; "
-        "they are drawn up to its end."
-    )
-    return Problem(Severity.INFO, FILE, text, "", _AFFECTS)
+    if len(rows):
+        names = _listed(sorted({spans.names[row] for row in spans.name_id[rows].tolist()}))
+        were = plural(len(rows), "scope was", "scopes were")
+        text = f"{were} still open when the wave ended: {names}; they are drawn up to its end."
+        yield Problem(Severity.INFO, FILE, text, "", _AFFECTS)
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    return ", ".join(every[:MAX_LISTED]) + (" …" if len(every) > MAX_LISTED else "")
 
 
 def place_text(table: MarkerSpans | MarkerRecords, row: int) -> str:

@@ -84,12 +84,14 @@ def of_inputs(inputs: FindingInputs) -> Findings:
     if trace.has_pc_samples and not len(trace.waves):
         return _ranked(inputs, SAMPLE_DETECTORS)
     if not inputs.waves:
-        why = UNREAD if len(trace.waves) else _why_no_waves(trace)
-        return _nothing(inputs, why)
-    if not len(trace.code):
-        return _without_code(inputs)
-    if inputs.match.is_wrong:
-        return _alarmed(inputs)
+        problems = " ".join(str(problem) for problem in trace.problems[:2])
+        return _nothing(inputs, UNREAD if len(trace.waves) else f"{NO_WAVES} {problems}".strip())
+    if not len(trace.code):  # neither work of the matrix unit nor causes nor limits are known
+        return _nothing(inputs, NO_CODE, is_trusted=False)
+    match = inputs.match
+    if match.is_wrong:  # nothing is concluded from texts that belong to other code
+        alarm = f"{match.sentence} {match.examples_text(trace.code)} {REMEDY}".replace("  ", " ")
+        return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
     if inputs.none_works:
         why = f"{none_works(inputs.populations)} {TRACE_WORK}"
         return replace(_nothing(inputs, why), choice=inputs.choice)
@@ -97,14 +99,13 @@ def of_inputs(inputs: FindingInputs) -> Findings:
 
 
 def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:
-    numbers = key_numbers(inputs, is_trusted=is_trusted)
-    found = Findings.empty(numbers, why, waves=inputs.waves, of=len(inputs.trace.waves))
-    return replace(found, unread=inputs.unread)
-
-
-def _why_no_waves(trace: Trace) -> str:
-    problems = " ".join(str(problem) for problem in trace.problems[:2])
-    return f"{NO_WAVES} {problems}".strip()
+    return Findings(
+        numbers=key_numbers(inputs, is_trusted=is_trusted),
+        waves=inputs.waves,
+        of=len(inputs.trace.waves),
+        why=why,
+        unread=inputs.unread,
+    )
 
 
 def none_works(found: Populations) -> str:
@@ -125,18 +126,23 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
     if not is_sampled:
         found = [replace(one, gain=gain_of(one, inputs.shape)) for one in found]
     found.sort(key=_place)
+    totals = {}
+    if not is_sampled:
+        exposure = inputs.exposure
+        totals = {
+            "resident": exposure.resident,
+            "no_issue": exposure.no_issue,
+            "bubbles": exposure.nothing,
+        }
     return Findings(
         numbers=key_numbers(inputs),
-        findings=tuple(_clean(one) for one in found),
-        hidden=sum(one.is_small for one in found),
+        findings=tuple(replace(one, evidence=tuple(dict.fromkeys(one.evidence))) for one in found),
         waves=inputs.waves,
         of=len(inputs.trace.waves),
-        resident=0 if is_sampled else inputs.exposure.resident,
-        bubbles=0 if is_sampled else inputs.exposure.nothing,
         assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         why="" if any(not one.is_small for one in found) else CALM,
         bound_class=None if is_sampled or not inputs.is_kernel else class_of(inputs),
-        no_issue=0 if is_sampled else inputs.exposure.no_issue,
+        **totals,
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,
     )
@@ -170,20 +176,3 @@ def _place(one: Finding) -> tuple[int, bool, bool, float, float, int, str]:
         -one.attributed,
         one.name,
     )
-
-
-def _without_code(inputs: FindingInputs) -> Findings:
-    """Without texts neither work of the matrix unit nor causes nor limits are known."""
-    return _nothing(inputs, NO_CODE, is_trusted=False)
-
-
-def _alarmed(inputs: FindingInputs) -> Findings:
-    """Nothing is concluded from texts that belong to other code."""
-    match = inputs.match
-    alarm = f"{match.sentence} {match.examples_text(inputs.trace.code)} {REMEDY}".replace("  ", " ")
-    return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
-
-
-def _clean(one: Finding) -> Finding:
-    """Evidence named twice is shown once."""
-    return replace(one, evidence=tuple(dict.fromkeys(one.evidence)))

@@ -28,7 +28,6 @@ from rcv_py.analysis.device.simd_work import SimdWork, simd_work
 from rcv_py.analysis.findings.bounds import Bound, Bounds, Exposure, attributed, bounds, exposure
 from rcv_py.analysis.findings.engine_choice import only
 from rcv_py.analysis.findings.launch_shape import LaunchShape, launch_shape
-from rcv_py.analysis.findings.patterns import Pattern, patterns
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.latency.access_widths import AccessWidths, access_widths
 from rcv_py.analysis.latency.barrier_skew import BarrierSkew, barrier_skew
@@ -90,6 +89,7 @@ class WorstExecutions:
         return max((one for one in found if one is not None), key=lambda one: one.cycles, default=None)
 
 
+SCRATCH = len(Cause)  # a pattern beside the causes: waits for private memory
 SAMPLED_WAVES = 32  # that distances from loads to their waits are taken from
 
 
@@ -225,8 +225,14 @@ class FindingInputs:
 
     @cached_property
     def patterns(self) -> np.ndarray:
-        """Pattern of each row of the attribution."""
-        return patterns(self.attribution, self.trace.code)
+        """The pattern of each row of the attribution: its Cause, or SCRATCH; no row has two; uint8."""
+        table, code = self.attribution, self.trace.code
+        found = table.cause.astype(np.uint8)
+        waits = np.isin(found, (Cause.WAIT_LOAD, Cause.WAIT_STORE, Cause.MEMORY_QUEUE))
+        for pattern, says in ((Cause.WAIT_ATOMIC, is_atomic), (SCRATCH, is_scratch)):
+            named = np.append([says(text) for text in code.text], False).astype(bool)
+            found[waits & (named[table.line] | named[table.producer])] = pattern  # -1: the last entry
+        return found
 
     @cached_property
     def loops(self) -> LoopSummary:
@@ -284,7 +290,7 @@ class FindingInputs:
         """How many waves there are to look at, those that do not count too."""
         return sum(len(batch.waves) for batch in self.batches)
 
-    def rows_of(self, *wanted: Pattern) -> np.ndarray:
+    def rows_of(self, *wanted: int) -> np.ndarray:
         """Rows of the attribution of these patterns, most cycles first."""
         return np.flatnonzero(np.isin(self.patterns, wanted))
 
@@ -317,3 +323,14 @@ class FindingInputs:
         hits = self.loops.hits
         whole = int(hits.stall[lines].sum())
         return int(hits.first_stall[lines].sum()) / whole if whole else 0.0
+
+
+def is_scratch(text: str) -> bool:
+    """Whether an instruction reads or writes the private memory of a wave."""
+    is_buffer = text.startswith(("buffer_load", "buffer_store"))
+    return text.startswith("scratch_") or (is_buffer and " s32 " in text and "offset:" in text)
+
+
+def is_atomic(text: str) -> bool:
+    """Whether an instruction is an atomic operation on memory."""
+    return "_atomic_" in text.partition(" ")[0]

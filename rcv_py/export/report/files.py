@@ -11,44 +11,23 @@ from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
 from rcv_py.base.text import short_kernel, visible
 from rcv_py.base.whole_files import whole_file
+from rcv_py.export.report import sections_capture as capture
+from rcv_py.export.report import sections_causes as waiting
+from rcv_py.export.report import sections_code as code
+from rcv_py.export.report import sections_verdict as verdict
+from rcv_py.export.report import sections_waves as waves
 from rcv_py.export.report.html import html
 from rcv_py.export.report.index import MARK, Entry, index
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.markdown import markdown
 from rcv_py.export.report.model import Report, Section
-from rcv_py.export.report.sections_capture import configuration, health, how_to
-from rcv_py.export.report.sections_causes import causes, hidden, idle_simds, waits
-from rcv_py.export.report.sections_code import (
-    blocks_of,
-    kinds,
-    loop_phases,
-    pc_map,
-    source_lines,
-    top_lines,
-)
-from rcv_py.export.report.sections_verdict import ranked, the_verdict
-from rcv_py.export.report.sections_waves import activity, occupancy, registers, waves
 
 SECTIONS: tuple[Callable[[ReportInputs], Section | None], ...] = (
-    the_verdict,
-    ranked,
-    health,
-    configuration,
-    activity,
-    kinds,
-    causes,
-    waits,
-    top_lines,
-    loop_phases,
-    blocks_of,
-    source_lines,
-    idle_simds,
-    hidden,
-    registers,
-    occupancy,
-    waves,
-    pc_map,
-    how_to,
+    *(verdict.the_verdict, verdict.ranked, capture.health, capture.configuration),
+    *(waves.activity, code.kinds, waiting.causes, waiting.waits),
+    *(code.top_lines, code.loop_phases, code.blocks_of, code.source_lines),
+    *(waiting.idle_simds, waiting.hidden, waves.registers, waves.occupancy, waves.waves),
+    *(code.pc_map, capture.how_to),
 )
 FORMS: dict[str, Callable[[Report], str]] = {".html": html, ".htm": html, ".md": markdown}
 _ELSEWHERE = "Choose another folder with --out-dir."
@@ -99,7 +78,7 @@ def check_index(path: Path) -> None:
 
 
 def write_index(entries: Sequence[Entry], path: Path) -> None:
-    """Write the page in front of several reports; raises UsageError or ExportError."""
+    """Write the page that lists several reports; raises UsageError or ExportError."""
     check_form(path)
     check_index(path)
     _write(index(entries), path)

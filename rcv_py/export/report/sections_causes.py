@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, GUESSED, Cause
-from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.latency.hidden_latency import hidden_latency, why_not_hidden
 from rcv_py.base.text import known_percent
-from rcv_py.export.report.cells import (
-    NOTHING,
-    Column,
-    code,
-    column,
-    declared,
-    line_anchor,
-    number,
-    numbers,
-    report_table,
-    shares,
-    table,
-    texts,
-)
+from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Bars, Cell, Note, Section, Series, Share, Stacked
+from rcv_py.export.report.model import Bars, Note, Section, Series, Share, Stacked
 from rcv_py.results.bubbles import bubble_table
 from rcv_py.results.common import IDLE, STALL
 from rcv_py.results.waits import MEDIAN, SHARE_OF_STALL, TIMES
@@ -44,28 +28,6 @@ _NO_ISSUE = (
 )
 
 
-def line_column(inputs: ReportInputs, title: str, lines: Iterable[int], tip: str = "") -> Column:
-    """Links to code lines; nothing for -1."""
-    size = len(inputs.trace.code)
-    cells = (number(line, line_anchor(line)) if 0 <= line < size else NOTHING for line in lines)
-    return column(title, cells, tip, is_number=True)
-
-
-def instruction_column(
-    inputs: ReportInputs, title: str, lines: Iterable[int], guesses: Iterable[bool] = ()
-) -> Column:
-    """The instructions of code lines with their source places; a guess says that it is one."""
-    trace, guess = inputs.trace, iter(guesses)
-
-    def cell(line: int, is_guess: bool) -> Cell:
-        if not 0 <= line < len(trace.code):
-            return NOTHING
-        text = f"{trace.code.text[line]}{beside(trace, line)}"
-        return code(f"perhaps {text}", tip="A guess: one of several that fit.") if is_guess else code(text)
-
-    return column(title, (cell(line, next(guess, False)) for line in lines))
-
-
 def causes(inputs: ReportInputs) -> Section | None:
     """Stalled and idle cycles by cause, and the largest of them with who is to blame."""
     found = inputs.causes
@@ -73,7 +35,7 @@ def causes(inputs: ReportInputs) -> Section | None:
         return None
     groups, cycles = found.by_cause(), int(found.cycles.sum())
     about = [CAUSE_TEXT[Cause(cause)] for cause in groups.cause.tolist()]
-    names = texts("cause", (cause.name for cause in about))
+    names = cells.texts("cause", (cause.name for cause in about))
     main = [_main_producer(found, cause) for cause in groups.cause.tolist()]
     top = found.where(np.argsort(-found.cycles, kind="stable")[:TOP])
     note = found.assumption or "It is attribution, not elapsed time: waves stall at once."
@@ -85,36 +47,36 @@ def causes(inputs: ReportInputs) -> Section | None:
             [cause.name for cause in about],
             (Series("stall", groups.stall.tolist()), Series("idle", groups.idle.tolist())),
         ),
-        table(
+        cells.table(
             names,
-            declared(STALL, groups.stall),
-            declared(IDLE, groups.idle),
-            shares("share", groups.cycles, cycles),
-            line_column(
+            cells.declared(STALL, groups.stall),
+            cells.declared(IDLE, groups.idle),
+            cells.shares("share", groups.cycles, cycles),
+            cells.lines(
                 inputs,
                 "mostly because of",
                 main,
                 "The instruction that most cycles of this cause are charged to.",
             ),
-            instruction_column(inputs, "instruction", main, np.isin(groups.cause, GUESSED)),
+            cells.instructions(inputs, "instruction", main, np.isin(groups.cause, GUESSED)),
             caption="All causes, with the instruction to blame for most of each",
         ),
-        table(
+        cells.table(
             names,
-            texts("how sure", ("certain" if cause.is_certain else "by evidence" for cause in about)),
-            texts("asks for", (cause.evidence for cause in about)),
+            cells.texts("how sure", ("certain" if cause.is_certain else "by evidence" for cause in about)),
+            cells.texts("asks for", (cause.evidence for cause in about)),
             caption="What each cause asks for",
             is_folded=True,
         ),
-        table(
-            line_column(inputs, "line", top.line.tolist()),
-            instruction_column(inputs, "late instruction", top.line.tolist()),
-            texts("cause", (CAUSE_TEXT[Cause(cause)].name for cause in top.cause.tolist())),
-            declared(STALL, top.stall),
-            declared(IDLE, top.idle),
-            shares("share", top.cycles, cycles),
-            line_column(inputs, "because of", top.producer.tolist()),
-            instruction_column(inputs, "instruction", top.producer.tolist(), top.is_guess),
+        cells.table(
+            cells.lines(inputs, "line", top.line.tolist()),
+            cells.instructions(inputs, "late instruction", top.line.tolist()),
+            cells.texts("cause", (CAUSE_TEXT[Cause(cause)].name for cause in top.cause.tolist())),
+            cells.declared(STALL, top.stall),
+            cells.declared(IDLE, top.idle),
+            cells.shares("share", top.cycles, cycles),
+            cells.lines(inputs, "because of", top.producer.tolist()),
+            cells.instructions(inputs, "instruction", top.producer.tolist(), top.is_guess),
             caption=f"The {len(top)} largest: where cycles were paid, and which instruction caused them",
         ),
     )
@@ -138,16 +100,16 @@ def waits(inputs: ReportInputs) -> Section | None:
     first = [own[0] if own else -1 for own in producers]
     median = dict(zip(latency.line.tolist(), latency.median.tolist(), strict=True))
     medians = [median.get(line, np.nan) for line in first]
-    shown = table(
-        line_column(inputs, "line", lines),
-        instruction_column(inputs, "wait", lines),
-        declared(TIMES, waits.hits[:TOP]),
-        declared(STALL, waits.stall[:TOP]),
-        shares(SHARE_OF_STALL.title, waits.stall[:TOP], int(waits.stall.sum())),
-        line_column(inputs, "waited for", first),
-        instruction_column(inputs, "instruction", first),
-        declared(MEDIAN, (None if np.isnan(cycles) else cycles for cycles in medians)),
-        texts("others", (", ".join(f"{line:,}" for line in own[1:]) for own in producers)),
+    shown = cells.table(
+        cells.lines(inputs, "line", lines),
+        cells.instructions(inputs, "wait", lines),
+        cells.declared(TIMES, waits.hits[:TOP]),
+        cells.declared(STALL, waits.stall[:TOP]),
+        cells.shares(SHARE_OF_STALL.title, waits.stall[:TOP], int(waits.stall.sum())),
+        cells.lines(inputs, "waited for", first),
+        cells.instructions(inputs, "instruction", first),
+        cells.declared(MEDIAN, (None if np.isnan(cycles) else cycles for cycles in medians)),
+        cells.texts("others", (", ".join(f"{line:,}" for line in own[1:]) for own in producers)),
     )
     return Section("waits", "Waits, and what they waited for", (shown,), _NO_STOPWATCH)
 
@@ -165,7 +127,7 @@ def idle_simds(inputs: ReportInputs) -> Section | None:
         *((Share("only the matrix unit worked", computed, "hidden"),) if computed else ()),
         Share("nothing happened", found.bubble, "stall"),
     )
-    shown = report_table(bubble_table(inputs.trace, found).head(TOP), inputs.trace)
+    shown = cells.report_table(bubble_table(inputs.trace, found).head(TOP), inputs.trace)
     plot = Stacked("Cycles of SIMDs that held a recorded wave", parts)
     return Section("bubbles", "When nothing happened on a SIMD", (plot, shown), _NO_ISSUE)
 
@@ -182,12 +144,12 @@ def hidden(inputs: ReportInputs) -> Section | None:
         return None
     top = np.argsort(-left, kind="stable")[:TOP]
     top = top[left[top] > 0]
-    shown = table(
-        line_column(inputs, "line", top.tolist()),
-        instruction_column(inputs, "instruction", top.tolist()),
-        numbers("latency and idle", cost[top]),
-        numbers("not hidden", left[top]),
-        shares("share", left[top], remaining),
+    shown = cells.table(
+        cells.lines(inputs, "line", top.tolist()),
+        cells.instructions(inputs, "instruction", top.tolist()),
+        cells.numbers("latency and idle", cost[top]),
+        cells.numbers("not hidden", left[top]),
+        cells.shares("share", left[top], remaining),
     )
     series = (
         Series("not hidden", (remaining,), "accent"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -15,26 +15,9 @@ from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
 from rcv_py.base.text import count, plural
-from rcv_py.export.report.cells import (
-    NOTHING,
-    Column,
-    code,
-    column,
-    cycle_anchor,
-    declared,
-    line_anchor,
-    number,
-    numbers,
-    place_text,
-    report_table,
-    shares,
-    table,
-    texts,
-    wave_anchor,
-)
+from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Bars, Cell, Note, Part, Section, Series, Share, Stacked, Table
-from rcv_py.export.report.sections_causes import line_column
 from rcv_py.results.common import COSTS
 from rcv_py.results.hotspot import ranking_table
 from rcv_py.results.isa import listing
@@ -47,11 +30,14 @@ MAX_UNFOLDED = 2  # listings of context that are open at once
 HOTTEST = 3  # lines that are named in each phase
 MAX_LINES = 4000  # of the map, one by one
 MAX_BLOCKS = 4000  # that have a row
+MAX_UNFOLDED_BLOCKS = 40  # in the overview of the map
 MAX_NAMED = 3  # source places of a block
 _END = (
     "s_endpgm lasts until the last stores of its wave are done: its latency is time at the end of waves, not "
     "a cost of the instruction."
 )
+_CLASSES = "Classes: finer than kinds, by mnemonic; waits by what they wait for"
+_GOTO = "--goto of `rcv view` and Go to place (Ctrl+G) accept it."
 _ITERATION = (
     "The main loop is the one with most cycles. An iteration ends where its jump led to the head again."
 )
@@ -67,9 +53,11 @@ def kinds(inputs: ReportInputs) -> Section | None:
     parts = tuple(Share(row.name, row.latency, f"kind-{row.name}") for row in by_kind)
     shown = (
         Stacked("Latency by kind of instruction", parts, unit),
-        report_table(kinds, trace),
+        cells.report_table(kinds, trace),
         Bars("Latency by class of instruction", [row.name for row in by_class], _latency(by_class), unit),
-        report_table(classes, trace, "Classes: finer than kinds, by mnemonic; waits by what they wait for"),
+        cells.report_table(
+            classes, trace, "Classes: finer than kinds, by mnemonic; waits by what they wait for"
+        ),
     )
     return Section("kinds", "Kinds and classes of instruction", shown)
 
@@ -95,23 +83,23 @@ def top_lines(inputs: ReportInputs) -> Section | None:
         [f"{row.line} {row.text}{beside(trace, row.line)}" for row in rows],
         _latency(rows),
         inputs.unit,
-        [*map(line_anchor, lines)],
+        [*map(cells.line_anchor, lines)],
     )
-    main = table(
-        line_column(inputs, "line", lines),
-        column("instruction", (code(row.text) for row in rows)),
-        *(declared(field, [getattr(row, field.name) for row in rows]) for field in COSTS),
-        shares(
+    main = cells.table(
+        cells.lines(inputs, "line", lines),
+        cells.column("instruction", (cells.code(row.text) for row in rows)),
+        *(cells.declared(field, [getattr(row, field.name) for row in rows]) for field in COSTS),
+        cells.shares(
             "share",
             (row.latency for row in rows),
             int(inputs.costs.latency.sum()),
             "Of the latency of all lines.",
         ),
-        texts(
-            "cause of most of it",
+        cells.texts(
+            "main cause",
             (CAUSE_TEXT[Cause(causes[line])].name if line in causes else "" for line in lines),
         ),
-        _sources(inputs, lines),
+        cells.sources(inputs, lines),
     )
     parts: list[Part] = [bars, main]
     if inputs.waves:
@@ -122,36 +110,29 @@ def top_lines(inputs: ReportInputs) -> Section | None:
     return Section("top", "Most expensive instructions", parts)
 
 
-def _sources(inputs: ReportInputs, lines: Iterable[int]) -> Column:
-    """Where code lines came from: short, with the whole path as a tip."""
-    cells = (code(inputs.short_sources[line], tip=inputs.sources[line]) for line in lines)
-    return column("source", cells)
-
-
 def _hits(inputs: ReportInputs, lines: list[int]) -> Table:
     """How long the executions of each line took, and where the slowest one is."""
-    all_hits = {line: line_hits(inputs.batches, line) for line in lines}
-    spreads = {line: spread(hits.latency) for line, hits in all_hits.items()}
-    known = {line: numbers for line, numbers in spreads.items() if numbers is not None}
-    slow: list[tuple[Cell, Cell]] = []
-    for line in known:
-        hits = all_hits[line]
+    known, spreads, starts, places = [], [], [], []
+    for line in lines:
+        hits = line_hits(inputs.batches, line)
+        values = spread(hits.latency)
+        if values is None:
+            continue
         worst = int(slowest(hits, "latency", 1)[0])
         wave, start = inputs.trace.waves.id(int(hits.wave[worst])), int(hits.start[worst])
-        place = place_text(wave, line, int(hits.hit[worst]), start)
-        slow.append((number(start, anchor=cycle_anchor(start, wave)), code(place, wave_anchor(wave))))
-    return table(
-        line_column(inputs, "line", known),
-        numbers("min", (one.least for one in known.values())),
-        numbers("median", (one.median for one in known.values())),
-        numbers("p95", (one.p95 for one in known.values())),
-        numbers("max", (one.most for one in known.values())),
-        column("slowest hit at cycle", (cycle for cycle, _ in slow), is_number=True),
-        column(
-            "place of the slowest hit",
-            (place for _, place in slow),
-            "--goto of `rcv view` and Go to place (Ctrl+G) accept it.",
-        ),
+        place = cells.place_text(wave, line, int(hits.hit[worst]), start)
+        known.append(line)
+        spreads.append(values)
+        starts.append(cells.number(start, anchor=cells.cycle_anchor(start, wave)))
+        places.append(cells.code(place, cells.wave_anchor(wave)))
+    return cells.table(
+        cells.lines(inputs, "line", known),
+        cells.numbers("min", (one.least for one in spreads)),
+        cells.numbers("median", (one.median for one in spreads)),
+        cells.numbers("p95", (one.p95 for one in spreads)),
+        cells.numbers("max", (one.most for one in spreads)),
+        cells.column("slowest hit at cycle", starts, is_number=True),
+        cells.column("place of the slowest hit", places, _GOTO),
         caption="Latency of one hit, in cycles; Go to place in the window accepts the texts at the right",
     )
 
@@ -171,12 +152,13 @@ def _context(inputs: ReportInputs, lines: list[int]) -> list[Part]:
 def _listing(inputs: ReportInputs, rows: range, hot: set[int], *, is_folded: bool) -> Table:
     costs, text, own = inputs.costs, inputs.trace.code.text, slice(rows.start, rows.stop)
     named = ", ".join(str(line) for line in rows if line in hot)
-    return table(
-        column("line", (number(line, anchor=line_anchor(line)) for line in rows), is_number=True),
-        *(numbers(field.title, getattr(costs, field.name)[own]) for field in COSTS),
-        shares("share", costs.latency[own], int(costs.latency.sum())),
-        column("instruction", (Cell(text[line], is_code=True, is_strong=line in hot) for line in rows)),
-        _sources(inputs, rows),
+    instructions = (Cell(text[line], is_code=True, is_strong=line in hot) for line in rows)
+    return cells.table(
+        cells.places(rows),
+        *(cells.numbers(field.title, getattr(costs, field.name)[own]) for field in COSTS),
+        cells.shares("share", costs.latency[own], int(costs.latency.sum())),
+        cells.column("instruction", instructions),
+        cells.sources(inputs, rows),
         caption=f"Lines {rows[0]} to {rows[-1]}, around {named}",
         is_folded=is_folded,
     )
@@ -190,7 +172,7 @@ def source_lines(inputs: ReportInputs) -> Section | None:
     rows, _ = ranking_table(trace, inputs.costs, "source", "latency")
     caption = f"The first {min(TOP, len(rows))} of {count(len(rows))} source lines that cost anything"
     intro = "A code line is charged to its innermost source place."
-    return Section("sources", "Source lines", (report_table(rows.head(TOP), trace, caption),), intro)
+    return Section("sources", "Source lines", (cells.report_table(rows.head(TOP), trace, caption),), intro)
 
 
 def loop_phases(inputs: ReportInputs) -> Section | None:
@@ -201,7 +183,7 @@ def loop_phases(inputs: ReportInputs) -> Section | None:
     if inputs.loops.phases.loop >= 0 and len(inputs.loops.phases.wave):
         parts += _phases(inputs, inputs.loops)
     loops = loop_table(inputs.trace, inputs.loops.found.table).head(TOP_BLOCKS)
-    parts.append(report_table(loops, inputs.trace, "Loops; cycles of one iteration at the right"))
+    parts.append(cells.report_table(loops, inputs.trace, "Loops; cycles of one iteration at the right"))
     return Section("loops", "Prologue, loop and epilogue", parts, _ITERATION)
 
 
@@ -215,12 +197,12 @@ def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
     if phases.without:
         title += f"; {plural(phases.without, 'wave')} did not run it twice"
     series = (Series("stall", stall.tolist()), Series("other", (cycles - stall).tolist(), "idle"))
-    shown = table(
-        texts("phase", PHASES),
-        numbers("cycles", cycles),
-        shares("share", cycles, int(cycles.sum())),
-        numbers("stall", stall),
-        *(column(f"line {n + 1}", (cells[n] for cells in hottest)) for n in range(HOTTEST)),
+    shown = cells.table(
+        cells.texts("phase", PHASES),
+        cells.numbers("cycles", cycles),
+        cells.shares("share", cycles, int(cycles.sum())),
+        cells.numbers("stall", stall),
+        *(cells.column(f"line {n + 1}", (cells[n] for cells in hottest)) for n in range(HOTTEST)),
         caption="Cycles of each phase, and the lines between its borders that cost most",
     )
     return [Bars(title, PHASES, series), shown]
@@ -229,8 +211,9 @@ def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
 def _hottest(inputs: ReportInputs, first: int, stop: int) -> list[Cell]:
     cost, trace = inputs.costs.cost[first:stop], inputs.trace
     rows = [first + int(row) for row in np.argsort(-cost, kind="stable")[:HOTTEST] if cost[row] > 0]
-    cells = [code(f"{row} {trace.code.text[row]}{beside(trace, row)}", line_anchor(row)) for row in rows]
-    return cells + [NOTHING] * (HOTTEST - len(cells))
+    texts = {row: f"{row} {trace.code.text[row]}{beside(trace, row)}" for row in rows}
+    named = [cells.code(text, cells.line_anchor(row)) for row, text in texts.items()]
+    return named + [cells.NOTHING] * (HOTTEST - len(rows))
 
 
 def blocks_of(inputs: ReportInputs) -> Section | None:
@@ -239,7 +222,7 @@ def blocks_of(inputs: ReportInputs) -> Section | None:
     if not found.weight.any():
         return None
     top = found.top(min(TOP_BLOCKS, int(np.count_nonzero(found.weight))))
-    parts: tuple[Part, ...] = (report_table(top, inputs.trace),)
+    parts: tuple[Part, ...] = (cells.report_table(top, inputs.trace),)
     if inputs.is_sampled:
         parts += (Note("Numbers are PC samples."),)
     return Section("blocks", "Basic blocks", parts)
@@ -261,19 +244,19 @@ def pc_map(inputs: ReportInputs) -> Section | None:
     title = f"{count(len(chosen))} blocks"
     if len(chosen) < len(listed):
         title = f"the costliest {count(len(chosen))} of {count(len(listed))} blocks"
-    overview = table(
-        column("block", (code(found.name[row], _block_anchor(found, row)) for row in chosen.tolist())),
-        line_column(inputs, "first line", first.tolist()),
-        line_column(inputs, "last line", last.tolist()),
-        column("addresses", (code(f"{a:#x}–{b:#x}") for a, b in zip(low, high, strict=True))),
-        numbers("hits", costs.hits[chosen], "Executions of its first instruction."),
-        shares("share", costs.cost[chosen], int(costs.cost.sum()), "Of latency and idle of all lines."),
-        column(
-            "sources, most instructions first",
-            (code(_main_sources(inputs, found, row)) for row in chosen.tolist()),
-        ),
+    names = (cells.code(found.name[row], _block_anchor(found, row)) for row in chosen.tolist())
+    spans = (cells.code(f"{a:#x}–{b:#x}") for a, b in zip(low, high, strict=True))
+    sources = (cells.code(_main_sources(inputs, found, row)) for row in chosen.tolist())
+    overview = cells.table(
+        cells.column("block", names),
+        cells.lines(inputs, "first line", first.tolist()),
+        cells.lines(inputs, "last line", last.tolist()),
+        cells.column("addresses", spans),
+        cells.numbers("hits", costs.hits[chosen], "Executions of its first instruction."),
+        cells.shares("share", costs.cost[chosen], int(costs.cost.sum()), "Of latency and idle of all lines."),
+        cells.column("sources, most instructions first", sources),
         caption=title,
-        is_folded=len(chosen) > 40,
+        is_folded=len(chosen) > MAX_UNFOLDED_BLOCKS,
     )
     intro = "Addresses are those inside of the code object. Open a block to see its instructions."
     left_out = len(found) - int(fits.sum())
@@ -298,23 +281,18 @@ def _main_sources(inputs: ReportInputs, found: Blocks, row: int) -> str:
 
 
 def _block(inputs: ReportInputs, found: Blocks, row: int) -> Table:
-    program, hits = inputs.trace.code, inputs.costs.hits
+    program = inputs.trace.code
     lines = range(int(found.first[row]), int(found.stop[row]))
+    own = slice(lines.start, lines.stop)
     anchors = [_block_anchor(found, row), *[""] * (len(lines) - 1)]
-    addresses = [f"{address:#x}" for address in program.address[lines.start : lines.stop].tolist()]
-    return table(
-        column("line", (number(line, anchor=line_anchor(line)) for line in lines), is_number=True),
-        column(
-            "address",
-            (code(text, anchor=anchor) for text, anchor in zip(addresses, anchors, strict=True)),
-        ),
-        column("instruction", (code(program.text[line]) for line in lines)),
-        column(
-            "hits",
-            (NOTHING if program.is_label[line] else number(int(hits[line])) for line in lines),
-            is_number=True,
-        ),
-        column("source", (code(inputs.short_sources[line]) for line in lines)),
+    addresses = zip(program.address[own].tolist(), anchors, strict=True)
+    costs = zip(program.is_label[own].tolist(), inputs.costs.hits[own].tolist(), strict=True)
+    return cells.table(
+        cells.places(lines),
+        cells.column("address", (cells.code(f"{at:#x}", anchor=anchor) for at, anchor in addresses)),
+        cells.column("instruction", map(cells.code, program.text[own])),
+        cells.numbers("hits", (None if is_label else hits for is_label, hits in costs)),
+        cells.column("source", map(cells.code, inputs.short_sources[own])),
         caption=f"{found.name[row]}: lines {lines[0]} to {lines[-1]}",
         is_folded=True,
     )

@@ -7,74 +7,52 @@ import numpy as np
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, SAMPLES, Evidence, Finding
 from rcv_py.analysis.health.capture_health import HEALTHY, headline, verdict
 from rcv_py.base.text import count
-from rcv_py.export.report.cells import (
-    NOTHING,
-    code,
-    column,
-    cycle_anchor,
-    line_anchor,
-    numbers,
-    place_text,
-    shares,
-    table,
-    texts,
-    wave_anchor,
-)
+from rcv_py.export.report import cells, model
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import (
-    Bars,
-    Cell,
-    Heading,
-    Note,
-    Part,
-    Prose,
-    Section,
-    Series,
-    Subheading,
-    Table,
-)
 
 MAX_BARS = 10
 _RANKS = {CONTEXT: "beside the ranking", CAUTION: "caution"}
 
 
-def the_verdict(inputs: ReportInputs) -> Section:
+def the_verdict(inputs: ReportInputs) -> model.Section:
     """The first finding, the numbers that frame it, and how far the capture can be trusted."""
     found, notes = inputs.findings, inputs.health
-    parts: list[Part] = [Prose(found.sentence, is_lead=True)]
+    parts: list[model.Part] = [model.Prose(found.sentence, is_lead=True)]
     if found.sentence != found.headline:
-        parts.append(Prose(found.headline, "First finding"))
+        parts.append(model.Prose(found.headline, "First finding"))
     if found.numbers:
         parts.append(
-            table(
-                texts("what", (fact.name for fact in found.numbers)),
-                texts("value", (fact.text for fact in found.numbers)),
-                texts("of", (fact.of for fact in found.numbers)),
+            cells.table(
+                cells.texts("what", (fact.name for fact in found.numbers)),
+                cells.texts("value", (fact.text for fact in found.numbers)),
+                cells.texts("of", (fact.of for fact in found.numbers)),
             )
         )
     trust = verdict(notes)
     if trust != HEALTHY and headline(notes) != HEALTHY:
         trust = f"{trust}. {headline(notes)}."
     weight = notes[0].severity.value if notes else "info"
-    parts.append(Note(f"Capture: {trust if trust.endswith('.') else f'{trust}.'}", weight))
+    parts.append(model.Note(f"Capture: {trust if trust.endswith('.') else f'{trust}.'}", weight))
     if found.findings and found.why and not found.alarm:
-        parts.append(Note(found.why))
+        parts.append(model.Note(found.why))
     if found.selection:
-        parts.append(Note(f"Explained: {found.selection}. Totals of instructions are those of all waves."))
-    return Section("verdict", "Verdict", parts)
+        parts.append(
+            model.Note(f"Explained: {found.selection}. Totals of instructions are those of all waves.")
+        )
+    return model.Section("verdict", "Verdict", parts)
 
 
-def ranked(inputs: ReportInputs) -> Section | None:
+def ranked(inputs: ReportInputs) -> model.Section | None:
     """Every finding: what is at stake, what is seen, what to do, where."""
     found = inputs.findings
     if not found.findings:
         return None
-    parts: list[Part] = [*_bars(found.in_full), _overview(found.in_full)]
+    parts: list[model.Part] = [*_bars(found.in_full), _overview(found.in_full)]
     for ordinal, finding in enumerate(found.in_full, 1):
         parts += _finding(inputs, ordinal, finding)
     if found.small:
-        parts.append(Prose(found.small_text, is_quiet=True))
-    return Section("findings", "What to look at first", parts, found.assumption)
+        parts.append(model.Prose(found.small_text, is_quiet=True))
+    return model.Section("findings", "What to look at first", parts, found.assumption)
 
 
 def finding_anchor(ordinal: int) -> str:
@@ -82,7 +60,7 @@ def finding_anchor(ordinal: int) -> str:
     return f"finding-{ordinal}"
 
 
-def _bars(findings: tuple[Finding, ...]) -> list[Part]:
+def _bars(findings: tuple[Finding, ...]) -> list[model.Part]:
     """What the kernel's duration can gain by each of the ranked findings, or samples."""
     shown = {n: one for n, one in enumerate(findings, 1) if one.rank == RANKED and one.cycles}
     shown = dict(list(shown.items())[:MAX_BARS])
@@ -95,29 +73,33 @@ def _bars(findings: tuple[Finding, ...]) -> list[Part]:
     names = [f"{n} {finding.title}" for n, finding in shown.items()]
     title = f"{what}, in {unit}; parts of different findings may overlap"
     return [
-        Bars(title, names, (Series(what.lower(), values, "accent"),), unit, [*map(finding_anchor, shown)])
+        model.Bars(
+            title, names, (model.Series(what.lower(), values, "accent"),), unit, [*map(finding_anchor, shown)]
+        )
     ]
 
 
-def _overview(findings: tuple[Finding, ...]) -> Table:
+def _overview(findings: tuple[Finding, ...]) -> model.Table:
     bounds = {True: "at most", False: "about"}
-    return table(
-        numbers("rank", range(1, len(findings) + 1)),
-        column("finding", (Cell(one.title, link=finding_anchor(n)) for n, one in enumerate(findings, 1))),
-        texts(
+    return cells.table(
+        cells.numbers("rank", range(1, len(findings) + 1)),
+        cells.column(
+            "finding", (model.Cell(one.title, link=finding_anchor(n)) for n, one in enumerate(findings, 1))
+        ),
+        cells.texts(
             "",
             (_RANKS.get(one.rank, "") for one in findings),
             "Findings that frame the others, or warn, stand after those that are ranked.",
         ),
-        texts(
+        cells.texts(
             "bound",
             (bounds[one.is_upper_bound] if one.cycles else "" for one in findings),
             "At most: no change of this alone can win more.",
         ),
-        numbers("at stake", (one.cycles or None for one in findings)),
-        shares("share", (one.share if one.cycles else None for one in findings), 1),
-        texts("of", (one.unit if one.cycles else "" for one in findings)),
-        shares(
+        cells.numbers("at stake", (one.cycles or None for one in findings)),
+        cells.shares("share", (one.share if one.cycles else None for one in findings), 1),
+        cells.texts("of", (one.unit if one.cycles else "" for one in findings)),
+        cells.shares(
             "gain",
             (one.gain if one.gain_text else None for one in findings),
             1,
@@ -126,36 +108,32 @@ def _overview(findings: tuple[Finding, ...]) -> Table:
     )
 
 
-def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[Part]:
-    parts: list[Part] = [Subheading(f"{ordinal}. {finding.title}", finding_anchor(ordinal))]
-    if finding.gain_text:
-        parts.append(Prose(f"{finding.gain_text}; {finding.stake} of {finding.unit}.", "Gain"))
-    elif finding.stake:
-        parts.append(Prose(f"{finding.stake} of {finding.unit}.", "At stake"))
-    parts += [Prose(finding.sentence), Prose(finding.remedy, "What to do")]
+def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[model.Part]:
+    parts: list[model.Part] = [model.Subheading(f"{ordinal}. {finding.title}", finding_anchor(ordinal))]
+    parts += [model.Prose(sentence, label) for label, sentence in finding.parts]
     if finding.evidence:
-        rows = tuple(_evidence(inputs, evidence) for evidence in finding.evidence)
-        parts.append(Table((Heading("place"), Heading("what is seen")), rows))
+        places, seen = zip(*(_evidence(inputs, evidence) for evidence in finding.evidence), strict=True)
+        parts.append(cells.table(cells.column("place", places), cells.column("what is seen", seen)))
     if finding.assumption:
-        parts.append(Prose(finding.assumption, is_quiet=True))
+        parts.append(model.Prose(finding.assumption, is_quiet=True))
     return parts
 
 
-def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[Cell, ...]:
+def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[model.Cell, ...]:
     """A row: the place, as `rcv view --goto` takes it, and what is seen there."""
-    seen = Cell(one.text)
+    seen = model.Cell(one.text)
     if one.kind == "line":
-        return code(one.place, line_anchor(one.line)), seen
+        return cells.code(one.place, cells.line_anchor(one.line)), seen
     if one.kind == "wave" and one.wave is not None:
-        return code(place_text(one.wave), wave_anchor(one.wave)), seen
+        return cells.code(cells.place_text(one.wave), cells.wave_anchor(one.wave)), seen
     if one.kind == "token" and one.wave is not None:
         line = one.line if one.line >= 0 else None
-        place = place_text(one.wave, line, _hit(inputs, one), one.begin)
-        return code(place, wave_anchor(one.wave), cycle_anchor(one.begin, one.wave)), seen
+        place = cells.place_text(one.wave, line, _hit(inputs, one), one.begin)
+        return cells.code(place, cells.wave_anchor(one.wave), cells.cycle_anchor(one.begin, one.wave)), seen
     if one.kind == "window":
-        where = code(place_text(cycle=one.begin), anchor=cycle_anchor(one.begin))
-        return where, Cell(f"{one.text}, to cycle {count(one.end)}")
-    return code(one.text), NOTHING
+        where = cells.code(cells.place_text(cycle=one.begin), anchor=cells.cycle_anchor(one.begin))
+        return where, model.Cell(f"{one.text}, to cycle {count(one.end)}")
+    return cells.code(one.text), cells.NOTHING
 
 
 def _hit(inputs: ReportInputs, one: Evidence) -> int | None:

@@ -11,20 +11,7 @@ from rcv_py.analysis.cost.activity import SHOWN
 from rcv_py.analysis.cost.distribution import histogram
 from rcv_py.analysis.device.occupancy_curves import occupancy_curves, occupancy_numbers
 from rcv_py.base.text import count, percent, plural
-from rcv_py.export.report.cells import (
-    code,
-    column,
-    cycle_anchor,
-    declared,
-    number,
-    numbers,
-    report_table,
-    share,
-    shares,
-    table,
-    texts,
-    wave_anchor,
-)
+from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Bins, Cell, Curve, Note, Part, Section, Share, Stacked, Table
 from rcv_py.model.waves import Wave
@@ -58,10 +45,10 @@ def activity(inputs: ReportInputs) -> Section | None:
 
 def _stacked(title: str, parts: Sequence[Share]) -> list[Part]:
     values = [part.value for part in parts]
-    shown = table(
-        texts("part", (part.name for part in parts)),
-        numbers("cycles", values),
-        shares("share", values, sum(values)),
+    shown = cells.table(
+        cells.texts("part", (part.name for part in parts)),
+        cells.numbers("cycles", values),
+        cells.shares("share", values, sum(values)),
         caption="Numbers",
         is_folded=True,
     )
@@ -77,7 +64,7 @@ def registers(inputs: ReportInputs) -> Section | None:
     if binding is not None:
         text += f"; {binding.name} bind. {found.next_step}"
     parts: tuple[Part, ...] = (
-        report_table(limit_table(found), inputs.trace),
+        cells.report_table(limit_table(found), inputs.trace),
         Note(text.strip() if binding is not None else f"{text}."),
         *(Note(note, "warning") for note in found.notes),
     )
@@ -97,15 +84,15 @@ def occupancy(inputs: ReportInputs) -> Section | None:
     ]
     total = curves[0].steps
     title = "Waves resident on all compute units that the trace saw, by cycle"
-    shown = table(
-        texts("waves", (curve.name for curve in curves)),
-        numbers("units", (curve.units for curve in curves)),
-        numbers("peak", (one.peak for one in found)),
-        column("mean", (Cell(f"{one.mean:,.1f}", value=one.mean) for one in found), is_number=True),
-        column("mean of slots", of_slots, is_number=True),
-        column("tail", (Cell(percent(one.tail, 1)) for one in found), is_number=True),
-        numbers("begin", (one.begin for one in found)),
-        numbers("cycles", (one.end - one.begin for one in found)),
+    shown = cells.table(
+        cells.texts("waves", (curve.name for curve in curves)),
+        cells.numbers("units", (curve.units for curve in curves)),
+        cells.numbers("peak", (one.peak for one in found)),
+        cells.column("mean", (Cell(f"{one.mean:,.1f}", value=one.mean) for one in found), is_number=True),
+        cells.column("mean of slots", of_slots, is_number=True),
+        cells.column("tail", (Cell(percent(one.tail, 1)) for one in found), is_number=True),
+        cells.numbers("begin", (one.begin for one in found)),
+        cells.numbers("cycles", (one.end - one.begin for one in found)),
     )
     intro = "Tail: the share of time after the last moment with more than half of the peak."
     plot = Curve(title, total.time.tolist(), total.value.tolist())
@@ -137,16 +124,18 @@ def waves(inputs: ReportInputs) -> Section | None:
 def _waves(waves: Sequence[Wave], names: Sequence[str], caption: str, *, is_folded: bool = False) -> Table:
     stall = [int(wave.tokens.stall.sum(dtype=np.int64)) for wave in waves]
     lives = [wave.end - wave.begin for wave in waves]
-    begins = (number(wave.begin, anchor=cycle_anchor(wave.begin, wave.id)) for wave in waves)
-    return table(
-        column(WAVE_NAME.title, (code(str(wave.id), anchor=wave_anchor(wave.id)) for wave in waves)),
-        texts("", names),
-        numbers("CU", (wave.cu for wave in waves)),
-        column("begins at cycle", begins, is_number=True),
-        declared(LIVED, lives),
-        numbers("instructions", (len(wave.tokens) for wave in waves)),
-        numbers("stall", stall),
-        column("share of its life", map(share, stall, lives), is_number=True),
+    begins = (cells.number(wave.begin, anchor=cells.cycle_anchor(wave.begin, wave.id)) for wave in waves)
+    return cells.table(
+        cells.column(
+            WAVE_NAME.title, (cells.code(str(wave.id), anchor=cells.wave_anchor(wave.id)) for wave in waves)
+        ),
+        cells.texts("", names),
+        cells.numbers("CU", (wave.cu for wave in waves)),
+        cells.column("begins at cycle", begins, is_number=True),
+        cells.declared(LIVED, lives),
+        cells.numbers("instructions", (len(wave.tokens) for wave in waves)),
+        cells.numbers("stall", stall),
+        cells.column("share of its life", map(cells.share, stall, lives), is_number=True),
         caption=caption,
         is_folded=is_folded,
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from html import escape
 
+import numpy as np
+
 from rcv_py.base.colors import ROLES, TOKEN_KINDS, WAVE_STATES, Pair
 from rcv_py.base.text import elide_right, percent, short_count
 from rcv_py.export.report.model import Bars, Bins, Curve, Plot, Share, Stacked
@@ -68,9 +70,9 @@ def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") 
 
 def _stacked(plot: Stacked) -> str:
     """One bar, and below it the names of its parts with their shares."""
-    whole = sum(part.value for part in plot.parts) or 1
-    body = _parts(plot.parts, WIDTH / whole, (0, 0), plot.unit)
-    names = [(f"{part.name} {percent(part.value, whole)}", part.role) for part in plot.parts]
+    total = sum(part.value for part in plot.parts) or 1
+    body = _parts(plot.parts, WIDTH / total, (0, 0), plot.unit)
+    names = [(f"{part.name} {percent(part.value, total)}", part.role) for part in plot.parts]
     y = _legend(body, names, BAR_PX + 20.0)
     return _frame(plot.title, y + 8, body)
 
@@ -91,11 +93,11 @@ def _legend(body: list[str], names: Sequence[tuple[str, str]], y: float) -> floa
 def _parts(parts: Sequence[Share], scale: float, place: tuple[float, float], unit: str) -> list[str]:
     """Boxes beside each other from a place on, `scale` pixels a unit."""
     body, (x, y) = [], place
-    whole = sum(part.value for part in parts)
+    total = sum(part.value for part in parts)
     for part in parts:
         own = scale * part.value
         if own > 0:
-            tip = f"{part.name}: {part.value:,.0f} {unit}, {percent(part.value, whole)}"
+            tip = f"{part.name}: {part.value:,.0f} {unit}, {percent(part.value, total)}"
             body.append(_rect((x, y, own, BAR_PX - 4), part.role, tip))
         x += own
     return body
@@ -117,23 +119,16 @@ def _bars(plot: Bars, anchors: Collection[str]) -> str:
 
 
 def _curve(plot: Curve) -> str:
-    times, values = _thinned(list(plot.times), list(plot.values))
-    if len(times) < 2 or times[-1] <= times[0]:
+    time, value = _thinned(np.array(plot.times, dtype=np.int64), np.array(plot.values, dtype=np.float64))
+    if len(time) < 2 or time[-1] <= time[0]:
         return _frame(plot.title, 24, [_text(0, 16, "Nothing to draw.", "muted")])
-    top, span = max(values) or 1, times[-1] - times[0]
-    width, height = WIDTH - _LEFT - 4, CURVE_PX - _BOTTOM - _TOP
-
-    def x(time: float) -> float:
-        return _LEFT + width * (time - times[0]) / span
-
-    def y(value: float) -> float:
-        return _TOP + height * (1 - value / top)
-
-    path = [f"M{x(times[0]):.1f},{y(0):.1f}V{y(values[0]):.1f}"]
-    path += [f"H{x(time):.1f}V{y(value):.1f}" for time, value in zip(times[1:], values[1:], strict=True)]
-    body = _axes(plot.unit, top, times[0], times[-1])
-    body.append(f'<path d="{"".join(path)}V{y(0):.1f}Z" class="area"/>')
-    return _frame(plot.title, CURVE_PX, body)
+    top, low = value.max() or 1, CURVE_PX - _BOTTOM
+    x = _LEFT + (WIDTH - _LEFT - 4) * (time - time[0]) / (time[-1] - time[0])
+    y = _TOP + (low - _TOP) * (1 - value / top)
+    steps = "".join(f"H{across:.1f}V{down:.1f}" for across, down in zip(x[1:], y[1:], strict=True))
+    path = f"M{x[0]:.1f},{low:.1f}V{y[0]:.1f}{steps}V{low:.1f}Z"
+    body = _axes(plot.unit, float(top), int(time[0]), int(time[-1]))
+    return _frame(plot.title, CURVE_PX, [*body, f'<path d="{path}" class="area"/>'])
 
 
 def _axes(unit: str, top: float, first: float, last: float) -> list[str]:
@@ -148,31 +143,26 @@ def _axes(unit: str, top: float, first: float, last: float) -> list[str]:
     return [*body, _text(WIDTH - 4, CURVE_PX - 6, f"{last:,}", "muted", "end")]
 
 
-def _thinned(times: list[int], values: list[float]) -> tuple[list[int], list[float]]:
+def _thinned(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Keep of each pixel's steps the highest and the last."""
-    if len(times) <= MAX_POINTS:
-        return times, values
-    span = max(1, times[-1] - times[0])
-    kept: dict[int, tuple[int, int]] = {}
-    for at, (time, value) in enumerate(zip(times, values, strict=True)):
-        pixel = (time - times[0]) * (MAX_POINTS // 2) // span
-        high, _ = kept.get(pixel, (at, at))
-        kept[pixel] = (at if value > values[high] else high, at)
-    rows = sorted({row for pair in kept.values() for row in pair})
-    return [times[row] for row in rows], [values[row] for row in rows]
+    if len(time) <= MAX_POINTS:
+        return time, value
+    pixel = (time - time[0]) * (MAX_POINTS // 2) // max(1, int(time[-1] - time[0]))
+    first = np.flatnonzero(np.diff(pixel, prepend=-1))
+    order = np.lexsort((np.arange(len(time)), -value, pixel))  # the first is the highest of its pixel
+    rows = np.union1d(order[first], np.append(first[1:], len(time)) - 1)
+    return time[rows], value[rows]
 
 
 def _bins(plot: Bins) -> str:
     if not plot.counts:
         return _frame(plot.title, 24, [_text(0, 16, "Nothing to draw.", "muted")])
-    top, n = max(plot.counts) or 1, len(plot.counts)
-    width, height = (WIDTH - _LEFT - 4) / n, CURVE_PX - _BOTTOM - _TOP
+    top, height = max(plot.counts) or 1, CURVE_PX - _BOTTOM - _TOP
+    width = (WIDTH - _LEFT - 4) / len(plot.counts)
     body = _axes("count", top, plot.edges[0], plot.edges[-1])
-    for at, count in enumerate(plot.counts):
-        own = height * count / top
-        tip = f"{plot.edges[at]:,} to {plot.edges[at + 1]:,} {plot.unit}: {count:,}"
+    for at, (low, high, count) in enumerate(zip(plot.edges, plot.edges[1:], plot.counts, strict=False)):
         if count:
-            body.append(
-                _rect((_LEFT + at * width, _TOP + height - own, max(1, width - 1), own), "accent", tip)
-            )
+            own = height * count / top
+            box = (_LEFT + at * width, _TOP + height - own, max(1, width - 1), own)
+            body.append(_rect(box, "accent", f"{low:,} to {high:,} {plot.unit}: {count:,}"))
     return _frame(plot.title, CURVE_PX, body)

@@ -22,7 +22,7 @@ FILES_LISTED = 4096  # stretches of records of one kind, a file each; writers ma
 
 
 def cut(texts: Iterable[str], most: int) -> tuple[list[str], int]:
-    """Return the texts, longer ones cut with an ellipsis behind, and how many were cut."""
+    """Return the texts, longer ones cut with an ellipsis after them, and how many were cut."""
     kept = [text if len(text) <= most else elide_right(text, most) for text in texts]
     return kept, sum(text.endswith("…") and len(text) == most for text in kept)
 

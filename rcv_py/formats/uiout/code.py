@@ -15,10 +15,10 @@ from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURC
 from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.code_columns import CodeColumns, code_columns
 from rcv_py.formats.uiout.folder import CODE, Listing
+from rcv_py.formats.uiout.json_rows import tell_skipped, text_of
 from rcv_py.formats.uiout.kernels import Entry, Layout, layout
 from rcv_py.formats.uiout.mnemonics import guessed_generation, kind_of
 from rcv_py.formats.uiout.names import demangled
-from rcv_py.formats.uiout.shapes import tell_skipped, text_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import TokenKind
@@ -108,14 +108,15 @@ def _code(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems)
     )
     table = _table(columns, kind, is_label, arranged, found.taken(arranged.order))
     _tell_numbers(table, problems)
+    layout_rows = _triples(data.get("sqtt_funcmap_layout"))  # of others the numbers cannot be meant
     return Code(
         table,
         found.paths,
         generation,
         mnemonics,
         _markers(data.get("sqtt_funcmap"), problems),
-        _marker_layout(data.get("sqtt_funcmap_layout")),
-        _marker_payloads(data.get("sqtt_funcmap_payloads")),
+        tuple(row for row in layout_rows if 0 < row[1] <= 29 and row[1] + row[2] <= 32),
+        tuple(_triples(data.get("sqtt_funcmap_payloads"))),
     )
 
 
@@ -229,16 +230,6 @@ def _marker(row: object) -> MarkerName | None:
     if codeobj < 1 or marker < 0 or kind is None or not name:
         return None
     return MarkerName(codeobj, marker, kind, demangled(name), text_of(row[4]) if len(row) > 4 else "")
-
-
-def _marker_layout(rows: object) -> tuple[tuple[int, int, int], ...]:
-    """Return (code object, clock bits, clock shift) rows whose numbers can be meant."""
-    return tuple(row for row in _triples(rows) if 0 < row[1] <= 29 and row[1] + row[2] <= 32)
-
-
-def _marker_payloads(rows: object) -> tuple[tuple[int, int, int], ...]:
-    """Return (code object, marker, number of payload words) rows."""
-    return tuple(_triples(rows))
 
 
 def _triples(rows: object) -> list[tuple[int, int, int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -44,8 +43,8 @@ class CodeColumns(NamedTuple):
 
 def code_columns(rows: list[Any], header: object) -> CodeColumns:
     """Return the rows whose instruction is a text, as columns; short rows are padded, long ones cut."""
-    place = _read_header(header)
-    text_at = place["isa"]
+    place = _positions(header)
+    text_at = place.get("isa", -1)
     usable = [
         row for row in rows if isinstance(row, list) and len(row) > text_at and isinstance(row[text_at], str)
     ]
@@ -56,7 +55,8 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
     nothing = (None,) * len(usable)
 
     def column(field: str) -> Sequence[object]:
-        return by_place[place[field]] if 0 <= place[field] < len(by_place) else nothing
+        at = place.get(field, -1)
+        return by_place[at] if 0 <= at < len(by_place) else nothing
 
     numbers = {
         field: _counts(column(field)) for field in ("hit", "latency", "stall", "idle", "issued", "stalled")
@@ -68,8 +68,8 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
         [str(text).strip() for text in column("isa")],
         [text if isinstance(text, str) else "" for text in column("source")],
         numbers,
-        _reasons(column("reasons")) if place["reasons"] >= 0 else None,
-        place.has_samples,
+        _reasons(column("reasons")) if "reasons" in place else None,
+        "issued" in place or "stalled" in place,
     )
 
 
@@ -105,39 +105,18 @@ def _reasons(values: Sequence[object]) -> np.ndarray:
     return np.array(rows, dtype=np.int64).reshape(len(rows), width)
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
-    """Position of each column by its name; -1 for those a row does not have."""
-
-    position: dict[str, int]
-
-    def __getitem__(self, name: str) -> int:
-        return self.position.get(name, -1)
-
-    @property
-    def has_samples(self) -> bool:
-        """Whether rows carry PC samples."""
-        return self["issued"] >= 0 or self["stalled"] >= 0
-
-
-def _read_header(header: object) -> _Header:
-    """Return the columns a header names (a string with commas, or a list); the ten fixed ones otherwise."""
+def _positions(header: object) -> dict[str, int]:
+    """Where the columns are that a header names (a string or a list), else the ten fixed ones."""
     names = header.split(",") if isinstance(header, str) else header if isinstance(header, list) else []
     clean = [_clean(name) for name in names]
-    position = {name: place for place, name in reversed(list(enumerate(clean))) if name}
-    if not {"isa", "linenumber"} <= set(position):
-        position = {}
-    fixed = {name: place for place, name in enumerate(_FIXED)}
-    return _Header({**fixed, **position} if not position else {**_free(fixed, position), **position})
+    named = {name: place for place, name in reversed(list(enumerate(clean))) if name}
+    if not {"isa", "linenumber"} <= set(named):
+        named = {}
+    taken = set(named.values())  # the others are where they always are, unless another one is there
+    return {name: place for place, name in enumerate(_FIXED) if place not in taken} | named
 
 
 def _clean(name: object) -> str:
     text = str(name).strip().lower()
     plain = text.replace("_", "").replace(" ", "") or text
     return _ALIASES.get(plain, plain)
-
-
-def _free(fixed: dict[str, int], named: dict[str, int]) -> dict[str, int]:
-    """The fixed columns whose place the header gives to nobody else."""
-    taken = set(named.values())
-    return {name: place for name, place in fixed.items() if place not in taken}

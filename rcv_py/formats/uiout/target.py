@@ -22,35 +22,24 @@ _CSV_LIMIT = 4 << 20
 
 
 def exact_target(folder: Path, gfxip: int, mnemonics: Set[str]) -> tuple[str, str]:
-    """Return the target and what told it; `gfx9` and "" where nothing does.
+    """Return the target, such as `gfx950`, and what told it; `gfx9` and "" where nothing does.
 
-    Files in the folder or beside it are believed first, then the instructions, then tables further away.
+    Code objects and agent tables in the folder or beside it are believed first, unless they are of another
+    generation, then the instructions, then tables further away, which may be of another run.
     """
-    near = neighbour_target(folder, gfxip)
+    real = Path(os.path.realpath(folder))
+    near = _told_by(dict.fromkeys((folder, real, real.parent, folder.parent)), gfxip)
     if near:
         return near, NEIGHBOURS
     inferred = guessed_target(mnemonics, gfxip)
     if inferred:
         return inferred, INFERRED
-    far = distant_target(folder, gfxip)
+    far = _told_by(nearby(folder), gfxip)
     return (far, NEIGHBOURS) if far else (f"gfx{gfxip}", "")
 
 
-def neighbour_target(folder: Path, gfxip: int) -> str:
-    """The exact target, such as `gfx950`; "" if no neighbour tells it.
-
-    Code objects and agent tables in the folder or beside it are asked; another generation is not believed.
-    """
-    real = Path(os.path.realpath(folder))
-    return _told_by(dict.fromkeys((folder, real, real.parent, folder.parent)), gfxip)
-
-
-def distant_target(folder: Path, gfxip: int) -> str:
-    """The same by tables further away, which may be of another run: what instructions tell goes before."""
-    return _told_by(nearby(folder), gfxip)
-
-
 def _told_by(places: Iterable[Path], gfxip: int) -> str:
+    """The only target of this generation that the first of the places with any names."""
     for place in places:
         names = names_in(place) if may_look(place) else []
         found = {match[1] for name in names if (match := _CODE_OBJECT.fullmatch(name))}

@@ -30,7 +30,7 @@ loop:
     v_mfma_f32_16x16x16_f16 v[164:167], v[8:9], v[20:21], v[164:167]
     s_sub_i32 s8, s8, 1
     s_cmp_lg_u32 s8, 0
-    s_cbranch_scc1 loop  // rounds=n
+    s_cbranch_scc1 loop  // iterations=n
 @ vector:__global__ void vector_add
     s_nop 15
     s_nop 3

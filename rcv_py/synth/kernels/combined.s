@@ -73,7 +73,7 @@ loop:
     s_waitcnt lgkmcnt(0)
     s_sub_i32 s8, s8, 1
     s_cmp_lg_u32 s8, 0
-    s_cbranch_scc1 loop  // rounds=n
+    s_cbranch_scc1 loop  // iterations=n
 @ vector:__global__ void vector_add
     global_store_dwordx4 v1, v[8:11], s[6:7]
     s_endpgm

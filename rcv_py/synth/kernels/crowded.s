@@ -39,6 +39,6 @@ loop:
     s_waitcnt vmcnt(0)
     s_sub_i32 s8, s8, 1
     s_cmp_lg_u32 s8, 0
-    s_cbranch_scc1 loop  // rounds=n
+    s_cbranch_scc1 loop  // iterations=n
 @ vector:__global__ void vector_add
     s_endpgm

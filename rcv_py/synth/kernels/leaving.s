@@ -15,7 +15,7 @@
 @ vector:if (i < n)
     v_cmp_gt_i32_e32 vcc, s4, v0
     s_cbranch_vccz out  // chance=0.2
-round:
+loop:
 @ matmul:a.fetch();
     global_load_dwordx4 v[8:11], v1, s[4:5]  // near=1
     v_add_u32_e32 v1, 0x400, v1
@@ -41,7 +41,7 @@ near_0:
 @ matmul:for (int k = 0
     s_sub_i32 s8, s8, 1
     s_cmp_lg_u32 s8, 0
-    s_cbranch_scc1 round  // rounds=n
+    s_cbranch_scc1 loop  // iterations=n
 @ matmul:__global__ __launch_bounds__
     s_nop 7
     global_store_dwordx4 v1, v[32:35], s[6:7]

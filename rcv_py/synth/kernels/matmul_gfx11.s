@@ -53,7 +53,7 @@ loop:
     v_wmma_f32_16x16x16_f16 v[40:47], v[24:31], v[16:23], v[40:47]
 @ wmma:for (int k
     s_cmp_lt_i32 s12, s11
-    s_cbranch_scc1 loop  // rounds=K
+    s_cbranch_scc1 loop  // iterations=K
 @ wave:to[(2 * i + lane -> wmma:tile.write
     v_lshrrev_b32_e32 v6, 4, v2
     v_and_b32_e32 v7, 15, v2

@@ -210,7 +210,7 @@ last:
 @ matmul:for (int k = 0
     s_xor_b32 s21, s21, 0x2000
     s_cmp_lt_i32 s20, s14
-    s_cbranch_scc1 loop  // rounds=K
+    s_cbranch_scc1 loop  // iterations=K
 @ matmul:const int row = tile_row
     v_and_b32_e32 v27, 31, v1
     v_or_b32_e32 v27, v3, v27

@@ -19,7 +19,7 @@
     s_cbranch_scc1 first  // waves=0-3
     s_barrier
 first:
-round:
+loop:
 @ matmul:a.fetch();
     global_load_dwordx4 v[8:11], v1, s[4:5]  // near=1
     v_add_u32_e32 v1, 0x400, v1
@@ -43,7 +43,7 @@ near_0:
 @ matmul:for (int k = 0
     s_sub_i32 s8, s8, 1
     s_cmp_lg_u32 s8, 0
-    s_cbranch_scc1 round  // rounds=n
+    s_cbranch_scc1 loop  // iterations=n
 @ matmul:const int wave =
     s_cmp_lt_u32 s9, 4
     s_cbranch_scc0 last  // waves=4-7

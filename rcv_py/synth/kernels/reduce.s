@@ -25,7 +25,7 @@ stride:
 @ vector:for (int i = blockIdx
     s_sub_i32 s8, s8, 1
     s_cmp_lg_u32 s8, 0
-    s_cbranch_scc1 stride  // rounds=n
+    s_cbranch_scc1 stride  // iterations=n
 @ vector:value = wave_sum
     v_mbcnt_lo_u32_b32 v5, -1, 0
     v_mbcnt_hi_u32_b32 v5, -1, v5

@@ -47,7 +47,7 @@ loop:
     v_mfma_f32_32x32x8_f16 v[48:63], v[24:25], v[26:27], v[48:63]
     s_sub_i32 s8, s8, 1
     s_cmp_lg_u32 s8, 0
-    s_cbranch_scc1 loop  // rounds=n
+    s_cbranch_scc1 loop  // iterations=n
 @ vector:__global__ void vector_add
     s_nop 7
     global_store_dwordx4 v1, v[48:51], s[6:7]

@@ -13,7 +13,7 @@
     v_lshlrev_b32_e32 v1, 4, v0
     v_mov_b32_e32 v2, 0
     s_wait_kmcnt 0x0
-round:
+loop:
     global_load_b128 v[8:11], v1, s[4:5]  // near=1
     s_cbranch_vccz near  // chance=0.8
     global_load_b128 v[12:15], v1, s[6:7]
@@ -40,6 +40,6 @@ meet:
 @ wmma:for (int k
     s_sub_co_i32 s8, s8, 1
     s_cmp_lg_u32 s8, 0
-    s_cbranch_scc1 round  // rounds=n
+    s_cbranch_scc1 loop  // iterations=n
 @ wmma:tile.write
     s_endpgm

@@ -9,7 +9,7 @@
     s_load_dwordx2 s[4:5], s[0:1], 0x0
     v_lshlrev_b32_e32 v1, 2, v0
     s_waitcnt lgkmcnt(0)
-round:
+loop:
     global_load_dword v3, v1, s[4:5]  // near=1
     v_add_u32_e32 v1, 0x400, v1
     s_cbranch_vccz meet  // chance=0.6
@@ -26,5 +26,5 @@ meet:
     v_add_f32_e32 v2, v2, v3
     s_sub_i32 s8, s8, 1
     s_cmp_lg_u32 s8, 0
-    s_cbranch_scc1 round  // rounds=n
+    s_cbranch_scc1 loop  // iterations=n
     s_endpgm

@@ -12,7 +12,7 @@
     v_lshlrev_b32_e32 v1, 4, v0
     v_mov_b32_e32 v2, 0
     s_waitcnt lgkmcnt(0)
-round:
+loop:
 @ matmul:a.fetch();
     global_load_dwordx4 v[8:11], v1, s[4:5]  // near=1
     v_add_u32_e32 v1, 0x400, v1
@@ -37,7 +37,7 @@ near_0:
 @ matmul:for (int k = 0
     s_sub_i32 s8, s8, 1
     s_cmp_lg_u32 s8, 0
-    s_cbranch_scc1 round  // rounds=n
+    s_cbranch_scc1 loop  // iterations=n
 @ matmul:__global__ __launch_bounds__
     s_nop 7
     global_store_dwordx4 v1, v[32:35], s[6:7]

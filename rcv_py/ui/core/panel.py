@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.problems import Affects
 from rcv_py.base.registry import Registry
+from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
@@ -34,6 +35,12 @@ class Sheet:
     title: str
     headers: tuple[str, ...]
     rows: Iterable[tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, title: str, table: Table) -> Sheet:
+        """Return a declared table as CSV has it: the names of its fields, and plain values."""
+        names, rows = table.csv()
+        return cls(title, tuple(names), rows)
 
     def csv(self, separator: str = ",") -> str:
         """The table as CSV with a line of headings; plain numbers, no grouping."""

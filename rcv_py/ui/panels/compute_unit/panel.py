@@ -19,7 +19,6 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, panel
 from rcv_py.ui.core.plain_text import PlainLabel, joined
 from rcv_py.ui.panels.compute_unit.line_ticks import LineTicks
-from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.filter_menu import Choice, FilterButton
 from rcv_py.ui.timeline.event_lines import PREFIX, event_choices, event_lines
@@ -31,6 +30,7 @@ from rcv_py.ui.timeline.token_tip import gap_tip, sibling_tip, state_tip, token_
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
 from rcv_py.ui.timeline.wave_rows import WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.widgets.empty_state import page
+from rcv_py.ui.widgets.legend import Legend
 
 NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit. "
@@ -89,7 +89,7 @@ class ComputeUnitPanel(Panel):
         self._which.setAccessibleName("Which compute units are shown")
         self._which.setToolTip("Which compute units are shown")
         self._which.currentIndexChanged.connect(self._which_changed)
-        self.filter = FilterButton("the timeline of the compute unit")
+        self.filter = FilterButton("the timeline of the compute unit", (PREFIX, MARKERS, VALUES, SIBLING))
         self.filter.changed.connect(self._filter_changed)
         self._legend = Legend()
         self._progress = PlainLabel()
@@ -188,11 +188,11 @@ class ComputeUnitPanel(Panel):
 
     def save_state(self) -> dict[str, Any]:
         """What is shown, apart from kernels: those are of one capture."""
-        return {"filter": self.filter.save((PREFIX, MARKERS, VALUES, SIBLING))}
+        return {"filter": self.filter.save_state()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
-        self.filter.load(state.get("filter"))
+        self.filter.load_state(state.get("filter"))
 
     def _selection_changed(self) -> None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave

@@ -64,7 +64,7 @@ class GlobalTimelinePanel(Panel):
         self._hovered: Place | None = None
         self.source.name_of = self._name_of
         self.timeline.plot.menu = self._menu
-        self.filter = FilterButton("the timeline of all waves")
+        self.filter = FilterButton("the timeline of all waves", (PREFIX, MARKERS))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self._build()
         self.filter.changed.connect(self._rebuild.now)
@@ -108,11 +108,11 @@ class GlobalTimelinePanel(Panel):
 
     def save_state(self) -> dict[str, Any]:
         """What is shown, apart from kernels and engines: those are of one capture."""
-        return {"filter": self.filter.save((PREFIX, MARKERS))}
+        return {"filter": self.filter.save_state()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
-        self.filter.load(state.get("filter"))
+        self.filter.load_state(state.get("filter"))
 
     def _show(self, made: DeviceRows) -> None:
         self.all = made

@@ -15,8 +15,8 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.panels.isa.bars import SCALES
 from rcv_py.ui.panels.isa.branch_arrows import MODES
 from rcv_py.ui.panels.isa.program import FOLD_BY
-from rcv_py.ui.plot.legend import Legend
 from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.widgets.legend import Legend
 
 Action = tuple[str, str, Callable[[], object]]  # title, keys, what it does
 
