@@ -7,7 +7,7 @@ from pathlib import Path
 from rcv_py.analysis.findings.bound_class import CLASSES, MEMORY_ROOF, NEAR
 from rcv_py.analysis.findings.finding import SMALL
 from rcv_py.analysis.findings.remedies import rows
-from rcv_py.analysis.program.code_match import MIN_MISMATCHES, MAX_MISMATCHES
+from rcv_py.analysis.program.code_match import MAX_MISMATCHES, MIN_MISMATCHES
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "findings.md").read_text()
 
