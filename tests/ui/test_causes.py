@@ -16,7 +16,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.causes.panel import NOT_SELECTED, CausesPanel
 from rcv_py.ui.panels.causes.tree import CauseNode
-from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
+from rcv_py.ui.panels.token_details import TokenDetailsPanel
 from tests.analysis import build
 from tests.support import captures
 

@@ -24,7 +24,7 @@ from rcv_py.model.waves import Wave, WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
-from rcv_py.ui.panels.token_details.token_text import TokenFacts, token_html
+from rcv_py.ui.panels.token_details import TokenFacts, token_html
 from rcv_py.ui.panels.wave_picker.cycle_field import cycles_in
 from rcv_py.ui.panels.wave_picker.wave_choice import changed, choices, rank
 from tests.support import drawing

@@ -15,9 +15,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.registry import Registry
 from rcv_py.state.commands import Command
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.visibility import Visibility
+from rcv_py.ui.core.visibility import Coalesce, Visibility
 
 COPY_AS_COMMAND = "Copy as command"
 

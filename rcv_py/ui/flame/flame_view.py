@@ -11,7 +11,7 @@ from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QKeyEvent, QMouseEvent,
 from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_canvas import NONE, FlameCanvas
-from rcv_py.ui.timeline.pan_zoom import KEY_PAN, KEY_ZOOM, NOTCH, PER_NOTCH, ROWS_PER_NOTCH, SLOP_PX
+from rcv_py.ui.timeline.time_plot import KEY_PAN, KEY_ZOOM, NOTCH, PER_NOTCH, ROWS_PER_NOTCH, SLOP_PX
 
 FAR = 1 << 30
 Keys = Qt.Key

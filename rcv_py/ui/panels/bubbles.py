@@ -16,7 +16,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar, boxed, column
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import tooltip
-from rcv_py.ui.plot.legend import Legend
+from rcv_py.ui.plot.curve_legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import result_columns, sort_names

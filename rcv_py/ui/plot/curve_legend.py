@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAction,
-    QEnterEvent,
-    QFocusEvent,
+    QColor,
     QIcon,
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPaintEvent,
     QPixmap,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.base.text import elide_right
-from rcv_py.ui.core.plain_text import button_text, tooltip
+from rcv_py.ui.core.plain_text import button_text, draw_text, tooltip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, curve_color
 
@@ -51,7 +51,7 @@ class LegendButton(QToolButton):
         alone = QAction(ALONE, self)
         alone.triggered.connect(self._isolate)
         self.addAction(alone)
-        self.clicked.connect(self._toggle)
+        self.clicked.connect(lambda: self.toggled_by_user.emit(self.name))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show this curve alone, or all again."""
@@ -64,28 +64,13 @@ class LegendButton(QToolButton):
         else:
             super().keyPressEvent(event)
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        """Point the curve out."""
-        super().enterEvent(event)
-        self.pointed.emit(self.name)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Point nothing out."""
-        super().leaveEvent(event)
-        self.pointed.emit("")
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Point the curve out."""
-        super().focusInEvent(event)
-        self.pointed.emit(self.name)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Point nothing out."""
-        super().focusOutEvent(event)
-        self.pointed.emit("")
-
-    def _toggle(self) -> None:
-        self.toggled_by_user.emit(self.name)
+    def event(self, event: QEvent) -> bool:
+        """Point the curve out while the mouse is over the button, or the keys are in it."""
+        if event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
+            self.pointed.emit(self.name)
+        elif event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut):
+            self.pointed.emit("")
+        return super().event(event)
 
     def _isolate(self) -> None:
         self.isolated.emit(self.name)
@@ -102,7 +87,7 @@ class CurveLegend(QScrollArea):
         super().__init__()
         self._theme = theme
         self._curves: tuple[Curve, ...] = ()
-        self._buttons: list[LegendButton] = []
+        self.buttons: list[LegendButton] = []  # in the order of the curves
         self._height = 0
         self._inside = QWidget()
         self.setWidget(self._inside)
@@ -120,7 +105,7 @@ class CurveLegend(QScrollArea):
         if [curve.name for curve in curves] != [curve.name for curve in self._curves]:
             self._rebuild(curves)
         self._curves = tuple(curves)
-        for curve, button in zip(self._curves, self._buttons, strict=True):
+        for curve, button in zip(self._curves, self.buttons, strict=True):
             is_shown = curve.name in shown
             button.setChecked(is_shown)
             button.setAccessibleName(f"Curve {curve.name}, {'shown' if is_shown else 'hidden'}")
@@ -128,11 +113,6 @@ class CurveLegend(QScrollArea):
             button.setToolTip(tooltip(f"{tip}\nClick: show or hide. Double click: show alone, or all again."))
         self._recolor()
         self._arrange()
-
-    @property
-    def buttons(self) -> tuple[LegendButton, ...]:
-        """The buttons, in the order of the curves."""
-        return tuple(self._buttons)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap again."""
@@ -148,18 +128,15 @@ class CurveLegend(QScrollArea):
         return QSize(0, 0)
 
     def _rebuild(self, curves: Sequence[Curve]) -> None:
-        for button in self._buttons:
+        for button in self.buttons:
             button.hide()
             button.deleteLater()
-        self._buttons = [self._button(curve.name) for curve in curves]
-
-    def _button(self, name: str) -> LegendButton:
-        button = LegendButton(name, self._inside)
-        button.toggled_by_user.connect(self.toggled)
-        button.isolated.connect(self.isolated)
-        button.pointed.connect(self.hovered)
-        button.show()
-        return button
+        self.buttons = [LegendButton(curve.name, self._inside) for curve in curves]
+        for button in self.buttons:
+            button.toggled_by_user.connect(self.toggled)
+            button.isolated.connect(self.isolated)
+            button.pointed.connect(self.hovered)
+            button.show()
 
     def _arrange(self) -> None:
         """Place the buttons from left to right, wrapped like words.
@@ -168,7 +145,7 @@ class CurveLegend(QScrollArea):
         """
         width = max(1, self.viewport().width())
         x = y = line = 0
-        for button in self._buttons:
+        for button in self.buttons:
             size = button.sizeHint()
             if x and x + size.width() > width:
                 x, y = 0, y + line + GAP
@@ -184,7 +161,7 @@ class CurveLegend(QScrollArea):
 
     def _recolor(self) -> None:
         ratio = self.devicePixelRatioF()
-        for curve, button in zip(self._curves, self._buttons, strict=True):
+        for curve, button in zip(self._curves, self.buttons, strict=True):
             button.setIcon(_swatch(self._theme, curve, button.isChecked(), ratio))
 
 
@@ -201,3 +178,55 @@ def _swatch(theme: Theme, curve: Curve, is_shown: bool, ratio: float) -> QIcon:
             painter.drawRect(0, 0, side - 1, side - 1)
     picture.setDevicePixelRatio(ratio)
     return QIcon(picture)
+
+
+SQUARE = 10
+NAME_GAP = 12
+
+
+class Legend(QWidget):
+    """Squares with names, from the left, as many as fit; the tooltip has all of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._items: tuple[tuple[QColor, str], ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def set_items(self, items: Sequence[tuple[QColor, str, str]]) -> None:
+        """Show these colours and short names; the third is what the name means."""
+        self._items = tuple((color, name) for color, name, _ in items)
+        self.setToolTip(tooltip("\n".join(f"{name}: {meaning}" for _, name, meaning in items)))
+        self.setAccessibleName("Colours: " + ", ".join(meaning for _, _, meaning in items))
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that are shown."""
+        return tuple(name for _, name in self._items)
+
+    def sizeHint(self) -> QSize:
+        """Room for all names."""
+        width = sum(self._width(name) for _, name in self._items)
+        return QSize(width, max(SQUARE + 6, self.fontMetrics().height() + 2))
+
+    def minimumSizeHint(self) -> QSize:
+        """Nothing has to be shown."""
+        return QSize(0, self.sizeHint().height())
+
+    def _width(self, name: str) -> int:
+        return SQUARE + 5 + self.fontMetrics().horizontalAdvance(name) + NAME_GAP
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the squares and names that fit."""
+        left, middle = 0, self.height() // 2
+        base = middle + (self.fontMetrics().ascent() - self.fontMetrics().descent()) // 2
+        with QPainter(self) as painter:
+            painter.setPen(self.palette().text().color())
+            for color, name in self._items:
+                if left + self._width(name) - NAME_GAP > self.width():
+                    draw_text(painter, QPoint(left, base), "…")
+                    break
+                painter.fillRect(left, middle - SQUARE // 2, SQUARE, SQUARE, color)
+                draw_text(painter, QPoint(left + SQUARE + 5, base), name)
+                left += self._width(name)

@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.panel import PANELS, Panel, Sheet
+from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.cost_bars import draw_bar
 from rcv_py.ui.table.rows_view import RowsView

@@ -20,7 +20,7 @@ from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.panels.causes.tree import CauseNode, CauseRows, cause_colour, cause_nodes
-from rcv_py.ui.plot.legend import Legend
+from rcv_py.ui.plot.curve_legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.table.tree_table import TreeTable

@@ -18,11 +18,11 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
-from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import tooltip, with_tip
+from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.panels.distribution.hit_table import hit_columns
 from rcv_py.ui.panels.distribution.spread_colors import bar_colors
 from rcv_py.ui.panels.distribution.spread_plot import SpreadPlot

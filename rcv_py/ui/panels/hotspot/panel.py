@@ -16,7 +16,7 @@ from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 from rcv_py.ui.panels.hotspot.bins_plot import BinsPlot
-from rcv_py.ui.plot.legend import Legend
+from rcv_py.ui.plot.curve_legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page, reason
 

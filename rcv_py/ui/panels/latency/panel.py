@@ -15,13 +15,13 @@ from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.results.latency import HIDDEN, MEMORY_AND_WAITS
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
+from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.panels.latency.bars import draw_latency, legend_items
 from rcv_py.ui.panels.latency.columns import LatencyRows, hidden_rows, memory_rows
-from rcv_py.ui.plot.legend import Legend
+from rcv_py.ui.plot.curve_legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.result_columns import sort_names

@@ -20,7 +20,7 @@ from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import tooltip, with_tip
 from rcv_py.ui.panels.loops.iteration_strip import IterationStrip, color_of, stack_of
-from rcv_py.ui.plot.legend import Legend
+from rcv_py.ui.plot.curve_legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns, sort_names
 from rcv_py.ui.table.table_panel import TablePanel

@@ -21,7 +21,7 @@ from rcv_py.ui.core.layout import bar, boxed, column
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.panels.waits.tree import WaitNode, WaitRows, kinds_of, only_about, wait_nodes
-from rcv_py.ui.plot.legend import Legend
+from rcv_py.ui.plot.curve_legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import sort_names
 from rcv_py.ui.table.table_panel import TablePanel
